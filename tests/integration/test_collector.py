@@ -14,7 +14,7 @@ import time
 from collecting import COMMAND, PORT, PROGRAM, Collector, frame, packet, report
 from lib import (InNamespace, RawPort, Subscriber, audit_ok, check, equal, iface, main, need, run, test, until,
                  veth)
-from netlab import Refused, mac_of
+from netlab import Refused, mac_of, memif
 from test_export import chain_of
 from test_int import A4, A6, B4, B6, MD, int_rule, send_udp
 
@@ -481,6 +481,42 @@ def a_chain_of_nodes_is_known_as_it_is(workspace):
     equal(sum(in_prometheus(collector, "hopsight_collector_exporter_reports_total").values()), 80, "reports")
     collector.audit()
     audit_ok(*chain.nodes)
+    collector.stop()
+
+
+@test(limit_s=60)
+def reports_come_over_shared_memory_and_again_after_a_kill(workspace):
+    """The sink exports over memif, whose other end is the collector's port. Killed, the collector misses what is
+    sent meanwhile: the sink's numbers go on only with reports that left it."""
+    need()
+    path = workspace.path("reports.sock")
+    port = memif("in", path, "server", 0)
+    port.pop("side")
+    collector = Collector(workspace, listen=[], ports=[port | {"udp_port": PORT}],
+                          accept={"profiles": {"2.0": MD}}, state={"file": workspace.path("exporters")}).start()
+
+    def prepare(_, sink):
+        sink.config["ports"].append(memif("mon", path, "client", 0, side="host"))
+        sink.config["export"] = [{"to": f"198.51.100.9:{PORT}", "port": "mon", "from": "198.51.100.1",
+                                  "mac": "02:00:00:00:00:09"}]
+
+    chain = chain_of(workspace, MD, 2, prepare)
+    chain.nodes[0].client.transaction([{"int_request": int_rule(1, "udp", A6, B6, dst_port=7000)}])
+    send_udp(chain, A6, B6, 7000)
+    collector.expect(40)
+    collector.audit()
+    collector.kill()
+    until(lambda: not all(p["link_up"] for p in chain.nodes[1].call("ports_get")["ports"]), 10, "the link is down")
+    collector.start()
+    until(lambda: all(p["link_up"] for p in chain.nodes[1].call("ports_get")["ports"]), 20, "the link is up again")
+    send_udp(chain, A6, B6, 7000)
+    collector.expect(40)
+    exporter, = collector.pages("exporter_get", "exporters")
+    equal([exporter[key] for key in ("address", "node_id", "datagrams", "missing", "restarts")],
+          ["198.51.100.1", 2, 80, 0, 0], "the exporter")
+    flow, = [f for f in collector.pages("flow_get", "flows") if "reporter" not in f]
+    equal(([hop["node_id"] for hop in flow["hops"]], flow["reports"]), ([1, 2], 40), "the flow")
+    collector.audit()
     collector.stop()
 
 
