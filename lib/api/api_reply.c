@@ -8,7 +8,8 @@
 struct said {
 	struct hs_api_hello hello;
 	const char *api_version;
-	const struct hs_api_verb_row *verbs;
+	const char *const *verbs;
+	unsigned n_verbs;
 	struct limits {
 		uint32_t message_bytes, depth, transaction_verbs, page;
 		uint32_t rules, monitored_rules, routes;
@@ -27,9 +28,9 @@ static const struct hs_schema_field limit_fields[] = {
 		{NULL},
 };
 static const struct hs_schema_list verb_list = {
-		.item = {.kind = HS_SCHEMA_STRING,
-				.offset = offsetof(struct hs_api_verb_row, name)},
-		.item_bytes = sizeof(struct hs_api_verb_row),
+		.item = {.kind = HS_SCHEMA_STRING},
+		.item_bytes = sizeof(const char *),
+		HS_SCHEMA_COUNT(struct said, n_verbs),
 		.heap = true,
 };
 static const struct hs_schema_list feature_list = {
@@ -49,8 +50,7 @@ static bool is_node(const void *hello)
 #define HELLO(...) HS_SCHEMA_ROW(struct hs_api_hello, __VA_ARGS__)
 const struct hs_schema_field hs_api_hello_fields[] = {
 		SAID(STRING, api_version, "of this API"),
-		SAID(LIST, verbs, "every verb that is known here", .list = &verb_list,
-				.max = HS_VERB_COUNT),
+		SAID(LIST, verbs, "every verb that is answered here", .list = &verb_list),
 		SAID(OBJECT, limits, "bounds of messages and tables", .fields = limit_fields),
 		HELLO(STRING, version, "of the program"),
 		HELLO(UINT, node_id, "of a node", .max = UINT16_MAX, .given = is_node),
@@ -65,14 +65,19 @@ const struct hs_schema_field hs_api_hello_fields[] = {
 
 json_t *hs_api_hello(const struct hs_api_hello *hello)
 {
-	const struct said said = {
+	const char *verbs[HS_VERB_COUNT];
+	struct said said = {
 			.hello = *hello,
 			.api_version = HS_API_VERSION,
-			.verbs = hs_api_verbs,
+			.verbs = verbs,
 			.limits = {HS_API_MAX_BYTES, HS_API_MAX_DEPTH, HS_API_MAX_VERBS,
 					HS_API_MAX_PAGE, hello->rules, hello->monitored_rules,
 					hello->routes},
 	};
+	for (unsigned verb = 0; verb < HS_VERB_COUNT; verb++) {
+		if (hello->verbs & 1u << verb)
+			verbs[said.n_verbs++] = hs_api_verbs[verb].name;
+	}
 	return hs_schema_print(hs_api_hello_fields, &said);
 }
 

@@ -14,10 +14,14 @@
 
 #define HS_API_RULE_SHAPE "{'$ref': 'request.json#/$defs/rule'}"
 
+// Those of nodes and controllers.
+#define HS_API_RULE_VERBS ((1u << HS_VERB_OF_COLLECTORS) - 1)
+
 struct hs_api_hello {
 	const char *version, *name, *boot_id;
 	uint32_t node_id;
 	bool controller, collector;
+	uint32_t verbs; // 1 << enum hs_api_verb of those that are answered
 	unsigned n_features;
 	const char *const *features;
 	uint32_t rules, monitored_rules, routes; // limits; of rules and routes 0: there is none

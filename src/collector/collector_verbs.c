@@ -271,6 +271,8 @@ static json_t *get_refused(struct hs_collector *collector)
 
 // ---- the collector ----
 
+static uint32_t answered(void);
+
 static json_t *hello(struct hs_collector *collector)
 {
 	static const char *const features[] = {"collector", "events"};
@@ -279,6 +281,7 @@ static json_t *hello(struct hs_collector *collector)
 			.name = collector->config->base.node.name,
 			.boot_id = collector->boot_id,
 			.collector = true,
+			.verbs = answered(),
 			.n_features = sizeof(features) / sizeof(features[0]),
 			.features = features,
 	};
@@ -408,6 +411,15 @@ HS_API_VERBS(struct hs_collector, verbs) = {
 		[HS_VERB_EXPORTER_GET] = {exporters_page_fields, get_exporters},
 		[HS_VERB_REFUSED_GET] = {refused_page_fields, .show = get_refused},
 };
+
+static uint32_t answered(void)
+{
+	uint32_t bits = 0;
+
+	for (unsigned verb = 0; verb < HS_VERB_COUNT; verb++)
+		bits |= verbs[verb].fields ? 1u << verb : 0;
+	return bits;
+}
 
 const struct hs_schema_field *hs_collector_reply_fields(enum hs_api_verb verb)
 {

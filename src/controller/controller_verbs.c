@@ -128,6 +128,7 @@ static json_t *hello(struct hs_controller *controller)
 			.name = controller->config->name,
 			.boot_id = controller->boot_id,
 			.controller = true,
+			.verbs = HS_API_RULE_VERBS,
 			.n_features = sizeof(features) / sizeof(features[0]),
 			.features = features,
 			.monitored_rules = controller->config->monitored_rules,

@@ -451,11 +451,14 @@ static void a_rule_gives_way_once_in_a_list(void **state)
 	json_decref(reply);
 }
 
-static void hello_lists_every_verb_and_the_limits(void **state)
+static void hello_lists_the_verbs_that_are_answered_and_the_limits(void **state)
 {
-	json_t *hello = hs_api_hello(&(struct hs_api_hello){.name = ""});
+	json_t *hello = hs_api_hello(
+			&(struct hs_api_hello){.name = "", .verbs = HS_API_RULE_VERBS});
+	json_t *verbs = json_object_get(hello, "verbs");
 	(void)state;
-	assert_int_equal(json_array_size(json_object_get(hello, "verbs")), HS_VERB_COUNT);
+	assert_int_equal(json_array_size(verbs), HS_VERB_OF_COLLECTORS);
+	assert_string_equal(json_string_value(json_array_get(verbs, HS_VERB_AUDIT)), "audit");
 	assert_int_equal(json_integer_value(json_object_get(
 					 json_object_get(hello, "limits"), "message_bytes")),
 			1048576);
@@ -705,7 +708,7 @@ int main(void)
 					what_the_node_does_not_admit_is_refused_before_anything_runs),
 			cmocka_unit_test(a_rule_that_gives_way_takes_no_room_beside_the_new_one),
 			cmocka_unit_test(a_rule_gives_way_once_in_a_list),
-			cmocka_unit_test(hello_lists_every_verb_and_the_limits),
+			cmocka_unit_test(hello_lists_the_verbs_that_are_answered_and_the_limits),
 			cmocka_unit_test(changes_are_saved_as_they_were_asked_for_and_nothing_else),
 			cmocka_unit_test(a_change_that_cannot_be_saved_is_not_made),
 			cmocka_unit_test(what_was_saved_and_could_not_be_run_is_unsaved),
