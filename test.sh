@@ -80,6 +80,7 @@ part_unit() {
 part_golden() {
 	build build
 	meson_suite build golden
+	counted "$PYTHON" tests/collect/run.py specifications INTCollector tool
 }
 
 # Lines are all that a sanitizer's report needs of -g, and they take a fifth less time to compile.
@@ -136,7 +137,7 @@ part_lab() {
 	build build
 	counted "$PYTHON" tests/lab/run.py
 	counted "$PYTHON" tests/lab/run.py --general
-	counted "$PYTHON" tools/reproduce/run.py 000 --check
+	counted "$PYTHON" tools/reproduce/run.py 000 003 --check
 	build_asan
 	counted env ASAN_OPTIONS=detect_leaks=1 \
 		LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \

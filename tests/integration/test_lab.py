@@ -193,7 +193,7 @@ def packets_on_paper_add_up_to_what_the_links_counted(workspace):
 
 @test()
 def papers_of_systems_that_are_not_there_are_answered_so():
-    for words, code, said in ((["003"], 1, "INTCollector is not part of Hopsight yet"),
+    for words, code, said in ((["001"], 1, "INT-label is not part of Hopsight yet"),
                               (["005"], 2, "005 is no paper")):
         done = subprocess.run(["/usr/bin/python3", REPRODUCE, *words], capture_output=True, text=True,
                               check=False, timeout=60)

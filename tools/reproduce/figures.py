@@ -78,3 +78,17 @@ def over_time(path, title, rows):
     axes.flat[0].legend(fontsize=7)
     axes.flat[-1].set_xlabel("s")
     save(figure, path)
+
+
+def figure_of_events(path, values, events):
+    """values: of each report. events: by threshold, the reports whose value is told."""
+    figure, axes = plt.subplots(len(events), 1, figsize=(8, 2.6 * len(events)), sharex=True)
+    for place, (threshold, at) in zip(axes, events.items()):
+        place.plot(values, linewidth=0.7, color="0.6", label="hop latency")
+        place.step([*at, len(values)], [*(values[i] for i in at), values[at[-1]]], where="post",
+                   linewidth=1, color=OURS, label="held")
+        place.plot(at, [values[i] for i in at], ".", markersize=4, color=THEIRS, label="event")
+        place.set_ylabel(f"threshold {threshold} ns\nns")
+    axes[0].legend(ncol=3, fontsize=7, loc="upper right")
+    axes[-1].set_xlabel("report")
+    save(figure, path)

@@ -18,13 +18,13 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE))]
 
-NOT_YET = {"001": "INT-label", "002": "GPINT with SQR", "003": "INTCollector",
-           "004": "INT over Geneve and VXLAN-GPE"}
+MADE = ("000", "003")
+NOT_YET = {"001": "INT-label", "002": "GPINT with SQR", "004": "INT over Geneve and VXLAN-GPE"}
 
 
-def paper_000():
-    """Imports paper_000 only when needed, because it needs numpy and matplotlib."""
-    return importlib.import_module("paper_000")
+def module_of(paper):
+    """Imports a paper's module only when needed, because it may need numpy and matplotlib."""
+    return importlib.import_module(f"paper_{paper}")
 
 
 def main():
@@ -36,15 +36,15 @@ def main():
     parser.add_argument("--plots", nargs=2, metavar=("SCENARIO", "FOLDER"))
     options = parser.parse_args()
     if options.plots:
-        return paper_000().plots(*options.plots)
-    strange = [paper for paper in options.papers if paper not in ("000", *NOT_YET)]
+        return module_of("000").plots(*options.plots)
+    strange = [paper for paper in options.papers if paper not in (*MADE, *NOT_YET)]
     if strange:
         parser.error(f"{strange[0]} is no paper: 000 to 004")
     code = 0
-    for paper in options.papers or ["000", *NOT_YET]:
-        if paper == "000":
-            code = max(code, paper_000().check() if options.check
-                       else paper_000().write(options.live))
+    for paper in options.papers or sorted([*MADE, *NOT_YET]):
+        if paper in MADE:
+            of = module_of(paper)
+            code = max(code, of.check() if options.check else of.write(options.live))
             continue
         print(f"{paper}: {NOT_YET[paper]} is not part of Hopsight yet: there is nothing to "
               "reproduce", file=sys.stderr)
