@@ -65,6 +65,13 @@
 		.role = HS_BENCH_SINK, .rules = 4096, .every = NEVER, .matched = true,             \
 		.stamped = true, .least_per_second = (at_least)                                    \
 	}
+// The traffic is that of the yardstick alone.
+#define COLLECT(suffix, which, n, at_least, what, ...)                                             \
+	{                                                                                          \
+		.name = "collect_" suffix, .about = what, .kind = (which),                         \
+		.traffic = PLAIN(128, 4096), .reported = (n), .least_per_second = (at_least),      \
+		__VA_ARGS__                                                                        \
+	}
 #define INT_MD(word, text, which, n_hops, ...)                                                     \
 	{                                                                                          \
 		.name = "int_" word,                                                               \
@@ -201,6 +208,17 @@ const struct hs_bench_case hs_bench_cases[] = {
 				"reports of 4 hops, 4,096 flows, from the ring into windows"),
 		CONTROL("json_reports", HS_BENCH_JSON, 250e3,
 				"the same, and each published as JSON to a subscriber"),
+		COLLECT("1", HS_BENCH_COLLECT, 1, 20e6,
+				"reports 1.0 of 6 hops with all values of INT 1.0, 1 flow",
+				.quick = true),
+		COLLECT("100", HS_BENCH_COLLECT, 100, 10e6, "the same, 100 flows", .quick = true),
+		COLLECT("1000000", HS_BENCH_COLLECT, MILLION, 5e6, "the same, 1,000,000 flows",
+				.quick = true),
+		COLLECT("garbage", HS_BENCH_COLLECT_GARBAGE, 100, 0,
+				"reports that cannot be read, the most expensive kind of them",
+				.limit = 1, .limit_of = "collect_100", .quick = true),
+		COLLECT("events", HS_BENCH_COLLECT_EVENTS, 2000, 0,
+				"reports of 6 node ids, 2,000 flows, 1 in 1,200 changes a path"),
 };
 const size_t hs_bench_n_cases = sizeof(hs_bench_cases) / sizeof(hs_bench_cases[0]);
 

@@ -13,6 +13,9 @@ enum hs_bench_kind {
 	HS_BENCH_RULE_CHANGES, // control's operations per second, as are the others
 	HS_BENCH_MONITOR,
 	HS_BENCH_JSON,
+	HS_BENCH_COLLECT, // a collector's reports per second, as are the next two
+	HS_BENCH_COLLECT_GARBAGE,
+	HS_BENCH_COLLECT_EVENTS,
 };
 
 enum hs_bench_forward {
@@ -66,6 +69,7 @@ struct hs_bench_case {
 	uint32_t every;	    // the interval of packets with telemetry in a rule
 	uint32_t masks;	    // number of masks that the rules have in turn: of wildcard ports, or
 			    // where packets meet them, of a watchlist
+	uint32_t reported;  // number of flows in reports to a collector
 	uint32_t rewritten; // number of flows that the source port makes of the frames; 0:
 			    // unchanged
 	bool int_md;	    // rules and ports are of INT as above, not of flexint
@@ -80,6 +84,11 @@ struct hs_bench_case {
 
 extern const struct hs_bench_case hs_bench_cases[];
 extern const size_t hs_bench_n_cases;
+
+static inline bool hs_bench_case_collects(const struct hs_bench_case *spec)
+{
+	return spec->kind >= HS_BENCH_COLLECT;
+}
 
 // Returns NULL if there is no case of this name.
 const struct hs_bench_case *hs_bench_case_find(const char *name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench_child.h"
 
+#include "bench_collect.h"
 #include "bench_control.h"
 
 #include "control.h"
@@ -263,6 +264,18 @@ static json_t *measure_packets(const struct hs_bench_case *spec,
 	return rc < 0 ? failure(err, rc) : packets_line(&run, &outcome);
 }
 
+static json_t *measure_collect(const struct hs_bench_case *spec,
+		const struct hs_bench_child_config *config, struct hs_error *err)
+{
+	struct hs_bench_collected collected;
+	int rc = hs_bench_collect(spec, config, &collected, err);
+
+	if (rc < 0)
+		return failure(err, rc);
+	return json_pack("{s:f, s:I, s:s*}", "per_second", collected.per_second, "packets",
+			(json_int_t)collected.reports, "kind", collected.kind);
+}
+
 int hs_bench_child_run(const struct hs_bench_case *spec, const struct hs_bench_child_config *config)
 {
 	struct hs_error err = {0};
@@ -271,6 +284,8 @@ int hs_bench_child_run(const struct hs_bench_case *spec, const struct hs_bench_c
 	hs_log_setup(HS_LOG_ERROR, false);
 	if (spec->kind == HS_BENCH_PACKETS)
 		return say(measure_packets(spec, config, &err));
+	if (hs_bench_case_collects(spec))
+		return say(measure_collect(spec, config, &err));
 	int rc = hs_bench_control(spec, config, &per_second, &err);
 	return say(rc < 0 ? failure(&err, rc) : json_pack("{s:f}", "per_second", per_second));
 }

@@ -265,6 +265,12 @@ static uint8_t *put_int(uint8_t *frame, size_t len, unsigned number, bool mx, si
 	return frame;
 }
 
+size_t hs_bench_plain_frame(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
+{
+	put_plain(traffic, flow, frame);
+	return traffic->frame_bytes;
+}
+
 size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, uint8_t *frame)
 {
 	uint8_t room[2 * HS_BENCH_FRAME_BYTES];

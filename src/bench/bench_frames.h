@@ -51,6 +51,9 @@ extern const uint8_t hs_bench_router_mac[6];
 #define HS_BENCH_FRAME_BYTES 2048
 size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, uint8_t *frame);
 
+// Writes a frame of any flow without telemetry. Returns its length.
+size_t hs_bench_plain_frame(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame);
+
 // Writes all frames into a capture file. Returns 0, or a negative errno with *err.
 int hs_bench_frames_write(
 		const struct hs_bench_traffic *traffic, const char *path, struct hs_error *err);

@@ -16,8 +16,9 @@ static json_t *traffic_json(const struct hs_bench_traffic *t)
 
 static json_t *case_json(const struct hs_bench_case *spec)
 {
-	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:f, s:f, s:s?, s:o}", "name", spec->name,
-			"about", spec->about, "packets", spec->kind == HS_BENCH_PACKETS, "memif",
+	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:f, s:f, s:s?, s:o}", "name",
+			spec->name, "about", spec->about, "packets", spec->kind == HS_BENCH_PACKETS,
+			"collects", hs_bench_case_collects(spec), "memif",
 			spec->target == HS_BENCH_MEMIF, "shared_cores", (int)spec->shared_cores,
 			"quick", (int)spec->quick, "limit", spec->limit, "least_per_second",
 			spec->least_per_second, "limit_of", spec->limit_of, "traffic",

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Instructions that the program's own functions execute for a packet, counted by callgrind, beside a baseline.
+"""Instructions that the program's own functions execute for a packet or report, counted by callgrind, beside a
+baseline.
 
 Times differ from minute to minute on a machine that others share; instructions do not. Counted is what runs below
-a worker's poll and lies in hopsight-bench-case itself: DPDK and its drivers, and libc, are not in it.
+a worker's poll or a collector's hs_collect_take and lies in hopsight-bench-case itself: DPDK and its drivers, and
+libc, are not in it.
 
     instructions.py [CASE...]          compare with instructions.json; PASS or FAIL for each case
     instructions.py --update           write instructions.json
@@ -23,13 +25,13 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINE = os.path.join(HERE, "instructions.json")
 BENCH = os.path.join(HERE, "..", "..", os.environ.get("HOPSIGHT_BUILD", "build"), "apps", "hopsight-bench-case")
-# Packets: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry.
+# Packets or reports: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry.
 CASES = {"matched_4096": 102400, "sampled_100": 409600, "sampled_1": 102400, "transit_2": 102400, "sink_ring": 102400,
          "route_transit": 102400, "int_source": 102400, "int_transit": 102400, "int_sink": 102400, "int_mx": 102400,
-         "matched_4096_ipv4": 102400, "matched_16masks": 102400, "route_ipv4": 102400}
+         "matched_4096_ipv4": 102400, "matched_16masks": 102400, "route_ipv4": 102400, "collect_1": 80000, "collect_100": 80000}
 MORE = 1.01  # what is more than this is a regression
 LIMIT_S = 120
-ENTRY = "counted_poll"
+ENTRIES = ("counted_poll", "counted_take*")  # of a worker, of a collector
 
 
 def compiler():
@@ -75,7 +77,7 @@ def count(case, folder, cores):
     """Instructions a packet, by function."""
     out, pcap = os.path.join(folder, "out"), os.path.join(folder, "frames.pcap")
     subprocess.run([BENCH, case, "--frames", pcap], check=True, stdout=subprocess.DEVNULL)
-    command = ["valgrind", "--tool=callgrind", f"--toggle-collect={ENTRY}", f"--callgrind-out-file={out}",
+    command = ["valgrind", "--tool=callgrind", *(f"--toggle-collect={name}" for name in ENTRIES), f"--callgrind-out-file={out}",
                BENCH, case, "--packets", str(CASES[case]), "--pcap", pcap, "--worker", str(cores[-1]),
                "--control", str(cores[0]), "--prefix", f"hsinstr{os.getpid()}{case}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)

@@ -8,6 +8,7 @@ from bench import result, show
 
 MACHINE = {"cpu": "a processor", "cores": 2}
 CONTROL = {"packets": False}
+SLOWER, OVER = "slower than the baseline", "over its limit"
 SPECIAL = {
     "no_rules": {"limit": 1.25},
     "unmatched": {"limit": 1.45},
@@ -16,6 +17,8 @@ SPECIAL = {
     "monitor_reports": {**CONTROL, "least_per_second": 2e6},
     "json_reports": {**CONTROL, "least_per_second": 250e3},
     "rule_change_1000000": CONTROL,
+    "collect_100": {"packets": False, "collects": True, "least_per_second": 10e6},
+    "collect_garbage": {"packets": False, "collects": True, "limit": 1, "limit_of": "collect_100"},
     "memif_no_rules": {"memif": True, "shared_cores": True},
 }
 
@@ -24,7 +27,7 @@ def make_case(name):
     """A case of the table, as far as it matters here; a number of hops after its name is its traffic's."""
     hops = int(name[-1]) if name.startswith("transit_") else -1
     traffic = {"frame_bytes": 128, "frames": 4096, "flows": 4096, "hops": hops, "routes": 0, "int": False}
-    return result.Case(**{"name": name, "about": f"what {name} is", "packets": True, "memif": False,
+    return result.Case(**{"name": name, "about": f"what {name} is", "packets": True, "collects": False, "memif": False,
                           "shared_cores": False, "quick": True, "limit": 0, "least_per_second": 0,
                           "limit_of": None, "traffic": traffic, **SPECIAL.get(name, {})})
 
@@ -128,6 +131,28 @@ def control_has_a_rate_in_place_of_a_cost():
 
 
 @test()
+def a_collector_has_a_rate_and_a_ratio():
+    rows = make(20, collect_100=[8e6, 10e6, 12.5e6], collect_garbage=[12.5e6])
+    equal(last_json(rows[:2]), {
+        "name": "collect_100", "per_second": {"median": 10000000, "min": 8000000, "max": 12500000}, "ratio": 5,
+        "yardstick": "testpmd mac", "rounds": 3, "least_per_second": 10e6, "met": True})
+    equal([rows[1].ratio_of_least(), rows[2].limited()], [4, 0.8])
+    text = show.card(MACHINE, rows)
+    for line in ("| 0.100 | 10000000 | met |\n", "| 0.080 | 1.00 of collect_100 (0.800) | met |\n",
+                 "| `testpmd mac` | dpdk-testpmd | 128 | 20.0"):
+        check(line in text, f"no {line!r} in\n{text}")
+
+
+@test()
+def a_slower_collector_fails():
+    for rate, verdict in ((10e6, ""), (8.8e6, ""), (8.6e6, SLOWER), (50e6, "")):
+        equal(result.judge(make(10, collect_100=[rate])[-1], {"ratios": {"collect_100": 10.0}}), verdict, rate)
+    baseline = {"ratios": {"collect_100": 10.0, "collect_garbage": 9.9}}
+    equal(result.judge(make(10, collect_100=[10e6], collect_garbage=[8.6e6])[-1], baseline), SLOWER)
+    equal(result.judge(make(10, collect_100=[11e6], collect_garbage=[9.2e6])[-1], baseline), OVER)
+
+
+@test()
 def a_case_that_failed_says_so_and_has_no_figures():
     rows = make(20, unmatched=[])
     rows[-1].error = "no packets came"
@@ -212,7 +237,6 @@ def judged(name, ns, was):
     return result.judge(make(10, **{name: [ns]})[-1], {"ratios": {name: was}})
 
 
-SLOWER, OVER = "slower than the baseline", "over its limit"
 
 
 @test()

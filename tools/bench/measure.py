@@ -230,11 +230,11 @@ class Bench:
         except Failed as error:
             row.error = str(error)
             return f"failed: {row.error}"
-        return f"{row.samples[-1]:.1f} ns" if row.case.packets else f"{row.samples[-1]:.0f} per second"
+        return f"{row.samples[-1]:.1f} ns" if row.packets else f"{row.samples[-1]:.0f} per second"
 
     @staticmethod
     def add(row, line):
-        if not row.case.packets:
+        if not row.packets:
             row.samples.append(line["per_second"])
             return
         ns = line["cpu_ns"] / line["packets"]

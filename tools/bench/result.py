@@ -13,7 +13,8 @@ class Case:
     """A row of the table in src/bench/bench_case.c."""
     name: str
     about: str
-    packets: bool  # a worker's nanoseconds for each packet; otherwise control's operations in a second
+    packets: bool  # a worker's nanoseconds for each packet; otherwise operations in a second
+    collects: bool  # these are a collector's reports; otherwise control's operations
     memif: bool
     shared_cores: bool
     quick: bool
@@ -26,6 +27,11 @@ class Case:
     def frames(self):
         """What dpdk-testpmd can distinguish in the traffic."""
         return tuple(self.traffic[key] for key in ("frame_bytes", "frames", "hops", "int"))
+
+    @property
+    def compared(self):
+        """Whether dpdk-testpmd is its yardstick."""
+        return self.collects or self.packets and not self.memif
 
 
 @dataclasses.dataclass(eq=False)
@@ -46,24 +52,34 @@ class Row:
     def median(self):
         return median(self.samples)
 
+    @property
+    def packets(self):
+        """Whether samples are nanoseconds for each packet."""
+        return bool(self.mode) or self.case.packets
+
+    @property
+    def costs(self):
+        """Nanoseconds for each packet or operation, as the samples."""
+        return self.samples if self.packets else [share(1e9, rate) for rate in self.samples]
+
     def lost_ratio(self):
         return share(self.reports_lost, self.reports_made)
 
     def ratio(self):
         """The ratio of medians to the yardstick, 0 without one."""
-        return share(self.median, self.yardstick.median) if self.yardstick else 0
+        return share(median(self.costs), self.yardstick.median) if self.yardstick else 0
 
     def ratio_of_least(self):
         """Noise only adds time, so the least figures have the least noise."""
         if not self.yardstick or not self.samples or not self.yardstick.samples:
             return 0
-        return share(min(self.samples), min(self.yardstick.samples))
+        return share(min(self.costs), min(self.yardstick.samples))
 
     def limited(self):
         """What the limit is compared with: the ratio to the yardstick or to another case, 0 without either."""
         if self.mode or not self.case.limit or not self.limit_row:
             return 0
-        return share(self.median, self.limit_row.median)
+        return share(median(self.costs), median(self.limit_row.costs))
 
 
 def median(samples):
@@ -86,7 +102,7 @@ def make_rows(cases, peers, quick):
     `quick` leaves out what is in no ratio."""
     yardsticks = {}
     for case in cases:
-        if peers and case.packets and not case.memif:
+        if peers and case.compared:
             yardsticks.setdefault(case.frames, Row(peer_name(case, "mac"), case, "mac"))
     rows = list(yardsticks.values())
     if rows and not quick:
@@ -94,7 +110,7 @@ def make_rows(cases, peers, quick):
         rows.append(Row(peer_name(first.case, "csum"), first.case, "csum", yardstick=first))
     own = {case.name: Row(case.name, case) for case in cases}
     for row in own.values():
-        if row.case.packets and not row.case.memif:
+        if row.case.compared:
             row.yardstick = yardsticks.get(row.case.frames)
         row.limit_row = own.get(row.case.limit_of) if row.case.limit_of else row.yardstick
     return rows + list(own.values())

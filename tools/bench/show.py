@@ -37,10 +37,12 @@ def packets_json(row):
 def row_json(row):
     case = row.case
     result = {"name": row.name}
-    if case.packets:
+    if row.packets:
         result |= packets_json(row)
     elif row.samples:
         result["per_second"] = summary(row.samples, row.median, 0)
+        if row.ratio() > 0:
+            result |= {"ratio": round(row.ratio(), 3), "yardstick": row.yardstick.name}
     result["rounds"] = len(row.samples)
     if case.least_per_second and row.samples:
         result |= {"least_per_second": case.least_per_second, "met": row.median >= case.least_per_second}
@@ -69,13 +71,13 @@ def number(value, digits):
 
 
 def cells(row):
-    packets = row.samples if row.case.packets else []
+    packets = row.samples if row.packets else []
     limited = row.limited()
     return (row.name, *(number(f(packets), 1) if packets else "" for f in (median, min, max)),
             number(median(row.cycles), 0), number(1000 / row.median if packets else 0, 2), number(row.ratio(), 3),
             number(row.case.limit if limited > 0 else 0, 2),
             "" if limited <= 0 else "met" if limited <= row.case.limit else "missed",
-            number(0 if row.case.packets else row.median, 0), number(100 * row.lost_ratio(), 1))
+            number(0 if row.packets else row.median, 0), number(100 * row.lost_ratio(), 1))
 
 
 def table(rows):
@@ -123,14 +125,14 @@ def control_line(row):
     begin, least = f"| `{row.name}` | {row.case.about} |", row.case.least_per_second
     if not row.samples:
         return f"{begin} failed: {row.error} | | | |\n"
-    met = f"{least:.0f} | {'met' if row.median >= least else '**missed**'} |" if least else "| |"
+    met = f"{least:.0f} | {'met' if row.median >= least else '**missed**'} |" if least else limit(row)
     return (f"{begin} {row.median:.0f} ({min(row.samples):.0f}–{max(row.samples):.0f}) | {1e6 / row.median:.3f} | "
             f"{met}\n")
 
 
 def card(machine, rows):
-    packets = [packets_line(row) for row in rows if row.case.packets]
-    control = [control_line(row) for row in rows if not row.case.packets]
+    packets = [packets_line(row) for row in rows if row.packets]
+    control = [control_line(row) for row in rows if not row.packets]
     return "".join([
         "| machine | |\n|---|---|\n", *(f"| {label} | {machine[key]} |\n" for key, label in FACTS if key in machine),
         "\n| case | what | frame bytes | ns median (min–max) | Mpps | ratio | limit | |\n",
