@@ -219,6 +219,11 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.limit = 1, .limit_of = "collect_100", .quick = true),
 		COLLECT("events", HS_BENCH_COLLECT_EVENTS, 2000, 0,
 				"reports of 6 node ids, 2,000 flows, 1 in 1,200 changes a path"),
+		COLLECT("idle_1200000", HS_BENCH_COLLECT_IDLE, 100, 1.2e6 / 0.0775,
+				"collect_100 at 1,200,000 reports a second, asleep between; per "
+				"second of its processor time"),
+		COLLECT("idle_events", HS_BENCH_COLLECT_IDLE, 2000, 0,
+				"collect_events at this rate"),
 };
 const size_t hs_bench_n_cases = sizeof(hs_bench_cases) / sizeof(hs_bench_cases[0]);
 

@@ -13,9 +13,10 @@ enum hs_bench_kind {
 	HS_BENCH_RULE_CHANGES, // control's operations per second, as are the others
 	HS_BENCH_MONITOR,
 	HS_BENCH_JSON,
-	HS_BENCH_COLLECT, // a collector's reports per second, as are the next two
+	HS_BENCH_COLLECT, // a collector's reports per second, as are the next three
 	HS_BENCH_COLLECT_GARBAGE,
 	HS_BENCH_COLLECT_EVENTS,
+	HS_BENCH_COLLECT_IDLE, // at a rate, and it sleeps between
 };
 
 enum hs_bench_forward {

@@ -272,8 +272,9 @@ static json_t *measure_collect(const struct hs_bench_case *spec,
 
 	if (rc < 0)
 		return failure(err, rc);
-	return json_pack("{s:f, s:I, s:s*}", "per_second", collected.per_second, "packets",
-			(json_int_t)collected.reports, "kind", collected.kind);
+	return json_pack("{s:f, s:I, s:f, s:s*}", "per_second", collected.per_second, "packets",
+			(json_int_t)collected.reports, "share_of_core", collected.share, "kind",
+			collected.kind);
 }
 
 int hs_bench_child_run(const struct hs_bench_case *spec, const struct hs_bench_child_config *config)

@@ -10,12 +10,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define BURST	     32
+#define NAP_REPORTS  256    // as src/collector naps
 #define LEAST	     800    // datagrams in memory, more than the first level of cache holds
 #define LEARN_STRIDE 100003 // prime: no order of the table is that of the datagrams
-#define EVENT_RATE   1200000.0
+#define OFFERED_RATE 1200000.0
+#define EVENT_FLOWS  2000
 #define EVENTS_APART 1200 // reports: 1,000 events a second
 #define OTHER_NODE   0x40 // changes the first byte of its id
 #define SEQUENCE     8
@@ -29,21 +32,41 @@ struct scene {
 	struct hs_collect *collect;
 	const struct hs_bench_garbage *garbage; // NULL: good reports
 	uint32_t sequence;
-	uint64_t prepared; // reports, of those that change paths
+	bool changing;	   // paths change from now on
+	uint64_t prepared; // reports since then
 	uint64_t changes;
 	int64_t now_ns;
 	int64_t burst_ns; // between two bursts
 	uint64_t points;
 	uint64_t learned;     // reports that were events by then
 	uint64_t reports, ns; // measured
+	uint64_t offered_ns;  // how long they were offered; 0: as many as go
 };
 
-static uint64_t own_cpu_ns(void)
+// The cases of the paper's section V-D: node ids alone, and events.
+static bool changes_paths(const struct hs_bench_case *spec)
+{
+	return spec->reported == EVENT_FLOWS;
+}
+
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void sleep_until(uint64_t ns)
+{
+	const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
 static void tell(void *context, const struct hs_collect_event *event)
@@ -60,48 +83,58 @@ __attribute__((noinline)) static void counted_take(
 	hs_collect_take(scene->collect, burst, n, scene->now_ns);
 }
 
-// Takes all datagrams once; one of `stride` is the next behind another.
-static void take_all(struct scene *scene, uint32_t stride)
+// Takes `n` datagrams from *at on; one of `step` is the next behind another.
+static void take_burst(struct scene *scene, uint32_t *at, uint32_t step, uint32_t n)
 {
 	const struct hs_bench_datagrams *datagrams = &scene->datagrams;
 	struct hs_collect_datagram burst[BURST];
-	uint32_t at = 0, left = datagrams->n, step = stride % datagrams->n, n;
 
-	for (; left; left -= n) {
-		n = left < BURST ? left : BURST;
-		for (uint32_t i = 0; i < n; i++) {
-			burst[i] = (struct hs_collect_datagram){
-					.bytes = hs_bench_datagram(datagrams, at),
-					.len = hs_bench_datagram_len(datagrams, at),
-					.is_ipv4 = true,
-					.address = {10, 0, 0, 1}};
-			at += step;
-			at -= at >= datagrams->n ? datagrams->n : 0;
-		}
-		scene->now_ns += scene->burst_ns;
-		counted_take(scene, burst, n);
+	for (uint32_t i = 0; i < n; i++) {
+		burst[i] = (struct hs_collect_datagram){.bytes = hs_bench_datagram(datagrams, *at),
+				.len = hs_bench_datagram_len(datagrams, *at),
+				.is_ipv4 = true,
+				.address = {10, 0, 0, 1}};
+		*at += step;
+		*at -= *at >= datagrams->n ? datagrams->n : 0;
 	}
-	scene->reports += datagrams->n;
+	scene->now_ns += scene->burst_ns;
+	counted_take(scene, burst, n);
+	scene->reports += n;
 }
 
-// What exporters change from report to report, in the order in which they are taken.
+static void take_all(struct scene *scene, uint32_t stride)
+{
+	uint32_t at = 0, step = stride % scene->datagrams.n;
+
+	for (uint32_t left = scene->datagrams.n, n; left; left -= n) {
+		n = left < BURST ? left : BURST;
+		take_burst(scene, &at, step, n);
+	}
+}
+
+// What exporters change from report to report.
+static void renew(struct scene *scene, uint32_t at)
+{
+	uint8_t *bytes = hs_bench_datagram(&scene->datagrams, at);
+
+	hs_be32_store(bytes + SEQUENCE, scene->sequence++);
+	if (scene->garbage && scene->garbage->other_flow)
+		hs_be32_store(bytes + HS_BENCH_INNER_SOURCE, scene->sequence);
+	if (scene->changing && ++scene->prepared % EVENTS_APART == 0) {
+		bytes[HS_BENCH_INNER_HOPS] ^= OTHER_NODE;
+		scene->changes++;
+	}
+}
+
+// All of them in the order in which they are taken.
 static void prepare(struct scene *scene, uint32_t stride)
 {
-	const struct hs_bench_datagrams *datagrams = &scene->datagrams;
-	bool changes = scene->spec->kind == HS_BENCH_COLLECT_EVENTS && stride == 1;
-	uint32_t at = 0, step = stride % datagrams->n;
+	uint32_t at = 0, step = stride % scene->datagrams.n;
 
-	for (uint32_t i = 0; i < datagrams->n; i++) {
-		uint8_t *bytes = hs_bench_datagram(datagrams, at);
-		hs_be32_store(bytes + SEQUENCE, scene->sequence++);
-		if (scene->garbage && scene->garbage->other_flow)
-			hs_be32_store(bytes + HS_BENCH_INNER_SOURCE, scene->sequence);
-		if (changes && ++scene->prepared % EVENTS_APART == 0) {
-			bytes[HS_BENCH_INNER_HOPS] ^= OTHER_NODE;
-			scene->changes++;
-		}
+	for (uint32_t i = 0; i < scene->datagrams.n; i++) {
+		renew(scene, at);
 		at += step;
-		at -= at >= datagrams->n ? datagrams->n : 0;
+		at -= at >= scene->datagrams.n ? scene->datagrams.n : 0;
 	}
 }
 
@@ -118,8 +151,8 @@ static void measure_all(struct scene *scene)
 // Reports a second of the collector's time, which is not this machine's.
 static double rate_of(const struct hs_bench_case *spec)
 {
-	if (spec->kind == HS_BENCH_COLLECT_EVENTS)
-		return EVENT_RATE;
+	if (spec->kind == HS_BENCH_COLLECT_EVENTS || spec->kind == HS_BENCH_COLLECT_IDLE)
+		return OFFERED_RATE;
 	return spec->least_per_second > 0 ? spec->least_per_second : USUAL_RATE;
 }
 
@@ -142,7 +175,7 @@ static int open_collect(struct scene *scene, struct hs_error *err)
 static int open_datagrams(struct scene *scene)
 {
 	uint32_t flows = scene->spec->reported, n = flows;
-	bool ids = scene->spec->kind == HS_BENCH_COLLECT_EVENTS;
+	bool ids = changes_paths(scene->spec);
 
 	while (n < LEAST)
 		n += flows;
@@ -150,13 +183,55 @@ static int open_datagrams(struct scene *scene)
 			&scene->datagrams, n, flows, ids ? HS_BENCH_NODE_IDS : HS_BENCH_ALL_VALUES);
 }
 
+// ---- at a rate ----
+
+static uint64_t rusage_ns(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_THREAD, &used);
+	return ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000000 +
+	       ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000;
+}
+
+// Takes what came since the last look, then sleeps until a collector with adaptive polling would
+// look again. All that this thread does counts.
+static void take_offered(struct scene *scene, double seconds)
+{
+	const double apart_ns = 1e9 / OFFERED_RATE;
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC), used = rusage_ns(), now = begin;
+	uint64_t end = begin + (uint64_t)(seconds * 1e9);
+	uint32_t at = 0;
+
+	for (; now < end; now = clock_ns(CLOCK_MONOTONIC)) {
+		uint64_t due = (uint64_t)((double)(now - begin) / apart_ns);
+		while (scene->reports < due) {
+			uint64_t left = due - scene->reports;
+			uint32_t n = left < BURST ? (uint32_t)left : BURST;
+			for (uint32_t i = 0, next = at; i < n; i++) {
+				renew(scene, next);
+				next = next + 1 < scene->datagrams.n ? next + 1 : 0;
+			}
+			take_burst(scene, &at, 1, n);
+		}
+		sleep_until(begin + (uint64_t)((double)(scene->reports + NAP_REPORTS) * apart_ns));
+	}
+	scene->ns = rusage_ns() - used;
+	scene->offered_ns = now - begin;
+}
+
 static void run(struct scene *scene, double seconds, uint64_t reports)
 {
 	prepare(scene, LEARN_STRIDE);
 	take_all(scene, LEARN_STRIDE);
 	scene->learned = hs_collect_counters(scene->collect)->event_reports;
+	scene->changing = changes_paths(scene->spec);
 	measure_all(scene); // warms up
 	scene->ns = scene->reports = 0;
+	if (scene->spec->kind == HS_BENCH_COLLECT_IDLE) {
+		take_offered(scene, seconds);
+		return;
+	}
 	if (!reports) {
 		while ((double)scene->ns < seconds * 1e9)
 			measure_all(scene);
@@ -198,6 +273,8 @@ static int measure_good(
 	run(scene, scene->config->seconds, scene->config->packets);
 	collected->reports = scene->reports;
 	collected->per_second = (double)scene->reports * 1e9 / (double)scene->ns;
+	if (scene->offered_ns)
+		collected->share = (double)scene->ns / (double)scene->offered_ns;
 	return check_good(scene, err);
 }
 

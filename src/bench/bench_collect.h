@@ -9,6 +9,7 @@
 struct hs_bench_collected {
 	double per_second; // of the thread's own processor time
 	uint64_t reports;  // that were measured
+	double share;	   // of the core, where they are offered at a rate; else 0
 	const char *kind;  // of garbage: the most expensive one; else NULL
 };
 
