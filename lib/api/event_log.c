@@ -11,6 +11,8 @@
 
 bool hs_event_limit(struct hs_event_limit *limit, int64_t now_ns, uint64_t count, uint64_t *grown)
 {
+	if (count < limit->said) // what was said is no longer so, like a datagram that came late
+		limit->said = count;
 	if (count == limit->said || now_ns < limit->next_ns)
 		return false;
 	*grown = count - limit->said;

@@ -126,10 +126,42 @@ static void a_page_of_events_ends_where_its_bytes_do_and_says_that_there_is_more
 	hs_event_log_fini(&event_log);
 }
 
+#define SECOND INT64_C(1000000000)
+
+static void once_and_then_once_a_minute(void **state)
+{
+	struct hs_event_limit limit = {0};
+	uint64_t grown = 0;
+
+	(void)state;
+	assert_false(hs_event_limit(&limit, SECOND, 0, &grown));
+	assert_true(hs_event_limit(&limit, SECOND, 5, &grown));
+	assert_int_equal(grown, 5);
+	assert_false(hs_event_limit(&limit, 60 * SECOND, 7, &grown));
+	assert_true(hs_event_limit(&limit, 61 * SECOND, 7, &grown));
+	assert_int_equal(grown, 2);
+	assert_false(hs_event_limit(&limit, 200 * SECOND, 7, &grown));
+}
+
+// A datagram that comes late is no longer missing.
+static void what_shrinks_is_no_event(void **state)
+{
+	struct hs_event_limit limit = {0};
+	uint64_t grown = 0;
+
+	(void)state;
+	assert_true(hs_event_limit(&limit, SECOND, 10, &grown));
+	assert_false(hs_event_limit(&limit, 100 * SECOND, 4, &grown));
+	assert_true(hs_event_limit(&limit, 101 * SECOND, 6, &grown));
+	assert_int_equal(grown, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(an_event_is_published_with_its_number_and_details),
+			cmocka_unit_test(once_and_then_once_a_minute),
+			cmocka_unit_test(what_shrinks_is_no_event),
 			cmocka_unit_test(an_empty_log_has_nothing_and_lost_nothing),
 			cmocka_unit_test(events_after_a_number_are_given_oldest_first),
 			cmocka_unit_test(what_the_ring_no_longer_has_is_counted_as_lost),
