@@ -48,6 +48,10 @@ void hs_collect_restore_exporters(struct hs_collect *c)
 		uint32_t hash = hs_collect_hash_key(&c->secret, &e->key, sizeof(e->key));
 		hs_collect_table_add(
 				&c->exporters, hash, (uint32_t)(e->last_ns / HS_COLLECT_SECOND_NS));
+		// What is missing may still come late: the sums go on.
+		c->counters.reports_missing += e->missing;
+		c->counters.reports_late += e->late;
+		c->counters.reports_duplicate += e->duplicates;
 	}
 	memset(&c->exporter[n], 0, (c->config.max_exporters - n) * sizeof(c->exporter[n]));
 }

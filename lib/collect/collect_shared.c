@@ -253,7 +253,9 @@ void hs_collect_note_drop(
 	bool is_new = !drop->reports++;
 	hs_collect_table_touch(&c->drops, number, c->second);
 	drop->last_ns = c->now_ns;
-	if (!is_new && c->now_ns - drop->event_ns < HS_COLLECT_SECOND_NS) {
+	// The clock may be set back: then the last event seems to be of the future.
+	int64_t since_ns = c->now_ns - drop->event_ns;
+	if (!is_new && since_ns >= 0 && since_ns < HS_COLLECT_SECOND_NS) {
 		c->counters.suppressed[HS_COLLECT_POINT_DROP]++;
 		return;
 	}

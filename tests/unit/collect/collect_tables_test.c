@@ -236,6 +236,54 @@ static void first_refused(void **state)
 	hs_collect_destroy(c);
 }
 
+// Memory that outlives the process: what was missing before may come now.
+static void exporters_of_before(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.exporter_memory = calloc(1, hs_collect_exporter_bytes(&config));
+	c = collector(&config);
+	number(100);
+	number(105); // 101 to 104 are missing
+	number(105);
+	hs_collect_destroy(c);
+	c = collector(&config);
+	assert_int_equal(hs_collect_counters(c)->reports_missing, 4);
+	assert_int_equal(hs_collect_counters(c)->reports_duplicate, 1);
+	for (uint32_t late = 101; late < 105; late++)
+		number(late);
+	assert_int_equal(exporter().missing, 0);
+	assert_int_equal(hs_collect_counters(c)->reports_missing, 0);
+	assert_int_equal(hs_collect_counters(c)->reports_late, 4);
+	for (uint32_t again = 98; again < 107; again++)
+		number(again);
+	assert_int_equal(hs_collect_counters(c)->reports_missing, 0);
+	hs_collect_destroy(c);
+	free(config.exporter_memory);
+}
+
+// The system's clock may be set back: what is told at most once a second is told again.
+static void drops_of_a_clock_that_went_back(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct bytes b;
+
+	(void)state;
+	c = collector(&config);
+	for (unsigned i = 0; i < 3; i++) {
+		struct hop hop = {1, 10, 1, 2, 3, 4};
+		put_report(&b, 9, 50 + i, 1, &hop, 1);
+		b.at[2] |= 1; // D
+		take(c, b.at, b.n, i == 0 ? 100 * SECOND : 50 * SECOND + i);
+	}
+	assert_int_equal(hs_collect_counters(c)->events[HS_COLLECT_POINT_DROP][HS_COLLECT_NEW], 1);
+	assert_int_equal(hs_collect_counters(c)->events[HS_COLLECT_POINT_DROP][HS_COLLECT_CHANGE],
+			1);
+	assert_int_equal(hs_collect_counters(c)->suppressed[HS_COLLECT_POINT_DROP], 1);
+	hs_collect_destroy(c);
+}
+
 static void wrong_configurations(void **state)
 {
 	struct hs_collect_config config = config_50();
@@ -260,6 +308,8 @@ int main(void)
 			cmocka_unit_test(gaps),
 			cmocka_unit_test(begins_anew),
 			cmocka_unit_test(exporters_apart),
+			cmocka_unit_test(exporters_of_before),
+			cmocka_unit_test(drops_of_a_clock_that_went_back),
 			cmocka_unit_test(first_refused),
 			cmocka_unit_test(wrong_configurations),
 	};
