@@ -240,7 +240,7 @@ void hs_influx_collect(struct hs_influx_text *text, const char *collector,
 {
 	const struct source source = {collector, config, event};
 
-	*last_ns = event->time_ns > *last_ns ? event->time_ns : *last_ns + 1;
+	*last_ns = hs_influx_text_next_ns(event->time_ns, *last_ns);
 	for (unsigned i = 0; i < event->n_points; i++) {
 		if (config->lines == HS_INFLUX_LINES_INTCOLLECTOR)
 			add_point_as_intcollector(text, &source, &event->points[i], *last_ns);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define SET_BACK_NS INT64_C(1000000000) // more than events of one moment take
+
 void hs_influx_text_fini(struct hs_influx_text *text)
 {
 	free(text->bytes);
@@ -51,6 +53,11 @@ struct hs_influx_line *hs_influx_text_line_as(struct hs_influx_text *text, const
 
 	hs_influx_line_begin_as(&text->line, at, room, measurement);
 	return &text->line;
+}
+
+int64_t hs_influx_text_next_ns(int64_t time_ns, int64_t last_ns)
+{
+	return time_ns > last_ns || last_ns - time_ns > SET_BACK_NS ? time_ns : last_ns + 1;
 }
 
 void hs_influx_text_end(struct hs_influx_text *text, int64_t time_ns)

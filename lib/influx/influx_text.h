@@ -25,5 +25,8 @@ void hs_influx_text_clear(struct hs_influx_text *text);
 struct hs_influx_line *hs_influx_text_line(struct hs_influx_text *text, const char *measurement);
 // Does the same with a name that is escaped already.
 struct hs_influx_line *hs_influx_text_line_as(struct hs_influx_text *text, const char *measurement);
+// The time of the next event behind `last_ns`: its own, or one later where both came together. A
+// clock that was set back goes on from there.
+int64_t hs_influx_text_next_ns(int64_t time_ns, int64_t last_ns);
 // Closes it. A line without fields is left out.
 void hs_influx_text_end(struct hs_influx_text *text, int64_t time_ns);

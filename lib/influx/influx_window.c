@@ -216,6 +216,6 @@ void hs_influx_event(struct hs_influx_text *text, const char *node, const json_t
 		if (!is_of_event(key))
 			add_value(line, json_is_real(value) ? &real_row : &integer_row, key, value);
 	}
-	*last_ns = time_ns > *last_ns ? time_ns : *last_ns + 1;
+	*last_ns = hs_influx_text_next_ns(time_ns, *last_ns);
 	hs_influx_text_end(text, *last_ns);
 }

@@ -171,6 +171,16 @@ static void no_two_events_have_the_same_time(void **state)
 	}
 }
 
+static void a_clock_that_was_set_back_tells_its_own_time(void **state)
+{
+	(void)state;
+	assert_int_equal(hs_influx_text_next_ns(1700000000000000000, 0), 1700000000000000000);
+	assert_int_equal(hs_influx_text_next_ns(1700000000000000000, 1700000000000000007),
+			1700000000000000008);
+	assert_int_equal(hs_influx_text_next_ns(1600000000000000000, 1700000000000000007),
+			1600000000000000000);
+}
+
 static void the_longest_path_fits(void **state)
 {
 	static const struct hs_influx_config config,
@@ -203,6 +213,7 @@ int main(void)
 			TEST(a_flow_can_be_a_series_of_its_own),
 			TEST(a_drop_and_a_queue_that_only_says_so_have_lines),
 			TEST(no_two_events_have_the_same_time),
+			TEST(a_clock_that_was_set_back_tells_its_own_time),
 			TEST(the_longest_path_fits),
 	};
 	return cmocka_run_group_tests(tests, NULL, teardown);
