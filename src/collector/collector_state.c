@@ -15,7 +15,8 @@ struct head {
 	uint64_t bytes; // behind the head
 	uint64_t nothing;
 };
-#define WHAT "hopsight-collector exporters 1\n"
+#define KIND "hopsight-collector exporters"
+#define WHAT KIND " 1\n"
 
 struct hs_collector_state {
 	int fd;
@@ -38,6 +39,16 @@ static int open_file(const char *file, int *fd)
 	return S_ISREG(status.st_mode) ? 0 : -EINVAL;
 }
 
+// Whether the file may be written over: it is one of a collector, or empty, or zeroed as after a
+// crash of the machine. Any other was named by mistake.
+static bool is_ours(const struct head *there, ssize_t bytes)
+{
+	static const struct head zero;
+
+	return bytes == 0 || memcmp(there, &zero, sizeof(zero)) == 0 ||
+	       memcmp(there->what, KIND, sizeof(KIND) - 1) == 0;
+}
+
 // What is there is kept where it has the right head and length.
 static int map_file(struct hs_collector_state *state, uint64_t bytes, bool *anew)
 {
@@ -47,8 +58,10 @@ static int map_file(struct hs_collector_state *state, uint64_t bytes, bool *anew
 	state->bytes = sizeof(head) + bytes;
 	if (fstat(state->fd, &status) < 0)
 		return -errno;
-	*anew = pread(state->fd, &there, sizeof(there), 0) != sizeof(there) ||
-		memcmp(&there, &head, sizeof(head)) != 0 ||
+	ssize_t got = pread(state->fd, &there, sizeof(there), 0);
+	if (got < 0 || !is_ours(&there, got))
+		return got < 0 ? -errno : -EEXIST;
+	*anew = got != sizeof(there) || memcmp(&there, &head, sizeof(head)) != 0 ||
 		(uint64_t)status.st_size != state->bytes;
 	if (*anew && (ftruncate(state->fd, 0) < 0 || pwrite(state->fd, &head, sizeof(head), 0) < 0))
 		return -errno;
@@ -76,7 +89,9 @@ int hs_collector_state_open(const char *file, uint64_t bytes, struct hs_collecto
 	if (rc < 0) {
 		hs_error_set(err, "not_opened", "state.file",
 				"a file that this process alone may write", "\"%.128s\": %s", file,
-				rc == -EBUSY ? "another process has it" : strerror(-rc));
+				rc == -EBUSY	? "another process has it"
+				: rc == -EEXIST ? "it is there and is no file of a collector"
+						: strerror(-rc));
 		hs_collector_state_close(made);
 		return rc;
 	}

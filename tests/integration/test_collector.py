@@ -361,6 +361,18 @@ def reports_that_came_while_it_was_dead_are_missing_exactly(workspace):
     done = subprocess.run([PROGRAM, "--config", path], capture_output=True, text=True, check=False, timeout=20)
     check(done.returncode == 1 and "another process has it" in done.stderr, done)
     collector.stop()
+    for content, code in ((b"{}\n", 1), (b"hopsight-collector exporters 1\n" + bytes(30) + b"\xff" * 5000, 0)):
+        with open(other.config["state"]["file"], "wb") as f:
+            f.write(content)
+        if code:  # another file is not written over
+            done = subprocess.run([PROGRAM, "--config", path], capture_output=True, text=True, check=False, timeout=20)
+            check(done.returncode == code and "state.file" in done.stderr, done)
+            with open(other.config["state"]["file"], "rb") as f:
+                equal(f.read(), content, "the file")
+        else:
+            collector.start()
+            equal(collector.pages("exporter_get", "exporters"), [], "exporters of a damaged file")
+            collector.stop()
 
 
 def link_to(collector, node):
