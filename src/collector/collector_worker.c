@@ -42,7 +42,10 @@ static void emit(void *context, const struct hs_collect_event *event)
 
 static void push(struct hs_collector_worker *worker, int64_t now_ns)
 {
-	if (!worker->pushes || now_ns < worker->push_ns)
+	// A clock that was set back does not silence what is pushed.
+	bool went_back = now_ns < worker->looked_ns;
+	worker->looked_ns = now_ns;
+	if (!worker->pushes || (now_ns < worker->push_ns && !went_back))
 		return;
 	// What is pushed can wait; events cannot.
 	if (hs_collector_ring_used(worker->ring) > RING_BYTES / 2)

@@ -45,6 +45,7 @@ struct hs_collector_worker {
 	struct hs_idle *idle;
 	struct hs_collector_counters counters;
 	int64_t push_ns;       // when to look again
+	int64_t looked_ns;     // the newest round
 	int64_t nap_ns;	       // end of the last nap
 	unsigned taken;	       // since then
 	hs_collector_job *job; // atomic; NULL: none waits
