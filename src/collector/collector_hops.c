@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_hops.h"
 
-static void note(struct hs_collector_hops *hops, const struct hs_collect_point *point)
+// Returns a place that nobody has; HS_COLLECTOR_NODES: none.
+static unsigned free_place(struct hs_collector_hops *hops, int64_t now_ns)
+{
+	if (hops->n < HS_COLLECTOR_NODES)
+		return hops->n;
+	unsigned at = hops->hand++ % HS_COLLECTOR_NODES;
+	int64_t since_ns = now_ns - hops->of[at].time_ns; // below 0: the clock was set back
+	if (since_ns >= 0 && since_ns < HS_COLLECTOR_HOPS_NS)
+		return HS_COLLECTOR_NODES;
+	hs_u32_map_erase(&hops->by_node, hops->of[at].node_id, at);
+	return at;
+}
+
+static void note(struct hs_collector_hops *hops, const struct hs_collect_point *point,
+		int64_t now_ns)
 {
 	uint32_t at = hs_u32_map_find(&hops->by_node, point->node_id);
 
 	if (at == HS_U32_MAP_NONE) {
-		if (hops->n == HS_COLLECTOR_NODES ||
-				hs_u32_map_add(&hops->by_node, point->node_id, hops->n) < 0)
+		at = free_place(hops, now_ns);
+		if (at == HS_COLLECTOR_NODES ||
+				hs_u32_map_add(&hops->by_node, point->node_id, at) < 0) {
+			hops->left_out++;
 			return;
-		at = hops->n++;
+		}
+		hops->n += at == hops->n;
 	}
-	hops->of[at] = (struct hs_collector_hop){point->node_id, point->value};
+	hops->of[at] = (struct hs_collector_hop){point->node_id, point->value, now_ns};
 }
 
 void hs_collector_hops_note(struct hs_collector_hops *hops, const struct hs_collect_event *event)
@@ -20,7 +37,7 @@ void hs_collector_hops_note(struct hs_collector_hops *hops, const struct hs_coll
 		const struct hs_collect_point *point = &event->points[i];
 		if (point->kind == HS_COLLECT_POINT_HOP && point->has_value &&
 				point->node_id != UINT32_MAX)
-			note(hops, point);
+			note(hops, point, event->time_ns);
 	}
 }
 

@@ -7,14 +7,18 @@
 #include "collect.h"
 #include "u32_map.h"
 
-#define HS_COLLECTOR_NODES 4096 // later ones are left out
+// If there are more, a new node takes the place of one that nobody told of for this time.
+#define HS_COLLECTOR_NODES   4096
+#define HS_COLLECTOR_HOPS_NS INT64_C(60000000000)
 
 struct hs_collector_hops { // zeroed at first
 	struct hs_u32_map by_node;
-	unsigned n;
+	unsigned n, hand;  // the next place to look at for a new node
+	uint64_t left_out; // values of nodes that found no place
 	struct hs_collector_hop {
 		uint32_t node_id;
 		uint64_t latency; // in the node's unit
+		int64_t time_ns;  // when it was told
 	} of[HS_COLLECTOR_NODES];
 };
 

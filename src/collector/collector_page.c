@@ -141,7 +141,11 @@ static void add_drop(struct hs_collector *collector, struct hs_prometheus *page,
 
 	(void)collector;
 	hs_prometheus_uint(page, &drops,
-			HS_PROMETHEUS_LABELS({"node_id", number(drop->node_id, node)},
+			HS_PROMETHEUS_LABELS(
+					{"node_id", drop->node_id == UINT32_MAX
+									? NULL
+									: number(drop->node_id,
+											  node)},
 					{"reason_id", number(drop->reason, reason)},
 					{"reason", hs_int_drop_reason_word(drop->reason)}),
 			drop->reports);
@@ -181,8 +185,9 @@ static void add_flow(struct hs_collector *collector, struct hs_prometheus *page,
 			(int64_t)flow->latency * unit);
 }
 
-// Copies entries between two bursts, and adds their series. What has no room is not read.
-#define TABLE(name, type, add)                                                                     \
+// Copies entries between two bursts, and adds their series. What has no room is counted, not read:
+// each entry has `series` of them.
+#define TABLE(name, type, add, series)                                                             \
 	struct name##_job {                                                                        \
 		uint64_t cursor;                                                                   \
 		unsigned n;                                                                        \
@@ -201,15 +206,20 @@ static void add_flow(struct hs_collector *collector, struct hs_prometheus *page,
 			for (unsigned i = 0; i < job.n; i++)                                       \
 				add(collector, page, &job.entries[i]);                             \
 		}                                                                                  \
+		uint64_t known = hs_collect_counters(collector->worker.collect)->name;             \
+		if (known > job.cursor && job.n == AT_ONCE)                                        \
+			hs_prometheus_leave_out(page, (series) * (known - job.cursor));            \
 	}
-TABLE(exporters, hs_collect_exporter, add_exporter)
-TABLE(queues, hs_collect_queue, add_queue)
-TABLE(links, hs_collect_link, add_link)
-TABLE(drops, hs_collect_drop, add_drop)
-TABLE(flows, hs_collect_flow, add_flow)
+TABLE(exporters, hs_collect_exporter, add_exporter, 4)
+TABLE(queues, hs_collect_queue, add_queue, 2)
+TABLE(links, hs_collect_link, add_link, 1)
+TABLE(drops, hs_collect_drop, add_drop, 1)
+TABLE(flows, hs_collect_flow, add_flow, 1)
 
 static void add_hops(struct hs_collector *collector, struct hs_prometheus *page)
 {
+	hs_prometheus_leave_out(page, collector->hops.left_out);
+	collector->hops.left_out = 0;
 	for (unsigned i = 0; i < collector->hops.n; i++) {
 		const struct hs_collector_hop *hop = &collector->hops.of[i];
 		int64_t unit = latency_ns[hs_collector_units_of(collector->config, hop->node_id)
