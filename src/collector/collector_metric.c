@@ -15,22 +15,26 @@
 struct snapshot_job {
 	const struct hs_collector_worker *worker;
 	struct hs_collector_snapshot *into;
+	uint64_t ring_end;
 };
 
+// Reports wait for it: what waits in the ring is counted later, by its reader.
 static void copy_counters(void *context, struct hs_collect *collect)
 {
-	const struct snapshot_job *job = context;
+	struct snapshot_job *job = context;
 
 	job->into->collect = *hs_collect_counters(collect);
 	job->into->worker = job->worker->counters;
-	job->into->points_waiting = hs_collector_record_waiting(job->worker->ring);
+	job->ring_end = hs_collector_ring_end(job->worker->ring);
 }
 
 void hs_collector_snapshot(struct hs_collector *collector, struct hs_collector_snapshot *snapshot)
 {
-	struct snapshot_job job = {&collector->worker, snapshot};
+	struct snapshot_job job = {&collector->worker, snapshot, 0};
 
 	hs_collector_worker_run(&collector->worker, copy_counters, &job);
+	snapshot->points_waiting =
+			hs_collector_record_waiting(collector->worker.ring, job.ring_end);
 	snapshot->outcome = collector->outcome;
 	hs_influx_counters(collector->lines, HS_INFLUX_ALL, &snapshot->influx);
 	snapshot->socket_lost = 0;
@@ -44,14 +48,13 @@ void hs_collector_snapshot(struct hs_collector *collector, struct hs_collector_s
 
 struct row {
 	struct hs_collector_metric metric;
-	size_t at;	 // of the value
-	const char *now; // its name if it is a gauge
+	size_t at; // of the value
 };
 
 #define AT(part, member) offsetof(struct hs_collector_snapshot, part.member)
 static const struct row rows[] = {
-#define HS_COLLECT_COUNTER(name, text)                                                             \
-	{{PREFIX #name "_total", text}, AT(collect, name), PREFIX #name},
+#define HS_COLLECT_COUNTER(name, text) {{PREFIX #name "_total", text}, AT(collect, name)},
+#define HS_COLLECT_GAUGE(name, text)   {{PREFIX #name, text, true}, AT(collect, name)},
 #include "collect_counter.def"
 #define HS_COLLECTOR_COUNTER(name, text) {{PREFIX #name "_total", text}, AT(worker, name)},
 #include "collector_counter.def"
@@ -153,13 +156,8 @@ void hs_collector_metrics_visit(
 	hs_collector_snapshot(collector, &snapshot);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t value;
-		struct hs_collector_metric metric = rows[i].metric;
 		memcpy(&value, (const char *)&snapshot + rows[i].at, sizeof(value));
-		// Entries of tables are the only counters of lib/collect that shrink.
-		metric.gauge |= strstr(metric.help, " known now") != NULL;
-		if (metric.gauge && rows[i].now)
-			metric.name = rows[i].now;
-		visit(context, &metric, &(struct hs_collector_labels){NULL}, value);
+		visit(context, &rows[i].metric, &(struct hs_collector_labels){NULL}, value);
 	}
 	visit_refusals(&to);
 	visit_points(&to);

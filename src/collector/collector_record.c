@@ -63,10 +63,10 @@ static void add_points(void *sum, const void *record)
 	*(uint64_t *)sum += ((const struct record *)record)->n_points;
 }
 
-uint64_t hs_collector_record_waiting(const struct hs_collector_ring *ring)
+uint64_t hs_collector_record_waiting(const struct hs_collector_ring *ring, uint64_t end)
 {
 	uint64_t sum = 0;
 
-	hs_collector_ring_visit(ring, add_points, &sum);
+	hs_collector_ring_visit(ring, end, add_points, &sum);
 	return sum;
 }

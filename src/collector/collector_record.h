@@ -16,5 +16,5 @@ bool hs_collector_record_put(struct hs_collector_ring *ring, const struct hs_col
 bool hs_collector_record_take(struct hs_collector_ring *ring, struct hs_collect_event *event);
 void hs_collector_record_drop(struct hs_collector_ring *ring);
 
-// How many points wait. Neither thread may use the ring meanwhile.
-uint64_t hs_collector_record_waiting(const struct hs_collector_ring *ring);
+// How many points wait that were put before this end of the ring. By the reader.
+uint64_t hs_collector_record_waiting(const struct hs_collector_ring *ring, uint64_t end);

@@ -115,13 +115,17 @@ void hs_collector_ring_release(struct hs_collector_ring *ring)
 	atomic_store_explicit(&ring->read, at + head_at(ring, at)->bytes, memory_order_release);
 }
 
-void hs_collector_ring_visit(const struct hs_collector_ring *ring,
+uint64_t hs_collector_ring_end(const struct hs_collector_ring *ring)
+{
+	return atomic_load_explicit(&ring->written, memory_order_acquire);
+}
+
+void hs_collector_ring_visit(const struct hs_collector_ring *ring, uint64_t end,
 		void (*visit)(void *context, const void *record), void *context)
 {
-	uint64_t end = atomic_load_explicit(&ring->written, memory_order_acquire);
-	uint64_t at = atomic_load_explicit(&ring->read, memory_order_acquire);
+	uint64_t at = atomic_load_explicit(&ring->read, memory_order_relaxed);
 
-	while (at != end) {
+	while (at < end) {
 		const struct head *head = (const void *)(ring->memory + (at & (ring->size - 1)));
 		if (head->is_record)
 			visit(context, head + 1);

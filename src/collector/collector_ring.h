@@ -24,6 +24,9 @@ uint32_t hs_collector_ring_used(const struct hs_collector_ring *ring);
 const void *hs_collector_ring_peek(struct hs_collector_ring *ring);
 void hs_collector_ring_release(struct hs_collector_ring *ring);
 
-// Calls `visit` for each record that waits, the oldest first. No other function may run meanwhile.
-void hs_collector_ring_visit(const struct hs_collector_ring *ring,
+// Where what was committed so far ends; by either thread.
+uint64_t hs_collector_ring_end(const struct hs_collector_ring *ring);
+// Calls `visit` for each record that waits and was committed before that end, the oldest first. By
+// the reader; the writer may go on meanwhile.
+void hs_collector_ring_visit(const struct hs_collector_ring *ring, uint64_t end,
 		void (*visit)(void *context, const void *record), void *context);

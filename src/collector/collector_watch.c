@@ -7,21 +7,24 @@
 #include "influx.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define LOOK_NS INT64_C(100000000)
 
 static void tell_refused(struct hs_collector_watch *watch, struct hs_collector *collector,
 		const struct hs_collect_counters *counters, int64_t steady_ns)
 {
-	uint64_t sum = 0, grown;
+	uint64_t now[HS_COLLECT_REFUSALS], *said = watch->refused_said, sum = 0, grown;
 	unsigned most = 0;
 
 	for (unsigned i = 0; i < HS_COLLECT_REFUSALS; i++) {
-		sum += counters->refused[i];
-		most = counters->refused[i] > counters->refused[most] ? i : most;
+		now[i] = counters->refused[i];
+		sum += now[i];
+		most = now[i] - said[i] > now[most] - said[most] ? i : most;
 	}
 	if (!hs_event_limit(&watch->refused, steady_ns, sum, &grown))
 		return;
+	memcpy(said, now, sizeof(now));
 	hs_collector_event(collector, "reports_refused",
 			json_pack("{s:I, s:s}", "reports", (json_int_t)grown, "reason",
 					hs_collector_refusal_name(most)),

@@ -9,6 +9,7 @@
 struct hs_collector_watch { // zeroed at first
 	struct hs_event_limit refused, socket_lost, points_lost, missing, full, lines_lost;
 	int64_t look_ns;
+	uint64_t refused_said[HS_COLLECT_REFUSALS]; // of what was told
 };
 
 // Looks ten times a second. The time is that of the monotonic clock.

@@ -80,19 +80,21 @@ static void a_full_ring_takes_nothing_of_an_event(void **state)
 	uint64_t n = 0, waiting = 0;
 
 	(void)state;
+	uint64_t begin = hs_collector_ring_end(ring);
 	while (put(ring, n)) {
 		waiting += n % 7 + 1;
 		n++;
 	}
 	assert_true(n > 5);
-	assert_int_equal(hs_collector_record_waiting(ring), waiting);
+	assert_int_equal(hs_collector_record_waiting(ring, hs_collector_ring_end(ring)), waiting);
+	assert_int_equal(hs_collector_record_waiting(ring, begin), 0);
 	for (uint64_t i = 0; i < n; i++) {
 		assert_true(hs_collector_record_take(ring, &event));
 		assert_true(is_right(&event, i));
 		hs_collector_record_drop(ring);
 	}
 	assert_false(hs_collector_record_take(ring, &event));
-	assert_int_equal(hs_collector_record_waiting(ring), 0);
+	assert_int_equal(hs_collector_record_waiting(ring, hs_collector_ring_end(ring)), 0);
 	assert_true(put(ring, n));
 	hs_collector_ring_destroy(ring);
 }
