@@ -76,7 +76,8 @@ static int open_tables(struct daemon *d, struct hs_error *err)
 	const struct hs_collector_config *config = d->collector.config;
 
 	d->collector.boot_id = d->service.boot_id;
-	d->collector.now_ns = d->collector.start_ns = wall_ns();
+	d->collector.now_ns = wall_ns();
+	d->collector.start_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	d->collector.worker.core = config->base.workers[0];
 	hs_event_log_init(&d->collector.events);
 	hs_collector_open_verbs(&d->collector);
@@ -85,7 +86,12 @@ static int open_tables(struct daemon *d, struct hs_error *err)
 		return hs_error_set(
 				err, "internal", "", "", "no random numbers: %s", strerror(errno));
 	collect.exporter_memory = d->state ? hs_collector_state_memory(d->state) : NULL;
-	return hs_collector_worker_init(&d->collector.worker, &collect, config->base.adaptive, err);
+	int rc = hs_collector_worker_init(
+			&d->collector.worker, &collect, config->base.adaptive, err);
+	if (rc == 0) // an earlier process told of what it missed
+		d->watch.missing.said =
+				hs_collect_counters(d->collector.worker.collect)->reports_missing;
+	return rc;
 }
 
 static int open_ports(struct daemon *d, struct hs_error *err)

@@ -29,7 +29,8 @@ struct hs_collector_outcome {
 struct hs_collector {
 	const struct hs_collector_config *config;
 	const char *boot_id;
-	int64_t now_ns, start_ns; // system time
+	int64_t now_ns;	  // system time
+	int64_t start_ns; // of the monotonic clock
 	struct hs_collector_worker worker;
 	struct hs_event_log events;
 	struct hs_collector_hops hops;

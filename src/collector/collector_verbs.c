@@ -14,6 +14,7 @@
 
 #define AT_ONCE	 16 // entries that one job copies
 #define PAGE_NS	 INT64_C(10000000)
+#define LIST_NS	 INT64_C(200000000)
 #define KEPT_MAX 2048 // bytes of a refused datagram
 
 // ---- pages of tables ----
@@ -62,9 +63,9 @@ struct page {
 // Fills a page from the table of the collecting thread, some entries at a time. An entry that stays
 // is told once, whatever comes and goes meanwhile.
 static struct page fill_page(struct hs_collector *collector, const struct table *table,
-		const struct hs_api_args *args)
+		const struct hs_api_args *args, int64_t limit_ns)
 {
-	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + PAGE_NS;
+	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + limit_ns;
 	struct page page = {.list = json_array()};
 	struct page_job job = {.table = table, .at = {args->offset}};
 	size_t used = 0;
@@ -107,7 +108,7 @@ static struct page fill_page(struct hs_collector *collector, const struct table 
 			json_t **result, struct hs_error *err)                                     \
 	{                                                                                          \
 		static const struct table table = {#name, read_##name, show_##member};             \
-		const struct page page = fill_page(collector, &table, args);                       \
+		const struct page page = fill_page(collector, &table, args, PAGE_NS);              \
 		(void)err;                                                                         \
 		*result = hs_schema_print(name##_page_fields, &page);                              \
 		return 0;                                                                          \
@@ -184,12 +185,12 @@ static unsigned read_drops(const struct hs_collect *collect, uint64_t *cursor, u
 	return hs_collect_drops(collect, cursor, &out->drop, 1);
 }
 
-// The request has no pages, as at a node.
+// The request has no pages, as at a node: what a reply can hold is told at once.
 static json_t *get_drops(struct hs_collector *collector)
 {
 	static const struct table table = {"drops", read_drops, show_drop};
 	const struct hs_api_args all = {.limit = UINT64_MAX, .room = HS_API_MAX_REPLY};
-	const struct page page = fill_page(collector, &table, &all);
+	const struct page page = fill_page(collector, &table, &all, LIST_NS);
 
 	return hs_schema_print(drops_page_fields, &page);
 }
@@ -312,7 +313,7 @@ static json_t *node_get(struct hs_collector *collector)
 	json_t *settings = hs_collector_config_print(collector->config);
 	json_t *bind = json_object_get(json_object_get(settings, "control"), "publish_bind");
 	const struct shown shown = {collector->config->base.node.name, collector->boot_id,
-			HS_VERSION, hs_os_clock_ns(CLOCK_REALTIME) - collector->start_ns,
+			HS_VERSION, hs_os_clock_ns(CLOCK_MONOTONIC) - collector->start_ns,
 			json_incref(bind), settings};
 
 	return hs_schema_print(node_fields, &shown);
