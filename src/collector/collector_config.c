@@ -21,27 +21,10 @@ static_assert(offsetof(struct hs_collector_config, base) == 0,
 
 // ---- where reports come in ----
 
-static const char *parse_udp(const char *text, void *at, const char **code)
-{
-	struct hs_collector_address *udp = at;
-	(void)code;
-
-	return hs_ip_port_read(text, udp->address, &udp->port);
-}
-
-static void write_udp(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
-{
-	const struct hs_collector_address *udp = at;
-
-	hs_ip_port_write(udp->address, udp->port, text);
-}
-
-static const struct hs_schema_text udp_text = {parse_udp, write_udp,
-		"{'type': 'string', 'pattern': '^(\\\\[[0-9A-Fa-f:.]+\\\\]|[0-9.]+):[0-9]{1,5}$'}"};
-
 #define LISTEN(member) HS_SCHEMA_MEMBER(struct hs_collector_listen, member)
 static const struct hs_schema_field listen_fields[] = {
-		{"udp", HS_SCHEMA_PARSED, LISTEN(udp), .required = true, .text = &udp_text,
+		{"udp", HS_SCHEMA_PARSED, LISTEN(udp), .required = true,
+				.text = &hs_collector_address_text,
 				.expected = "an address and a port like 127.0.0.1:32766 or "
 					    "[::1]:32766"},
 		{"buffer_kib", HS_SCHEMA_UINT, LISTEN(buffer_kib), .min = 16, .max = 1048576},
@@ -58,9 +41,9 @@ static int check_listen(
 	snprintf(at, sizeof(at), "%s.udp", path);
 	for (size_t i = 0; i < index; i++) {
 		const struct hs_collector_address *udp = &config->listen[i].udp;
-		if (memcmp(udp, &config->listen[index].udp, sizeof(*udp)) == 0)
+		if (hs_collector_addresses_collide(udp, &config->listen[index].udp))
 			return hs_error_set(err, "duplicate", at, "each address and port once",
-					"listen[%zu] is %s too", i,
+					"listen[%zu] takes it already: %s", i,
 					hs_ip_port_write(udp->address, udp->port, text));
 	}
 	return 0;
@@ -216,47 +199,6 @@ static const struct hs_schema_field event_fields[] = {
 		{NULL},
 };
 
-const struct hs_schema_word hs_collector_latency_words[] = {
-		{"ns", HS_COLLECTOR_NS},
-		{"us", HS_COLLECTOR_US},
-		{"ms", HS_COLLECTOR_MS},
-		{"ticks", HS_COLLECTOR_TICKS},
-		{NULL, 0},
-};
-const struct hs_schema_word hs_collector_occupancy_words[] = {
-		{"packets", HS_COLLECTOR_PACKETS},
-		{"bytes", HS_COLLECTOR_BYTES},
-		{"cells", HS_COLLECTOR_CELLS},
-		{"percent", HS_COLLECTOR_OCCUPANCY_PERCENT},
-		{NULL, 0},
-};
-const struct hs_schema_word hs_collector_utilisation_words[] = {
-		{"1/10000", HS_COLLECTOR_PER_10000},
-		{"percent", HS_COLLECTOR_PERCENT},
-		{"bps", HS_COLLECTOR_BPS},
-		{NULL, 0},
-};
-
-static bool has_node(const void *from)
-{
-	return ((const struct hs_collector_units *)from)->node_id != UINT32_MAX;
-}
-
-#define UNITS(member) HS_SCHEMA_MEMBER(struct hs_collector_units, member)
-static const struct hs_schema_field unit_fields[] = {
-		{"node_id", HS_SCHEMA_UINT, UNITS(node_id), .min = 0, .max = UINT32_MAX - 1,
-				.given = has_node},
-		{"latency", HS_SCHEMA_WORD, UNITS(latency), .words = hs_collector_latency_words,
-				.expected = "ns, us, ms or ticks"},
-		{"occupancy", HS_SCHEMA_WORD, UNITS(occupancy),
-				.words = hs_collector_occupancy_words,
-				.expected = "packets, bytes, cells or percent"},
-		{"utilisation", HS_SCHEMA_WORD, UNITS(utilisation),
-				.words = hs_collector_utilisation_words,
-				.expected = "1/10000, percent or bps"},
-		{NULL},
-};
-
 static int check_units(
 		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
 {
@@ -275,7 +217,7 @@ static int check_units(
 }
 
 static const struct hs_schema_list unit_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = unit_fields},
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = hs_collector_unit_fields},
 		HS_SCHEMA_ITEMS(struct hs_collector_config, units),
 		HS_SCHEMA_COUNT(struct hs_collector_config, n_units),
 		.noun = "entries",

@@ -6,6 +6,9 @@
 // socket.
 #pragma once
 
+#include "collector_address.h"
+#include "collector_units.h"
+
 #include "collect.h"
 #include "config.h"
 #include "error.h"
@@ -22,10 +25,7 @@
 
 // A UDP socket.
 struct hs_collector_listen {
-	struct hs_collector_address {
-		uint8_t address[16]; // IPv4: mapped
-		uint16_t port;
-	} udp;
+	struct hs_collector_address udp;
 	uint32_t buffer_kib; // that the kernel may hold of it
 };
 
@@ -33,32 +33,6 @@ struct hs_collector_listen {
 struct hs_collector_port {
 	struct hs_port_config port;
 	uint16_t udp_port;
-};
-
-enum hs_collector_latency_unit {
-	HS_COLLECTOR_NS,
-	HS_COLLECTOR_US,
-	HS_COLLECTOR_MS,
-	HS_COLLECTOR_TICKS, // the device's own
-};
-
-enum hs_collector_occupancy_unit {
-	HS_COLLECTOR_PACKETS,
-	HS_COLLECTOR_BYTES,
-	HS_COLLECTOR_CELLS,
-	HS_COLLECTOR_OCCUPANCY_PERCENT,
-};
-
-enum hs_collector_utilisation_unit {
-	HS_COLLECTOR_PER_10000, // of the port's rate
-	HS_COLLECTOR_PERCENT,
-	HS_COLLECTOR_BPS,
-};
-
-// What the values of a node mean.
-struct hs_collector_units {
-	uint32_t node_id; // UINT32_MAX: all nodes without an entry of their own
-	uint8_t latency, occupancy, utilisation;
 };
 
 struct hs_collector_config {
@@ -99,8 +73,6 @@ json_t *hs_collector_config_schema(void);
 // The units of a node's values.
 const struct hs_collector_units *hs_collector_units_of(
 		const struct hs_collector_config *config, uint32_t node_id);
-extern const struct hs_schema_word hs_collector_latency_words[], hs_collector_occupancy_words[],
-		hs_collector_utilisation_words[];
 
 // Returns what EAL must be given for the ports; only where there are any.
 void hs_collector_config_eal(const struct hs_collector_config *config, struct hs_eal_config *eal);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_metric.h"
 
+#include "collector_point.h"
 #include "collector_record.h"
 #include "collector_shape.h"
 

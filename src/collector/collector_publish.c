@@ -2,6 +2,7 @@
 #include "collector_publish.h"
 
 #include "collector_influx.h"
+#include "collector_point.h"
 #include "collector_record.h"
 #include "collector_shape.h"
 
@@ -78,25 +79,37 @@ static const char *kind_of(const struct hs_collect_point *point)
 	}
 }
 
-static void write_point(const struct hs_collector *collector, const struct hs_collect_point *point,
-		char *text, size_t size)
+// What the node did not say is left out.
+static void write_place(const struct hs_collect_point *point, char *text, size_t size)
 {
-	const char *unit = hs_collector_point_unit(collector->config, point);
-	char value[64] = "", before[64] = "", where[48] = "";
+	static const char *const ids[HS_COLLECT_POINT_KINDS] = {
+			[HS_COLLECT_POINT_OCCUPANCY] = "queue",
+			[HS_COLLECT_POINT_CONGESTION] = "queue",
+			[HS_COLLECT_POINT_LINK] = "port",
+			[HS_COLLECT_POINT_DROP] = "reason",
+	};
+	char node[24] = "a node", id[32] = "";
+
+	if (point->node_id != NO_NODE)
+		snprintf(node, sizeof(node), "node %" PRIu32, point->node_id);
+	if (ids[point->kind] && point->id != UINT32_MAX)
+		snprintf(id, sizeof(id), ", %s %" PRIu32, ids[point->kind], point->id);
+	snprintf(text, size, " of %s%s", node, id);
+}
+
+static void write_point(const struct hs_collector *collector, const struct hs_collect_flow *flow,
+		const struct hs_collect_point *point, char *text, size_t size)
+{
+	const char *unit = hs_collector_point_unit(collector->config, flow, point);
+	char value[64] = "", before[64] = "", where[64] = "";
 
 	if (point->has_value)
 		snprintf(value, sizeof(value), " is %" PRIu64 "%s%s", point->value, unit ? " " : "",
 				unit ? unit : "");
 	if (point->has_value && point->cause == HS_COLLECT_CHANGE)
 		snprintf(before, sizeof(before), ", was %" PRIu64, point->before);
-	if (point->kind == HS_COLLECT_POINT_HOP)
-		snprintf(where, sizeof(where), " of node %" PRIu32, point->node_id);
-	else if (point->kind != HS_COLLECT_POINT_FLOW)
-		snprintf(where, sizeof(where), " of node %" PRIu32 ", %s %" PRIu32, point->node_id,
-				point->kind == HS_COLLECT_POINT_LINK   ? "port"
-				: point->kind == HS_COLLECT_POINT_DROP ? "reason"
-								       : "queue",
-				point->id);
+	if (point->kind != HS_COLLECT_POINT_FLOW)
+		write_place(point, where, sizeof(where));
 	snprintf(text, size, "%s%s%s%s",
 			point->kind == HS_COLLECT_POINT_FLOW ? "flow latency"
 							     : hs_collector_kind_name(point->kind),
@@ -113,10 +126,11 @@ static void tell_kind(struct hs_collector *collector, const struct hs_collect_ev
 	for (unsigned i = first; i < event->n_points; i++) {
 		const char *own = kind_of(&event->points[i]);
 		if (own == kind)
-			json_array_append_new(points, hs_collector_point_json(collector->config,
-								      &event->points[i]));
+			json_array_append_new(
+					points, hs_collector_point_json(collector->config,
+								event->flow, &event->points[i]));
 	}
-	write_point(collector, &event->points[first], text, sizeof(text));
+	write_point(collector, event->flow, &event->points[first], text, sizeof(text));
 	if (json_array_size(points) > 1)
 		snprintf(more, sizeof(more), ", and %zu more", json_array_size(points) - 1);
 	if (event->flow) {
@@ -203,8 +217,8 @@ static void publish_node(struct hs_collector *collector, const struct hs_collect
 	for (unsigned i = first; i < event->n_points; i++) {
 		const struct hs_collect_point *point = &event->points[i];
 		if (point->kind != HS_COLLECT_POINT_FLOW && point->node_id == node_id)
-			json_array_append_new(hop.points,
-					hs_collector_point_json(collector->config, point));
+			json_array_append_new(hop.points, hs_collector_point_json(collector->config,
+									  event->flow, point));
 	}
 	snprintf(topic, sizeof(topic), "hop.%" PRIu32, node_id);
 	publish(collector, topic, "hop", hs_schema_print(hop_fields, &hop));

@@ -24,34 +24,6 @@ static const char *address_text(
 
 // ---- words ----
 
-static const struct hs_schema_word kind_words[] = {
-		{"flow", HS_COLLECT_POINT_FLOW},
-		{"hop_latency", HS_COLLECT_POINT_HOP},
-		{"queue_occupancy", HS_COLLECT_POINT_OCCUPANCY},
-		{"queue_congestion", HS_COLLECT_POINT_CONGESTION},
-		{"link_utilisation", HS_COLLECT_POINT_LINK},
-		{"drop", HS_COLLECT_POINT_DROP},
-		{NULL, 0},
-};
-static const struct hs_schema_word cause_words[] = {
-		{"new", HS_COLLECT_NEW},
-		{"path", HS_COLLECT_PATH},
-		{"change", HS_COLLECT_CHANGE},
-		{"gap", HS_COLLECT_GAP},
-		{"push", HS_COLLECT_PUSH},
-		{NULL, 0},
-};
-
-const char *hs_collector_kind_name(enum hs_collect_point_kind kind)
-{
-	return word_of(kind_words, kind);
-}
-
-const char *hs_collector_cause_name(enum hs_collect_cause cause)
-{
-	return word_of(cause_words, cause);
-}
-
 static const char *const refusals[][2] = {
 #define HS_COLLECT_REFUSAL(NAME, name, text) [HS_COLLECT_REFUSED_##NAME] = {#name, text},
 #include "collect_counter.def"
@@ -207,7 +179,7 @@ const struct hs_schema_field hs_collector_flow_fields[] = {
 };
 
 // The unit that all hops have in common; the sum of different ones means nothing.
-static const char *common_unit(
+const char *hs_collector_flow_unit(
 		const struct hs_collector_config *config, const struct hs_collect_flow *flow)
 {
 	unsigned first = 0;
@@ -224,8 +196,9 @@ static const char *common_unit(
 json_t *hs_collector_flow_json(
 		const struct hs_collector_config *config, const struct hs_collect_flow *flow)
 {
-	struct shown_flow shown = {
-			.flow = flow, .unit = common_unit(config, flow), .hops = json_array()};
+	struct shown_flow shown = {.flow = flow,
+			.unit = hs_collector_flow_unit(config, flow),
+			.hops = json_array()};
 
 	show_key(&flow->key, &shown.key);
 	for (unsigned i = 0; i < flow->n_hops; i++) {
@@ -260,10 +233,16 @@ static bool queue_unit_applies(const void *from)
 	return ((const struct shown_queue *)from)->queue->has_occupancy;
 }
 
+static bool has_queue_id(const void *from)
+{
+	return ((const struct hs_collect_queue *)from)->queue_id != UNKNOWN;
+}
+
 #define QUEUE(...) HS_SCHEMA_ROW(struct hs_collect_queue, __VA_ARGS__)
 static const struct hs_schema_field queue_rows[] = {
 		QUEUE(UINT, node_id, "the node"),
-		QUEUE(UINT, queue_id, "the queue there"),
+		QUEUE(UINT, queue_id, "the queue there; left out where the node did not say it",
+				.given = has_queue_id),
 		QUEUE(UINT, occupancy, "the newest, in the unit beside it", .given = has_occupancy),
 		QUEUE(UINT, congestion, "the newest; INT 2016-06 and 0.5 have it",
 				.given = has_congestion),
@@ -325,9 +304,17 @@ struct shown_drop {
 	const char *reason, *text;
 };
 
+static bool drop_has_node(const void *from)
+{
+	return ((const struct hs_collect_drop *)from)->node_id != UNKNOWN;
+}
+
 #define DROP(...) HS_SCHEMA_ROW(struct hs_collect_drop, __VA_ARGS__)
 static const struct hs_schema_field drop_rows[] = {
-		DROP(UINT, node_id, "the node that dropped packets"),
+		DROP(UINT, node_id,
+				"the node that dropped packets; left out where it did not say its "
+				"id",
+				.given = drop_has_node),
 		HS_SCHEMA_ROW_AS(struct hs_collect_drop, UINT, "reason_id", reason,
 				"as the node numbers it"),
 		DROP(UINT, reports, "reports of such drops so far"),
@@ -397,112 +384,4 @@ json_t *hs_collector_exporter_json(const struct hs_collector_config *config,
 			word_of(hs_config_report_words, exporter->version)};
 
 	return hs_schema_print(hs_collector_exporter_fields, &shown);
-}
-
-// ---- points ----
-
-struct shown_point {
-	const struct hs_collect_point *point;
-	const char *unit;
-	uint32_t node_id, id;
-};
-
-static const struct hs_collect_point *point_of(const void *from)
-{
-	return ((const struct shown_point *)from)->point;
-}
-
-static bool is_of_flow(const void *from)
-{
-	return point_of(from)->kind == HS_COLLECT_POINT_FLOW;
-}
-
-static bool point_has_node(const void *from)
-{
-	return !is_of_flow(from) && point_of(from)->node_id != UNKNOWN;
-}
-
-static bool is_hop(const void *from)
-{
-	return point_of(from)->kind == HS_COLLECT_POINT_HOP;
-}
-
-static bool is_queue(const void *from)
-{
-	return point_of(from)->kind == HS_COLLECT_POINT_OCCUPANCY ||
-	       point_of(from)->kind == HS_COLLECT_POINT_CONGESTION;
-}
-
-static bool is_link(const void *from)
-{
-	return point_of(from)->kind == HS_COLLECT_POINT_LINK;
-}
-
-static bool is_drop(const void *from)
-{
-	return point_of(from)->kind == HS_COLLECT_POINT_DROP;
-}
-
-static bool has_value(const void *from)
-{
-	return ((const struct hs_collect_point *)from)->has_value;
-}
-
-static bool is_change(const void *from)
-{
-	return has_value(from) &&
-	       ((const struct hs_collect_point *)from)->cause == HS_COLLECT_CHANGE;
-}
-
-#define POINT(...) HS_SCHEMA_ROW(struct hs_collect_point, __VA_ARGS__)
-static const struct hs_schema_field point_rows[] = {
-		POINT(WORD, kind, "what it is a value of", .words = kind_words),
-		POINT(WORD, cause, "why it was told", .words = cause_words),
-		POINT(UINT, value, "the value, in the unit beside it", .given = has_value),
-		POINT(UINT, before, "the value of the event before", .given = is_change),
-		POINT(BOOL, by_q, "congestion that Q of the report tells: 1 or 0",
-				.optional = true),
-		POINT(UINT, device_ns, "the node's time of it", .optional = true),
-		{NULL},
-};
-#define SHOWN_POINT(...) HS_SCHEMA_ROW_AS(struct shown_point, __VA_ARGS__)
-const struct hs_schema_field hs_collector_point_fields[] = {
-		{"", HS_SCHEMA_MEMBERS, .offset = offsetof(struct shown_point, point),
-				.behind = true, .fields = point_rows},
-		SHOWN_POINT(STRING, "unit", unit, "of the value", .optional = true),
-		SHOWN_POINT(UINT, "node_id", node_id, "the node", .given = point_has_node),
-		SHOWN_POINT(UINT, "hop", id, "the hop's place in the path, the source is 0",
-				.given = is_hop),
-		SHOWN_POINT(UINT, "queue_id", id, "the queue", .given = is_queue),
-		SHOWN_POINT(UINT, "port", id, "the port that packets leave by", .given = is_link),
-		SHOWN_POINT(UINT, "reason_id", id, "of a drop, as the node numbers it",
-				.given = is_drop),
-		{NULL},
-};
-
-const char *hs_collector_point_unit(
-		const struct hs_collector_config *config, const struct hs_collect_point *point)
-{
-	const struct hs_collector_units *units = hs_collector_units_of(config, point->node_id);
-
-	switch (point->kind) {
-	case HS_COLLECT_POINT_FLOW:
-	case HS_COLLECT_POINT_HOP:
-		return word_of(hs_collector_latency_words, units->latency);
-	case HS_COLLECT_POINT_OCCUPANCY:
-		return word_of(hs_collector_occupancy_words, units->occupancy);
-	case HS_COLLECT_POINT_LINK:
-		return word_of(hs_collector_utilisation_words, units->utilisation);
-	default:
-		return NULL;
-	}
-}
-
-json_t *hs_collector_point_json(
-		const struct hs_collector_config *config, const struct hs_collect_point *point)
-{
-	const struct shown_point shown = {
-			point, hs_collector_point_unit(config, point), point->node_id, point->id};
-
-	return hs_schema_print(hs_collector_point_fields, &shown);
 }

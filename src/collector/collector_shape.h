@@ -13,8 +13,7 @@
 
 extern const struct hs_schema_field hs_collector_flow_fields[], hs_collector_queue_fields[],
 		hs_collector_link_fields[], hs_collector_drop_fields[],
-		hs_collector_exporter_fields[], hs_collector_key_fields[],
-		hs_collector_point_fields[];
+		hs_collector_exporter_fields[], hs_collector_key_fields[];
 
 json_t *hs_collector_flow_json(
 		const struct hs_collector_config *config, const struct hs_collect_flow *flow);
@@ -25,23 +24,19 @@ json_t *hs_collector_link_json(
 json_t *hs_collector_drop_json(const struct hs_collect_drop *drop);
 json_t *hs_collector_exporter_json(const struct hs_collector_config *config,
 		const struct hs_collect_exporter *exporter);
-// A flow by its key alone, and one point of an event.
+// A flow by its key alone.
 json_t *hs_collector_key_json(const struct hs_collect_flow_key *key);
-json_t *hs_collector_point_json(
-		const struct hs_collector_config *config, const struct hs_collect_point *point);
 
 // "10.0.0.1:5000 -> 10.0.0.2:5000"; cut where it does not fit.
 void hs_collector_key_text(const struct hs_collect_flow_key *key, char *text, size_t size);
-// The unit of a point's value: "ns", "packets", ...
-const char *hs_collector_point_unit(
-		const struct hs_collector_config *config, const struct hs_collect_point *point);
+// The unit of a flow's latency; "mixed" where its hops have different ones.
+const char *hs_collector_flow_unit(
+		const struct hs_collector_config *config, const struct hs_collect_flow *flow);
 
 // The name of a listener: its address, or its port's name.
 const char *hs_collector_listener_name(const struct hs_collector_config *config, unsigned listener,
 		char text[HS_SCHEMA_TEXT_BYTES]);
 
 // Words of lib/collect's enums.
-const char *hs_collector_kind_name(enum hs_collect_point_kind kind);
-const char *hs_collector_cause_name(enum hs_collect_cause cause);
 const char *hs_collector_refusal_name(enum hs_collect_refusal reason);
 const char *hs_collector_refusal_text(enum hs_collect_refusal reason);

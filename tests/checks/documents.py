@@ -46,7 +46,7 @@ COLLECTOR_TABLES = {
     "accept_fields": ("Configuration", "accept."),
     "memory_fields": ("Configuration", "memory."),
     "event_fields": ("Configuration", "events."),
-    "unit_fields": ("Configuration", "units[]."),
+    "hs_collector_unit_fields": ("Configuration", "units[]."),
     "state_fields": ("Configuration", "state."),
     "prometheus_fields": ("Configuration", "prometheus."),
 }
@@ -131,7 +131,7 @@ def each_key_of_a_controllers_configuration_is_explained():
 
 @test()
 def each_key_of_a_collectors_configuration_is_explained():
-    compare(read("docs", "collector.md"), "src/collector/collector_config.c", COLLECTOR_TABLES,
+    compare(read("docs", "collector.md"), "src/collector/collector_config.c src/collector/collector_units.c", COLLECTOR_TABLES,
             {"listen", "ports", "accept", "memory", "events", "units", "control", "state", "influx", "prometheus"})
 
 
