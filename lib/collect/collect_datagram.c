@@ -141,7 +141,9 @@ static enum hs_collect_refusal reason_of(const struct hs_int_report_reader *r)
 	bool kind_1_0 = r->version == HS_INT_REPORT_1_0 && r->bytes[1] >> 5 > 2;
 	bool kind_0_5 = r->version == HS_INT_REPORT_0_5 && (r->bytes[0] & 15) > 2;
 
-	return kind_1_0 || kind_0_5 ? HS_COLLECT_REFUSED_KIND : HS_COLLECT_REFUSED_LENGTH;
+	if (kind_1_0 || kind_0_5)
+		return HS_COLLECT_REFUSED_KIND;
+	return r->mismatch ? HS_COLLECT_REFUSED_BITS : HS_COLLECT_REFUSED_LENGTH;
 }
 
 static void take_report(struct hs_collect *c, const struct hs_int_report_reader *r,

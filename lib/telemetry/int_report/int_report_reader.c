@@ -198,7 +198,8 @@ static void get_values_2_0(const uint8_t *at, uint32_t md_bits, struct hs_int_re
 }
 
 // The contents of type INT: body[0, bytes) is all of the report behind its first word. Returns the
-// bytes before the packet, or -EBADMSG.
+// bytes before the packet, -EBADMSG, or -EOVERFLOW where the bitmap's values need more than
+// md_bytes.
 static int get_main(const uint8_t *body, size_t bytes, size_t md_bytes, struct hs_int_report *out)
 {
 	struct hs_int_report_head head = {0};
@@ -211,7 +212,7 @@ static int get_main(const uint8_t *body, size_t bytes, size_t md_bytes, struct h
 #include "int_report_fields.def"
 	size_t values = hs_int_report_2_0_value_bytes(head.md_bits);
 	if (values > md_bytes)
-		return -EBADMSG;
+		return -EOVERFLOW;
 	const uint8_t *at = body + HS_INT_REPORT_2_0_MAIN_BYTES;
 	get_values_2_0(at, head.md_bits, out);
 	out->domain_id = (uint16_t)head.domain_id;
@@ -236,9 +237,10 @@ static int get_report(struct hs_int_report_reader *r, const struct hs_int_report
 	if (head->type == TYPE_INT)
 		before = get_main(body, bytes, 4u * head->md_length, out);
 	else if (head->md_length)
-		before = -EBADMSG;
+		before = -EOVERFLOW;
+	r->mismatch = before == -EOVERFLOW;
 	if (before < 0)
-		return before;
+		return -EBADMSG;
 	get_flags(head, out);
 	out->has |= HS_INT_REPORT_NODE;
 	out->hw_id = r->hw_id;

@@ -36,7 +36,9 @@ struct hs_int_report_reader {
 	// says how many.
 	size_t packet_at;
 	size_t packet_bytes;
-	bool mismatch; // 1.0: the length is not that of the bitmap's values, so they were not read
+	// The length of the values and their bitmap disagree. 1.0: they were not read. 2.0: the
+	// report is malformed, because it has less than the bitmap names.
+	bool mismatch;
 };
 
 // Begins to read. Returns 0, -EBADMSG where the payload is too short, or -EPROTONOSUPPORT where its

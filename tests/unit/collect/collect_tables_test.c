@@ -221,6 +221,9 @@ static void first_refused(void **state)
 	take_hex(c, "15000040000000010000000100000001", SECOND);
 	take_hex(c, "14800040000000010000000100000001", SECOND);
 	take_hex(c, "1500004000000001000000010000000100000000", SECOND);
+	// 2.0: values of four bytes, of which MD Length has none; values where there is no bitmap.
+	take_hex(c, "200000010000000210030000400000000000000000000000", SECOND);
+	take_hex(c, "20000002000000020001010000000000", SECOND);
 	const uint8_t *bytes =
 			hs_collect_first_refused(c, HS_COLLECT_REFUSED_VERSION, &len, &whole);
 	assert_non_null(bytes);
@@ -230,7 +233,7 @@ static void first_refused(void **state)
 	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_SHORT], 2);
 	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_LENGTH], 2);
 	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_KIND], 1);
-	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_BITS], 1);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_BITS], 3);
 	assert_null(hs_collect_first_refused(c, HS_COLLECT_REFUSED_STACK, &len, &whole));
 	check_balance(c);
 	hs_collect_destroy(c);
