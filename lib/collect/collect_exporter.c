@@ -35,7 +35,7 @@ static bool is_right(const struct hs_collect_exporter_entry *e)
 	memcpy(&flags[0], &e->has_node, 1);
 	memcpy(&flags[1], &e->has_candidate, 1);
 	return e->datagrams && e->version <= HS_INT_REPORT_2_0 && e->known &&
-	       e->known <= HS_COLLECT_WINDOW && flags[0] <= 1 && flags[1] <= 1 &&
+	       e->known <= HS_COLLECT_WINDOW + 1 && flags[0] <= 1 && flags[1] <= 1 &&
 	       e->key.is_ipv4 <= 1 && e->key.listener < HS_COLLECT_MAX_LISTENERS;
 }
 
@@ -79,7 +79,6 @@ static void begin(struct hs_collect_exporter_entry *e, uint32_t sequence)
 	e->known = 1;
 	e->has_candidate = false;
 	e->in_a_row = 0;
-	mark(e, sequence, true);
 }
 
 static void advance(struct hs_collect *c, struct hs_collect_exporter_entry *e, uint32_t sequence,
@@ -88,11 +87,11 @@ static void advance(struct hs_collect *c, struct hs_collect_exporter_entry *e, u
 	uint32_t skipped = step - 1;
 	uint32_t clear = skipped < HS_COLLECT_WINDOW ? skipped : HS_COLLECT_WINDOW;
 
+	mark(e, e->sequence, true);
 	for (uint32_t i = 1; i <= clear; i++)
 		mark(e, sequence - i, false);
-	mark(e, sequence, true);
 	e->sequence = sequence;
-	e->known = e->known + step < HS_COLLECT_WINDOW ? e->known + step : HS_COLLECT_WINDOW;
+	e->known = e->known + step <= HS_COLLECT_WINDOW ? e->known + step : HS_COLLECT_WINDOW + 1;
 	e->missing += skipped;
 	c->counters.reports_missing += skipped;
 	e->has_candidate = false;
@@ -120,7 +119,7 @@ static void note_old(struct hs_collect *c, struct hs_collect_exporter_entry *e, 
 {
 	if (behind >= e->known)
 		return; // before the first that is known
-	if (was_seen(e, sequence)) {
+	if (!behind || was_seen(e, sequence)) {
 		note_duplicate(c, e, sequence);
 		return;
 	}
@@ -151,16 +150,16 @@ static void judge(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 		enum hs_int_report_version version, uint32_t sequence)
 {
 	if (sequence == e->sequence + 1 && !e->has_candidate && !e->in_a_row) { // nearly always
-		e->known += e->known < HS_COLLECT_WINDOW;
+		e->known += e->known <= HS_COLLECT_WINDOW;
+		mark(e, e->sequence, true);
 		e->sequence = sequence;
-		mark(e, sequence, true);
 		return;
 	}
 	int32_t step = hs_int_report_sequence_step(version, e->sequence, sequence);
 
 	if (step > 0 && step <= HS_COLLECT_FAR)
 		advance(c, e, sequence, (uint32_t)step);
-	else if (step <= 0 && step > -HS_COLLECT_WINDOW)
+	else if (step <= 0 && step >= -HS_COLLECT_WINDOW)
 		note_old(c, e, sequence, (uint32_t)-step);
 	else
 		note_far(c, e, version, sequence);

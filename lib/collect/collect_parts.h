@@ -117,7 +117,8 @@ struct hs_collect_exporter_entry {
 	uint32_t duplicate; // the last one
 	uint8_t in_a_row;   // duplicates, each one more than the one before
 	bool has_candidate;
-	uint64_t seen[HS_COLLECT_WINDOW / 64]; // by number modulo the window
+	uint64_t seen[HS_COLLECT_WINDOW / 64]; // of those behind the last, by number modulo the
+					       // window
 	uint64_t datagrams, reports, missing, late, duplicates, restarts;
 	int64_t first_ns, last_ns;
 };

@@ -155,6 +155,40 @@ static void gaps(void **state)
 	}
 }
 
+// The 256th number behind the last is the oldest that is told from another beginning.
+static void late_by_256(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	c = collector(&config);
+	number(1000);
+	number(1002);
+	number(1257);
+	assert_int_equal(exporter().missing, 1 + 254);
+	number(1001);
+	assert_int_equal(exporter().late, 1);
+	assert_int_equal(exporter().missing, 254);
+	number(1001);
+	number(1257);
+	assert_int_equal(exporter().duplicates, 2);
+	number(1258); // 1002 is 256 behind now
+	number(1002);
+	assert_int_equal(exporter().duplicates, 3);
+	number(1001); // too far
+	number(1259);
+	assert_int_equal(exporter().duplicates, 3);
+	assert_int_equal(exporter().late, 1);
+	number(1259 + 257); // forgets all but itself
+	number(1260);
+	assert_int_equal(exporter().late, 2);
+	number(1259);
+	assert_int_equal(exporter().duplicates, 3);
+	assert_int_equal(exporter().restarts, 0);
+	assert_int_equal(exporter().missing, 254 + 255);
+	hs_collect_destroy(c);
+}
+
 static void begins_anew(void **state)
 {
 	struct hs_collect_config config = config_50();
@@ -309,6 +343,7 @@ int main(void)
 			cmocka_unit_test(exact_capacity),
 			cmocka_unit_test(cursors),
 			cmocka_unit_test(gaps),
+			cmocka_unit_test(late_by_256),
 			cmocka_unit_test(begins_anew),
 			cmocka_unit_test(exporters_apart),
 			cmocka_unit_test(exporters_of_before),
