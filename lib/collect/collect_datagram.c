@@ -126,6 +126,8 @@ static int read_report(struct hs_collect *c, const struct hs_int_report_reader *
 		return HS_COLLECT_REFUSED_LENGTH;
 	set_own(r->version, report, view);
 	view->dialect = &c->dialects[r->version];
+	if (r->version == HS_INT_REPORT_2_0 && is_packet(inner))
+		bytes = hs_collect_without_fill(inner, r->bytes + at, bytes);
 	if (is_packet(inner))
 		refused = hs_collect_read_packet(
 				c, r->version, inner, report->tracked, r->bytes + at, bytes, view);

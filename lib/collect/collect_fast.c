@@ -199,7 +199,7 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 	if (n < 0 || n > HS_COLLECT_MAX_HOPS ||
 			(tail && end < way->bytes && way->packet[end] != way->protocol))
 		return has_domain(version, head) || n >= 0 ? HS_COLLECT_FAST_NOT : wrong;
-	if (n && hs_collect_layout_bytes(layout, bitmap) > 4 * hop_words)
+	if (n && hs_collect_layout_bytes(layout, bitmap) != 4 * hop_words)
 		return HS_COLLECT_REFUSED_STACK;
 	if (end > way->bytes) {
 		n = (int)((way->bytes - begin) / 4 * share_of(hop_words) >> 16);

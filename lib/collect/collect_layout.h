@@ -51,7 +51,7 @@ struct hs_collect_dialect {
 void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
 		const struct hs_int_settings *packet, bool lenient);
 
-// Of the values that hops have. Longer hops end with what is not known here.
+// Of the values that hops have. Longer hops end with what a domain added.
 static inline unsigned hs_collect_layout_bytes(
 		const struct hs_collect_layout *layout, uint16_t bitmap)
 {

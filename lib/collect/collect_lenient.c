@@ -18,7 +18,7 @@ enum {
 	SHIM_LENGTH = 2,
 };
 
-// Where the shim is; 0: nowhere.
+// Where the shim is, cut off or not; 0: nowhere.
 static size_t shim_at(const uint8_t *frame, size_t len, const struct hs_packet *packet)
 {
 	size_t at = packet->l4_off;
@@ -27,9 +27,9 @@ static size_t shim_at(const uint8_t *frame, size_t len, const struct hs_packet *
 		return 0;
 	if (packet->l4_proto == HS_IP_UDP)
 		return at + UDP_BYTES;
-	if (packet->l4_proto != HS_IP_TCP || at + TCP_BYTES > len)
+	if (packet->l4_proto != HS_IP_TCP)
 		return 0;
-	size_t bytes = 4u * (frame[at + TCP_OFFSET] >> 4);
+	size_t bytes = at + TCP_BYTES > len ? 0 : 4u * (frame[at + TCP_OFFSET] >> 4);
 	return at + (bytes < TCP_BYTES ? TCP_BYTES : bytes);
 }
 
@@ -59,7 +59,7 @@ int hs_collect_read_lenient(const struct hs_collect_dialect *dialect, const uint
 	struct hs_packet packet;
 
 	hs_packet_parse(frame, len, BEYOND, NULL, &packet);
-	if (packet.flags & HS_PACKET_MALFORMED)
+	if (hs_collect_is_malformed(frame, len, &packet))
 		return HS_COLLECT_REFUSED_PACKET;
 	view->has_flow = hs_collect_flow_of(frame, len, &packet, &view->key);
 	size_t at = shim_at(frame, len, &packet);

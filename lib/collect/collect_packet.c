@@ -7,6 +7,12 @@
 #include "ip.h"
 
 #define SHIM_BYTES     4u
+#define TAIL_BYTES     4u
+#define MARKER_BYTES   8u
+#define UDP_BYTES      8u
+#define UDP_LENGTH     4
+#define TCP_BYTES      20u
+#define TCP_OFFSET     12
 #define MOST_BEHIND_L4 1200    // L4, probe marker, shim and 255 words, L4 again
 #define BEYOND	       0x20000 // more than any packet: what is not there was cut off
 
@@ -20,6 +26,50 @@ struct copy {
 	const uint8_t *packet; // of the datagram; frame is a copy of it from `shift` on, or itself
 	size_t shift;
 };
+
+// ---- the copy ----
+
+static bool is_tag(uint16_t type)
+{
+	return type == HS_ETHERTYPE_VLAN || type == HS_ETHERTYPE_QINQ ||
+	       type == HS_ETHERTYPE_OLD_QINQ || type == HS_ETHERTYPE_9200 ||
+	       type == HS_ETHERTYPE_9300;
+}
+
+// The end of the IP packet, as its header says; 0 where there is none, SIZE_MAX where it is cut.
+static size_t stated_end(uint8_t inner, const uint8_t *packet, size_t bytes)
+{
+	uint16_t type = inner == HS_INT_INNER_IPV6 ? HS_ETHERTYPE_IPV6 : HS_ETHERTYPE_IPV4;
+	size_t at = 0;
+
+	while (inner == HS_INT_INNER_ETHERNET) {
+		at += at ? HS_VLAN_BYTES : ETHER;
+		if (at > bytes)
+			return SIZE_MAX;
+		type = hs_be16_load(packet + at - 2);
+		if (!is_tag(type))
+			break;
+	}
+	bool is_ipv4 = type == HS_ETHERTYPE_IPV4;
+	if (!is_ipv4 && type != HS_ETHERTYPE_IPV6)
+		return 0;
+	if (at + (is_ipv4 ? HS_IPV4_BYTES : HS_IPV6_BYTES) > bytes)
+		return SIZE_MAX;
+	return is_ipv4 ? at + hs_be16_load(packet + at + HS_IPV4_TOTAL)
+		       : at + HS_IPV6_BYTES + hs_be16_load(packet + at + HS_IPV6_PAYLOAD);
+}
+
+// Nobody can tell the zeros of a packet that is cut there from those that fill the last word.
+size_t hs_collect_without_fill(uint8_t inner, const uint8_t *packet, size_t bytes)
+{
+	size_t least = bytes < 3 ? 0 : bytes - 3;
+
+	if (!bytes || bytes % 4 || packet[bytes - 1] || stated_end(inner, packet, bytes) <= bytes)
+		return bytes;
+	while (bytes > least && !packet[bytes - 1])
+		bytes--;
+	return bytes;
+}
 
 // ---- stack ----
 
@@ -75,22 +125,78 @@ static bool claims_in_vain(const struct hs_int_settings *settings, const struct 
 	return packet->flags & HS_PACKET_ANY_TELEMETRY && (has_ports || !by_dscp);
 }
 
-// Ports that stood in what was cut off: 0.5 has them in its tail, 2.1 in the shim or behind the
-// stack.
-static bool lacks_ports(const struct hs_int_settings *settings, const struct copy *copy,
+// Where a shim behind TCP or UDP came whole, though what is behind it may be cut off; 0: nowhere.
+static size_t shim_at(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet)
 {
-	const uint8_t *shim = copy->frame + packet->e2e_off;
-	size_t end = packet->e2e_off + (size_t)packet->telemetry_bytes;
+	size_t at = packet->l4_off, bytes = UDP_BYTES;
 
-	if (!(packet->flags & HS_PACKET_TELEMETRY) || settings->carrier != HS_INT_TCP_UDP ||
-			settings->mark != HS_INT_MARK_UDP_PORT)
+	if (settings->carrier != HS_INT_TCP_UDP || !at)
+		return 0;
+	if (packet->l4_proto == HS_IP_TCP) {
+		if (at + TCP_BYTES > copy->came)
+			return 0;
+		bytes = 4u * (copy->frame[at + TCP_OFFSET] >> 4);
+	}
+	at += bytes + (settings->mark == HS_INT_MARK_PROBE ? MARKER_BYTES : 0u);
+	return at + SHIM_BYTES <= copy->came ? at : 0;
+}
+
+static unsigned type_of(const struct hs_int_settings *settings, const uint8_t *shim)
+{
+	return settings->version == HS_INT_2_1 ? shim[0] >> 4 : shim[0];
+}
+
+// Whether a shim, or the header behind it, is malformed whatever was cut off. `at` is where it is
+// in a copy that was completed, and in which no INT is well formed.
+static bool is_wrong(const struct hs_int_settings *settings, const struct copy *copy,
+		const struct hs_packet *packet, size_t at)
+{
+	const uint8_t *shim = copy->frame + at;
+	bool is_2_1 = settings->version == HS_INT_2_1,
+	     by_port = settings->mark == HS_INT_MARK_UDP_PORT;
+	unsigned type = type_of(settings, shim), npt = is_2_1 ? shim[0] >> 2 & 3 : by_port;
+	size_t end = packet->l3_off + (size_t)packet->l3_bytes;
+	size_t bytes = is_2_1 ? SHIM_BYTES + 4u * shim[1] : 4u * shim[2];
+	size_t head = SHIM_BYTES + hs_int_head_bytes(settings->version);
+
+	if (packet->l4_proto == HS_IP_UDP)
+		end = packet->l4_off +
+		      (size_t)hs_be16_load(copy->frame + packet->l4_off + UDP_LENGTH);
+	if (by_port ? npt != 1 && npt != 2 : npt)
+		return true;
+	if (type < HS_INT_TYPE_MD || type > (is_2_1 ? HS_INT_TYPE_MX : HS_INT_TYPE_DESTINATION) ||
+			at + bytes > end)
+		return true;
+	if (type == HS_INT_TYPE_DESTINATION && settings->version != HS_INT_0_5)
 		return false;
-	if (settings->version == HS_INT_2_1)
-		end = packet->e2e_off + SHIM_BYTES <= copy->came && (shim[0] >> 2 & 3) == 1
-				      ? packet->e2e_off + SHIM_BYTES
-				      : end + 4;
-	return end > copy->came;
+	size_t tail = settings->version == HS_INT_0_5 ? TAIL_BYTES : 0;
+	return bytes < head + tail || at + head <= copy->came;
+}
+
+// Where a port marks INT, the packet's own ports are elsewhere: in the shim or behind the stack, or
+// in the tail of 0.5. False where they were cut off.
+static bool find_ports(const struct hs_int_settings *settings, const struct copy *copy,
+		const struct hs_packet *packet, size_t at, struct hs_collect_flow_key *key)
+{
+	bool found = packet->flags & HS_PACKET_TELEMETRY;
+	const uint8_t *shim = copy->frame + at;
+
+	if (settings->carrier != HS_INT_TCP_UDP || settings->mark != HS_INT_MARK_UDP_PORT ||
+			!(packet->flags & HS_PACKET_ANY_TELEMETRY) ||
+			packet->flags & HS_PACKET_FRAGMENT)
+		return true;
+	if (!at || at + SHIM_BYTES > copy->came)
+		return false;
+	if (settings->version != HS_INT_2_1) // the last byte is another's
+		return found && at + packet->telemetry_bytes - 1 <= copy->came;
+	if ((shim[0] >> 2 & 3) == 1) {
+		key->dst_port = hs_be16_load(shim + 2);
+		return true;
+	}
+	if (found && !packet->l4_off)
+		key->protocol = shim[3];
+	return found;
 }
 
 static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *dialect,
@@ -100,21 +206,26 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 	struct hs_packet packet;
 
 	hs_int_parse(settings, copy->frame, copy->len, BEYOND, &packet);
-	if (packet.flags & HS_PACKET_MALFORMED)
+	if (hs_collect_is_malformed(copy->frame, copy->came, &packet))
 		return HS_COLLECT_REFUSED_PACKET;
 	if (claims_in_vain(settings, &packet))
 		return HS_COLLECT_REFUSED_STACK;
 	bool cut = packet.flags & HS_PACKET_SHORT && packet.l4_off;
-	bool is_completed = cut && packet.flags & HS_PACKET_ANY_TELEMETRY;
+	bool is_completed = cut && packet.flags & HS_PACKET_ANY_TELEMETRY &&
+			    !(packet.flags & HS_PACKET_FRAGMENT);
 	if (is_completed) {
 		complete(copy, c->scratch, settings->carrier == HS_INT_TCP_UDP, &packet);
 		hs_int_parse(settings, copy->frame, copy->len, BEYOND, &packet);
 	}
+	bool found = packet.flags & HS_PACKET_TELEMETRY;
+	size_t shim = found ? packet.e2e_off : is_completed ? shim_at(settings, copy, &packet) : 0;
+	if (!found && shim && is_wrong(settings, copy, &packet, shim))
+		return HS_COLLECT_REFUSED_STACK;
 	view->has_flow = hs_collect_flow_of(copy->frame, copy->came, &packet, &view->key) &&
-			 !lacks_ports(settings, copy, &packet);
-	int refused = find_stack(dialect, copy, &packet, view);
-	view->partial |= is_completed && !view->has_stack;
-	return refused;
+			 find_ports(settings, copy, &packet, shim, &view->key);
+	view->partial = is_completed && !found &&
+			(!shim || type_of(settings, copy->frame + shim) == HS_INT_TYPE_MD);
+	return find_stack(dialect, copy, &packet, view);
 }
 
 static int read_plain(const struct copy *copy, struct hs_collect_view *view)
@@ -122,7 +233,7 @@ static int read_plain(const struct copy *copy, struct hs_collect_view *view)
 	struct hs_packet packet;
 
 	hs_packet_parse(copy->frame, copy->len, BEYOND, NULL, &packet);
-	if (packet.flags & HS_PACKET_MALFORMED)
+	if (hs_collect_is_malformed(copy->frame, copy->came, &packet))
 		return HS_COLLECT_REFUSED_PACKET;
 	view->has_flow = hs_collect_flow_of(copy->frame, copy->came, &packet, &view->key);
 	return -1;

@@ -241,6 +241,9 @@ static inline void hs_collect_close_view(
 		      !view->has_own && !view->dropped && !view->partial && view->layout->quick;
 }
 
+// How much of the copy of a packet is the packet's for certain: 2.0 fills it with zeros.
+size_t hs_collect_without_fill(uint8_t inner, const uint8_t *packet, size_t bytes);
+
 // What the report's packet says of flow and stack. Returns -1, or why it is refused.
 int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version version, uint8_t inner,
 		bool tracked, const uint8_t *packet, size_t bytes, struct hs_collect_view *view);

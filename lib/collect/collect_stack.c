@@ -7,6 +7,37 @@
 
 // ---- flow ----
 
+// Of IPv6. The parser takes a chain that is longer than its packet for one that was cut, where the
+// copy ends before it.
+static bool goes_beyond(const uint8_t *frame, size_t came, const struct hs_packet *packet)
+{
+	size_t at = packet->l3_off + (size_t)HS_IPV6_BYTES;
+	size_t end = packet->l3_off + (size_t)packet->l3_bytes;
+	uint8_t protocol = frame[packet->l3_off + HS_IPV6_NEXT];
+
+	while (hs_extension_is_followed(protocol) || protocol == HS_IP_HOP_BY_HOP) {
+		const uint8_t *header = frame + at;
+		if (at + 8 > end)
+			return true;
+		if (at + 8 > came ||
+				(protocol == HS_IP_FRAGMENT && hs_be16_load(header + 2) & 0xfff8))
+			return false;
+		at += protocol == HS_IP_HOP_BY_HOP ? 8u * (header[1] + 1u)
+						   : hs_extension_bytes(header, protocol);
+		protocol = header[0];
+	}
+	return at > end;
+}
+
+bool hs_collect_is_malformed(const uint8_t *frame, size_t came, const struct hs_packet *packet)
+{
+	const uint16_t cut = HS_PACKET_SHORT | HS_PACKET_IPV6;
+
+	if (packet->flags & HS_PACKET_MALFORMED)
+		return true;
+	return (packet->flags & cut) == cut && !packet->l4_off && goes_beyond(frame, came, packet);
+}
+
 static void set_addresses(const uint8_t *ip, bool is_ipv4, struct hs_collect_flow_key *key)
 {
 	size_t bytes = is_ipv4 ? 4 : 16;
@@ -84,12 +115,13 @@ int hs_collect_take_stack(const struct hs_collect_dialect *dialect,
 {
 	const struct hs_collect_layout *layout = &dialect->layouts[narrow][stack->bitmap >> 8];
 	size_t bytes = 4u * stack->hop_words, whole = stack->n_hops;
+	size_t needed = hs_collect_layout_bytes(layout, stack->bitmap);
 
 	if (stack->n_hops > HS_COLLECT_MAX_HOPS)
 		return HS_COLLECT_REFUSED_HOPS;
-	if (whole && !bytes)
-		return HS_COLLECT_REFUSED_STACK;
-	if (whole && hs_collect_layout_bytes(layout, stack->bitmap) > bytes)
+	// Only a domain adds words that the bitmap does not name: of others, nobody knows where
+	// they are.
+	if (whole && (!bytes || needed > bytes || (needed < bytes && !stack->domain_id)))
 		return HS_COLLECT_REFUSED_STACK;
 	if (whole && came / bytes < whole) {
 		whole = came / bytes;

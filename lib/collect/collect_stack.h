@@ -6,6 +6,9 @@
 
 #include "collect_parts.h"
 
+// Whether a length in the packet's headers goes beyond the packet, wherever the copy of it ends.
+bool hs_collect_is_malformed(const uint8_t *frame, size_t came, const struct hs_packet *packet);
+
 // The flow of a frame of which `came` bytes came. False: it is not known. The key is zero before.
 bool hs_collect_flow_of(const uint8_t *frame, size_t came, const struct hs_packet *packet,
 		struct hs_collect_flow_key *key);
