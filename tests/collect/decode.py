@@ -45,15 +45,13 @@ def _meaning(version, bit):
     size = 8 if version == "2.1" else 4
     if version == "2016-06":
         return ((("node_id", "ingress_port", "latency", "occupancy", "ingress_ns", "egress_port",
-                  "congestion", "utilisation")[bit], 31),) if bit < 8 else None
+                  "congestion", "utilisation")[bit], 31),) if bit < 8 else (("", 32),)
     if bit == 6:
         return (("congestion_queue", 8), ("congestion", 24)) if version == "0.5" else (
             ("ingress_port_l2", 32), ("egress_port_l2", 32))
     if bit < 8:
         return ((("node_id", 32),), _PORTS, (("latency", 32),), _QUEUE, _TIMES[size][:1],
                 _TIMES[size][1:], None, (("utilisation", 32),))[bit]
-    if version == "0.5":
-        return None
     return (("buffer_id", 8), ("buffer", 24)) if bit == 8 and version == "2.1" else (("", 32),)
 
 
@@ -120,10 +118,10 @@ def _read_1_0(data, lenient):
     length, bits, inner = word >> 24 & 15, word >> 15 & 63, word >> 21 & 7
     node, values = number(data, 4, 4), {"ingress_ns": number(data, 12, 4), "time_bits": 32}
     head = (1, word & 63, number(data, 8, 4), node)
-    if lenient:
-        length = max(length, 4)
+    if lenient:  # its parser looks at no bits: values are read only where the length is theirs
+        length, bits = max(length, 4), bits if length == 4 + bits.bit_count() else 0
     for wrong, reason in ((inner > 2, "kind"), (length < 4, "length"), (4 * length > len(data), "length"),
-                          (length != 4 + bits.bit_count(), "bits")):
+                          (length != 4 + bits.bit_count() and not lenient, "bits")):
         if wrong:
             return Datagram(*head, [reason])
     at = 16
@@ -158,6 +156,26 @@ def _contents(inner, data):
     return (("ethernet", "ipv4", "ipv6")[inner - 3], data) if inner >= 3 else None
 
 
+def _unfilled(what):
+    """A packet that goes on behind its copy may end before the zeros that fill the copy to a word: what
+    may be made up is not taken."""
+    if what is None or len(what[1]) % 4:
+        return what
+    kind, data = what
+    at = 0
+    if kind == "ethernet":
+        begin = _ethernet(data)
+        if begin and begin[0] not in (0x0800, 0x86DD):
+            return what
+        kind, at = (begin[0], begin[2]) if begin else (0, len(data))
+    size = 20 if kind in ("ipv4", 0x0800) else 40
+    if at + size <= len(data):
+        end = at + number(data, at + 2, 2) if size == 20 else at + 40 + number(data, at + 4, 2)
+        if end <= len(data):
+            return what
+    return what[0], data[:-3] + data[-3:].rstrip(b"\0")
+
+
 def _report_2_0(node, first, data):
     """data: of the report, behind its first word."""
     kind, inner, md = first >> 28, first >> 24 & 15, first >> 8 & 255
@@ -165,21 +183,20 @@ def _report_2_0(node, first, data):
         return "skipped"
     values, at = {}, 0
     if kind == 0:
-        demand(md == 0, "length")
+        demand(md == 0, "bits")
     else:
         demand(len(data) >= 8 + 4 * md, "length")
         bits, at = number(data, 0, 2), 8
         meanings = [_report_meaning(bit) for bit in range(16) if bits >> (15 - bit) & 1]
         need = sum(width for meaning in meanings for _, width in meaning) // 8
-        demand(8 + need <= len(data), "length")
-        demand(need <= 4 * md, "length")
+        demand(need <= 4 * md, "bits")
         for meaning in meanings:
             size = sum(width for _, width in meaning) // 8
             values.update(split(meaning, number(data, at, size), True))
             at += size
         at = 8 + 4 * md
     flags = "".join(name for name, bit in zip("DQFI", (7, 6, 5, 4)) if first >> bit & 1)
-    return Report(node, flags, values, _contents(inner, data[at:]))
+    return Report(node, flags, values, _unfilled(_contents(inner, data[at:])))
 
 
 def _read_2_0(data):
@@ -217,7 +234,9 @@ def datagram(data, taken, lenient=False):
 
 # ---- packets ----
 
-_ICMP, _TCP, _UDP, _FRAGMENT = 1, 6, 17, 44
+_ICMP, _TCP, _UDP, _FRAGMENT, _GRE, _AUTH, _ICMPV6 = 1, 6, 17, 44, 47, 51, 58
+_EXTENSIONS = (43, _FRAGMENT, _AUTH, 60, 135, 139, 140)  # beside Hop-by-Hop, which is the first
+_TAGS = (0x8100, 0x88A8, 0x9100, 0x9200, 0x9300)
 
 
 def _ethernet(data):
@@ -228,7 +247,7 @@ def _ethernet(data):
             return None
         kind = number(data, at, 2)
         at += 2
-        if kind not in (0x8100, 0x88A8):
+        if kind not in _TAGS:
             return kind, vlan, at
         if len(data) < at + 2:
             return None
@@ -247,10 +266,15 @@ def _ipv4(data):
         return None
     demand(data[0] & 15 >= 5, "packet")
     at = 4 * (data[0] & 15)
-    if len(data) < at:
-        return None
     length, part = number(data, 2, 2), number(data, 6, 2)
     demand(length >= at, "packet")
+    if len(data) < at:
+        return None
+    option = 20
+    while option < at and data[option]:
+        size = 1 if data[option] == 1 else data[option + 1] if option + 1 < at else 0
+        demand(size and (size >= 2 or data[option] == 1) and option + size <= at, "packet")
+        option += size
     fragment = 2 if part & 0x1FFF else 1 if part & 0x2000 else 0
     return data[12:16], data[16:20], data[9], at, length, data[1] >> 2, fragment
 
@@ -260,20 +284,23 @@ def _ipv6(data):
         return None
     if data[0] >> 4 != 6:
         return None
-    kind, at, fragment = data[6], 40, 0
-    while kind in (0, 43, 60, 51, _FRAGMENT):
+    kind, at, fragment, length, headers = data[6], 40, 0, 40 + number(data, 4, 2), 0
+    while kind in _EXTENSIONS or kind == 0:
+        demand(kind or at == 40, "packet")
+        headers += bool(kind)
+        demand(headers <= 8 and at + 8 <= length, "packet")
         if len(data) < at + 8:
-            demand(at + 8 <= 40 + number(data, 4, 2), "packet")
             return None
-        size = 8 if kind == _FRAGMENT else 4 * (data[at + 1] + 2) if kind == 51 else 8 * (data[at + 1] + 1)
+        size = 8 if kind == _FRAGMENT else 4 * (data[at + 1] + 2) if kind == _AUTH else 8 * (data[at + 1] + 1)
+        demand(at + size <= length, "packet")
+        if len(data) < at + size:
+            return None
         if kind == _FRAGMENT and number(data, at + 2, 2) & 0xFFF9:
             fragment = 2 if number(data, at + 2, 2) & 0xFFF8 else 1
         kind, at = data[at], at + size
         if fragment == 2:
             break
-    if len(data) < at:
-        return None
-    return data[8:24], data[24:40], kind, at, 40 + number(data, 4, 2), number(data, 0, 2) >> 6 & 63, fragment
+    return data[8:24], data[24:40], kind, at, length, number(data, 0, 2) >> 6 & 63, fragment
 
 
 def packet(what, tracked, settings, lenient=False):
@@ -292,26 +319,28 @@ def packet(what, tracked, settings, lenient=False):
         return NO_PACKET
     src, dst, protocol, at, length, dscp, fragment = head
     whole = length - at  # of the transport and all behind, uncut
-    data = data[at:min(len(data), length)]
+    copied, data = data[at:], data[at:min(len(data), length)]
     ports = [0, 0]
     if protocol in (_TCP, _UDP) and fragment < 2:
         demand(whole >= 4, "packet")
         if len(data) < 4:
             return NO_PACKET
         ports = [number(data, 0, 2), number(data, 2, 2)]
-    if protocol == _ICMP and kind == "ipv4" and fragment < 2:
-        demand(whole >= 8, "packet")
+    if protocol in (_GRE, _ICMP if kind == "ipv4" else _ICMPV6) and fragment < 2:
+        demand(whole >= 4, "packet")
         if len(data) < 4:
             return NO_PACKET
     hops, partial = None, False
     if tracked and fragment == 0 and protocol in (_TCP, _UDP):
-        found = _telemetry(data, whole, protocol, dscp, ports, settings, lenient)
+        if lenient:
+            found = _lenient(copied, protocol, (protocol, *ports), settings.version)
+        else:
+            found = _telemetry(data, whole, protocol, dscp, ports, settings)
         if found:
             hops, partial, flow = found
-            hops = hops or None if partial else hops  # not one hop is told
             if not flow:
                 return Packet(None, hops, partial)
-            protocol, ports[1] = flow
+            protocol, *ports = flow
     key = (kind == "ipv4", bytes(src), bytes(dst), *ports, vlan, protocol)
     return Packet(key, hops, partial)
 
@@ -319,19 +348,29 @@ def packet(what, tracked, settings, lenient=False):
 # ---- INT behind TCP and UDP ----
 
 
-def _telemetry(data, whole, protocol, dscp, ports, settings, lenient):
-    """Returns hops, whether they are cut, protocol and destination port of the flow. None: no INT."""
+def _telemetry(data, whole, protocol, dscp, ports, settings):
+    """Returns hops, whether they are cut, protocol and ports of the flow, None where they were cut off.
+    None: no INT."""
+    own_udp = False
     dscp_marks = settings.mark == "dscp" and dscp & settings.mask == settings.dscp & settings.mask
     port_marks = settings.mark == "udp_port" and ports[1] == settings.port
-    if not (lenient or dscp_marks or port_marks or settings.mark == "probe"):
+    if not (dscp_marks or port_marks or settings.mark == "probe"):
         return None
-    flow = (protocol, ports[1])
+    if port_marks and protocol == _TCP and settings.version == "2.1":
+        return None
+    # A port that marks INT is not the flow's.
+    flow = None if port_marks else (protocol, *ports)
     at = 8
     if protocol == _TCP:
         if len(data) < 20:
-            return (None, True, flow) if settings.mark != "probe" or lenient else None
+            demand(whole >= 20 or settings.mark == "probe", "stack")
+            return (None, True, flow) if settings.mark != "probe" else None
         at = 4 * (data[12] >> 4)
-    if settings.mark == "probe" and not lenient:
+        if settings.mark == "probe" and not 20 <= at <= whole:
+            marker = settings.marker.to_bytes(8, "big")
+            demand(not any(data[of:of + 8] == marker for of in range(20, 64, 4)), "stack")
+            return None
+    if settings.mark == "probe":
         if data[at:at + 8] != settings.marker.to_bytes(8, "big"):
             return None
         at += 8
@@ -339,79 +378,112 @@ def _telemetry(data, whole, protocol, dscp, ports, settings, lenient):
         demand(at >= 20, "stack")
     elif len(data) >= 8:
         demand(8 <= number(data, 4, 2) <= whole, "stack")
+        own_udp = number(data, 4, 2) == whole  # nothing is behind what UDP encloses
         whole = number(data, 4, 2)
-    return _shim(data[at:], whole - at, flow, settings, lenient)
+    else:
+        demand(whole >= 8, "stack")
+    return _shim(data[at:whole], whole - at, (protocol, *ports), flow, settings, own_udp)
 
 
-def _shim(data, whole, flow, settings, lenient):
+def _shim(data, whole, shown, flow, settings, own_udp):
+    """shown: protocol and ports as they stand. flow: the same, or None where a port is the mark."""
     if len(data) < 4:
         demand(whole >= 4, "stack")
         return None, True, flow
     if settings.version == "2.1":
-        return _shim_2_1(data, whole, flow, settings)
+        return _shim_2_1(data, whole, shown, flow, settings, own_udp)
     length, kind = 4 * data[2], data[0]
-    if lenient:
-        return (*_stack(data[4:], whole - 4, length - 8 if settings.version == "0.5" else length - 4,
-                        settings.version, lenient), flow)
     demand(kind in (1, 2) and length <= whole, "stack")
-    if kind == 2:
-        return None
     if settings.version == "0.5":
         demand(length >= 16, "stack")
         tail = data[length - 4:length]
-        demand(len(tail) < 4 or tail[0] == flow[0], "stack")
-        if settings.mark == "udp_port" and len(data) >= 10:  # the tail has the port that the mark hides
-            flow = (tail[0], number(tail, 1, 2)) if len(tail) == 4 else None
-        return (*_stack(data[4:length - 4], whole - 8, length - 8, "0.5", lenient), flow)
+        demand(not tail or tail[0] == shown[0], "stack")
+        if flow is None and len(tail) >= 3:  # the tail has the port that the mark hides
+            flow = (*shown[:2], number(tail, 1, 2))
+        hops, cut = _stack(data[4:length - 4], whole - 8, length - 8, "0.5")
+        return (None, False, flow) if kind == 2 else (hops, cut, flow)
+    if kind == 2:
+        return None, False, flow
     demand(length >= 12, "stack")
-    return (*_stack(data[4:length], whole - 4, length - 4, "1.0", lenient), flow)
+    return (*_stack(data[4:length], whole - 4, length - 4, "1.0"), flow)
 
 
-def _shim_2_1(data, whole, flow, settings):
-    kind, length = data[0] >> 4, 4 * data[1]
+def _shim_2_1(data, whole, shown, flow, settings, own_udp):
+    kind, length, npt = data[0] >> 4, 4 * data[1], data[0] >> 2 & 3
     demand(kind in (1, 2, 3) and length <= whole - 4, "stack")
-    if settings.mark == "udp_port":
-        npt = data[0] >> 2 & 3
-        demand(npt == 1, "stack")
-        if len(data) >= 8:
-            flow = (flow[0], number(data, 2, 2))
-    if kind == 1:
-        demand(length >= 12, "stack")
-        return (*_stack(data[4:4 + length], whole - 4, length, "2.1", False), flow)
-    return None
+    demand(npt in (1, 2) if flow is None else npt == 0, "stack")
+    if npt == 1:
+        flow = (*shown[:2], number(data, 2, 2))
+    demand(kind == 2 or length >= 12, "stack")
+    hops, cut = _stack(data[4:4 + length], whole - 4, length, "2.1") if kind == 1 else (None, False)
+    if kind == 3:
+        demand(len(data) < 16 or data[4] >> 4 == 2, "stack")
+    if npt == 2:
+        flow = _behind(data[3], data[4 + length:], whole - 4 - length, own_udp,
+                       kind != 2 and len(data) < 16)
+    return hops, cut, flow
 
 
-def _stack(data, whole, length, version, lenient):
+def _behind(protocol, data, whole, own_udp, unknown):
+    """The flow of a packet before whose transport the source put its own UDP header."""
+    if unknown:
+        return None
+    demand(own_udp and protocol, "stack")
+    if protocol not in (_TCP, _UDP, _GRE, _ICMP, _ICMPV6):
+        return protocol, 0, 0
+    demand(whole >= 4, "stack")
+    if len(data) < 4:
+        return None
+    return (protocol, number(data, 0, 2), number(data, 2, 2)) if protocol in (_TCP, _UDP) else (protocol, 0, 0)
+
+
+def _stack(data, whole, length, version):
     """data: from the INT header on, as much as there is. length: of header and stack. Returns hops
     and whether they are cut."""
     head = 12 if version == "2.1" else 8
     if len(data) < head:
-        return [], True
+        return None, True
     words, bitmap = number(data, 0, 2) & 31 if version == "0.5" else data[2] & 31, number(data, 4, 2)
-    demand(data[0] >> 4 == {"0.5": 0, "1.0": 1, "2.1": 2}[version] or lenient, "stack")
-    meanings = [(bit, _meaning(version, bit)) for bit in range(16) if bitmap >> (15 - bit) & 1]
-    narrow = lenient and words == bitmap.bit_count()
-    need = bitmap.bit_count()
-    if version != "0.5" and not narrow:
-        need = sum(sum(bits for _, bits in m) for _, m in meanings) // 32
-    stack = 4 * words * data[3] if version == "0.5" and lenient else length - head
-    demand(0 <= stack <= whole - head and (stack % (4 * words) == 0 if words else not stack), "stack")
+    domain, stack = version == "2.1" and number(data, 6, 2), length - head
+    demand(data[0] >> 4 == {"0.5": 0, "1.0": 1, "2.1": 2}[version], "stack")
+    demand(0 <= stack <= whole - head, "stack")
+    if not (domain and number(data, 8, 2)):  # what the source alone added has any length
+        demand(stack % (4 * words) == 0 if words else not stack, "stack")
     n = stack // (4 * words) if words else 0
     if version == "0.5":
-        demand(lenient or n == data[3] <= data[2] and (words or not data[3]), "stack")
+        demand(words == bitmap.bit_count() and n == data[3] <= data[2], "stack")
+    return _hops(data[head:], version, bitmap, words, n, domain, False)
+
+
+def _hops(data, version, bitmap, words, n, domain, lenient):
+    """The whole ones of n hops, and whether there are fewer."""
     demand(n <= 64, "hops")
-    if stack and len(data) < head + 4 * words:  # of the bitmap, too, not all may be there
-        return [], True
-    if stack:
-        demand(words == need or version != "0.5" and words > need, "stack")
-        demand(version != "0.5" or bitmap & 0xFF == 0, "stack")
-    hops = []
-    for place in range(n):
-        at = head + 4 * words * place
-        if at + 4 * words > len(data):
-            return hops, True
-        hops.append(_hop(data, at, version, meanings, narrow, lenient))
-    return hops, False
+    meanings = [(bit, _meaning(version, bit)) for bit in range(16) if bitmap >> (15 - bit) & 1]
+    narrow = lenient and words == bitmap.bit_count()
+    need = words if narrow else sum(sum(bits for _, bits in m) for _, m in meanings) // 32
+    # Only a domain adds words that the bitmap does not name.
+    demand(not n or words and words == need or domain and words > need, "stack")
+    whole = min(n, len(data) // (4 * words)) if words else 0
+    hops = [_hop(data, 4 * words * place, version, meanings, narrow, lenient) for place in range(whole)]
+    return (hops, False) if whole == n else (hops or None, True)
+
+
+def _lenient(data, protocol, flow, version):
+    """What INTCollector's parser takes: no length of IP and UDP, no version, no mark is looked at."""
+    at = 8 if protocol == _UDP else 20 if len(data) < 20 else max(20, 4 * (data[12] >> 4))
+    if len(data) < at + 12:
+        return None, True, flow
+    head, words = data[at + 4:], data[at + 6] & 31
+    bitmap, n = number(head, 4, 2), head[3]
+    if version == "0.5":
+        words = head[1] & 31
+        demand(words == bitmap.bit_count(), "stack")
+    else:
+        stack = data[at + 2] - 3
+        demand(stack >= 0 and (words or not stack), "stack")
+        n = stack // words if words else 0
+        demand(n * words == stack, "stack")
+    return (*_hops(head[8:], version, bitmap, words, n, 0, True), flow)
 
 
 def _hop(data, at, version, meanings, narrow, lenient):

@@ -38,11 +38,12 @@ def config(rng, lenient=False):
                   for name in MEASURES}
     versions = ("0.5", "1.0", "2.1")
     if rng.random() < 0.2:
-        versions = [rng.choice(versions), rng.choice(versions), rng.choice(versions[1:])]
+        versions = [rng.choice(versions) for _ in range(3)]
     taken = [None if rng.random() < 0.1 else settings(rng, version) for version in versions]
     if lenient:
         taken = [Settings("0.5", "dscp", formats.DSCP, 0x3F, 0, 0),
-                 Settings("1.0", "dscp", formats.DSCP, 0x3F, 0, 0), None]
+                 Settings("1.0", "dscp", formats.DSCP, 0x3F, 0, 0), rng.choice((None, taken[2]))]
+        taken[:2] = rng.choice((taken[:2], taken[:2], [taken[0], None], [None, taken[1]]))
     return Config(taken, lenient, sizes, rng.choice((1, 5, 1000)), thresholds,
                   rng.choice((0, 0, 0, 64)), rng.choice((0, SECOND // 2, 3 * SECOND)),
                   rng.choice((0, 0, SECOND // 4, 2 * SECOND)))
@@ -106,7 +107,7 @@ class World:
         bitmap = self.bitmap(of.version)
         hops = [self.hop(node) for node in path]
         if rng.random() < 0.02:
-            hops = [self.hop(rng.choice(self.nodes)) for _ in range(rng.choice((7, 30, 62, 66, 70)))]
+            hops = [self.hop(rng.choice(self.nodes)) for _ in range(rng.choice((7, 30, 62, 63, 64, 65, 70)))]
             bitmap = rng.choice((0x8000, 0xA000)) if len(hops) < 60 else 0x8000
         data = formats.int_md(of.version, bitmap, hops, flow[2], flow[4])
         if of.mark == "probe":
@@ -140,11 +141,11 @@ class World:
         rng = self.rng
         if body[0] >> 4 == 4:
             if rng.random() < 0.5:
-                return body[:6] + struct.pack("!H", rng.choice((0x2010, 0x0010, 0x4000))) + body[8:]
+                return body[:6] + struct.pack("!H", rng.choice((0x2000, 0x2010, 0x0010, 0x4000))) + body[8:]
             length = struct.unpack("!H", body[2:4])[0] + 8
             return b"\x47" + body[1:2] + struct.pack("!H", length) + body[4:20] + bytes(8) + body[20:]
         kind = rng.choice((0, 43, 60, 44, 51))
-        extra = struct.pack("!BBHI", body[6], 0, rng.choice((0, 8, 9)) if kind == 44 else 0, 5)
+        extra = struct.pack("!BBHI", body[6], 0, rng.choice((0, 1, 8, 9)) if kind == 44 else 0, 5)
         extra += bytes(4 * (extra[1] + 2) - 8) if kind == 51 else b""
         length = struct.unpack("!H", body[4:6])[0] + len(extra)
         return body[:4] + struct.pack("!HB", length, kind) + body[7:40] + extra + body[40:]
@@ -183,7 +184,7 @@ class World:
             body = formats.ethernet(body, flow[2]) if len(body) > 20 else body
         return formats.report_0_5(hw_id, sequence, rng.getrandbits(32), flags, body,
                                   rng.choice((0, 0, 1, 2, 2, 2)),
-                                  {**self.hop(node), "node_id": node, "egress_port": rng.randint(0, 3)})
+                                  {**self.hop(node), "node_id": node})
 
     def report_1_0(self, hw_id, sequence, flow, node):
         rng, flags = self.rng, self.flags()
@@ -239,13 +240,27 @@ class World:
             return Record(self.now, listener, address, bytes([version << 4]) + rng.randbytes(40))
         key = (address, listener, hw_id, node if version else None)
         sequence = self.sequence(key, 22 if version == 2 else 32)
-        if version == 2:
+        if self.config.lenient and version < 2 and rng.random() < 0.5:
+            data = self.of_intercollector(("0.5", "1.0")[version], flow)
+        elif version == 2:
             reports = [self.report_2_0(flow if i == 0 else rng.choice(self.flows), node)
                        for i in range(rng.choice((1, 1, 1, 2, 5)))]
             data = formats.group_2_0(node, hw_id, sequence, reports)
         else:
             data = (self.report_0_5, self.report_1_0)[version](hw_id, sequence, flow, node)
         return Record(self.now, listener, address, data)
+
+    def of_intercollector(self, version, flow):
+        """What its generator sends; the newest hop is the first. Some of it is cut."""
+        rng, names = self.rng, ("node_id", "ingress_port", "egress_port", "latency", "queue_id", "occupancy",
+                                "ingress_ns", "egress_ns", "", "utilisation")
+        fields = (*flow[0][:2], rng.choice((6, 17, 17)), *flow[0][3:])
+        hops = [[values.get(name, rng.choice((0, -1))) for name in names]
+                for values in map(self.hop, reversed(flow[1]))]
+        widths = (32, 16, 16, 32, 16, 16, 32, 32, 32, 32)
+        data = formats.intercollector(version, [[value & (1 << width) - 1 for value, width in zip(hop, widths)]
+                                                for hop in hops], fields, rng.getrandbits(32))
+        return data if rng.random() < 0.9 else data[:rng.randint(0, len(data))]
 
     def address(self, node):
         if node % 3 == 0:

@@ -21,7 +21,7 @@ Config = collections.namedtuple("Config", "settings lenient tables new_keys thre
                                 "push_ns")
 TABLES = ("flows", "queues", "links", "exporters", "drops")
 WIDTH = {0: 32, 1: 32, 2: 22}
-NEAR, FAR = 255, 1 << 24  # numbers: of what is late, of a step that is believed
+NEAR, FAR = 256, 1 << 24  # numbers: of what is late, of a step that is believed
 FOLLOWS = 256  # numbers: of what follows the first one of an exporter that began anew
 AGAIN = 8  # duplicates in a row of an exporter that began anew
 
@@ -135,12 +135,15 @@ class Model:
             self.counters["reports"] += 1
             try:
                 decode.demand(isinstance(report, decode.Report), report)
-                self.report(report, self.config.settings[found.version], now)
+                self.report(report, self.config.settings[found.version], self.is_lenient(found), now)
                 self.counters["reports_read"] += 1
             except decode.Refused as reason:
                 name = "reports_skipped" if str(reason) == "skipped" else f"refused_{reason}"
                 self.counters[name] += 1
         return self.events
+
+    def is_lenient(self, found):
+        return self.config.lenient and found.version < 2
 
     def exporter(self, found, address, listener, now):
         key = (address, listener, found.hw_id, found.node if found.version else None)
@@ -154,12 +157,12 @@ class Model:
             entry["node"] = found.node
         entry["datagrams"] += 1
         entry["reports"] += sum(report != "skipped" for report in found.reports)
-        if self.config.lenient:
-            return
         if new:
             entry["sequence"] = Exporter(found.sequence, found.version)
             return
         sequence = entry["sequence"]
+        if self.is_lenient(found) and found.version == sequence.version:
+            return
         before = (sequence.missing, sequence.late, sequence.duplicates)
         sequence.take(found.sequence, found.version)
         for name, old, value in zip(("missing", "late", "duplicate"), before, (
@@ -168,8 +171,8 @@ class Model:
 
     # ---- one report ----
 
-    def report(self, report, settings, now):
-        packet = decode.packet(report.packet, "F" in report.flags, settings, self.config.lenient)
+    def report(self, report, settings, lenient, now):
+        packet = decode.packet(report.packet, "F" in report.flags, settings, lenient)
         own = {name: report.values[name] for name in (*_OWN, "ingress_ns", "time_bits")
                if name in report.values}
         stacked = packet.hops is not None
