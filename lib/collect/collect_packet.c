@@ -114,13 +114,32 @@ static void complete(
 	copy->len = end > copy->came ? end : copy->came;
 }
 
+// Whether a probe marker is anywhere but behind a TCP header whose length is right: in its options.
+static bool is_in_options(const struct hs_int_settings *settings, const struct copy *copy,
+		const struct hs_packet *packet)
+{
+	size_t at = packet->l4_off, end = packet->l3_off + (size_t)packet->l3_bytes;
+
+	if (settings->carrier != HS_INT_TCP_UDP || settings->mark != HS_INT_MARK_PROBE ||
+			packet->l4_proto != HS_IP_TCP || at + TCP_BYTES > copy->came)
+		return false;
+	size_t bytes = 4u * (copy->frame[at + TCP_OFFSET] >> 4);
+	if (bytes < TCP_BYTES || at + bytes > end)
+		return false;
+	at += bytes;
+	return at + MARKER_BYTES > end || at + MARKER_BYTES > copy->came ||
+	       hs_be64_load(copy->frame + at) != settings->probe_marker;
+}
+
 // Whether the packet says that it has INT, which is malformed.
-static bool claims_in_vain(const struct hs_int_settings *settings, const struct hs_packet *packet)
+static bool claims_in_vain(const struct hs_int_settings *settings, const struct copy *copy,
+		const struct hs_packet *packet)
 {
 	bool by_dscp = settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
 	bool has_ports = packet->l4_proto == HS_IP_TCP || packet->l4_proto == HS_IP_UDP;
 
-	if (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_SHORT | HS_PACKET_FRAGMENT))
+	if (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_SHORT | HS_PACKET_FRAGMENT) ||
+			is_in_options(settings, copy, packet))
 		return false;
 	return packet->flags & HS_PACKET_ANY_TELEMETRY && (has_ports || !by_dscp);
 }
@@ -208,7 +227,7 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 	hs_int_parse(settings, copy->frame, copy->len, BEYOND, &packet);
 	if (hs_collect_is_malformed(copy->frame, copy->came, &packet))
 		return HS_COLLECT_REFUSED_PACKET;
-	if (claims_in_vain(settings, &packet))
+	if (claims_in_vain(settings, copy, &packet))
 		return HS_COLLECT_REFUSED_STACK;
 	bool cut = packet.flags & HS_PACKET_SHORT && packet.l4_off;
 	bool is_completed = cut && packet.flags & HS_PACKET_ANY_TELEMETRY &&

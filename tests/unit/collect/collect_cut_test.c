@@ -216,6 +216,27 @@ static void first_fragment(void **state)
 	}
 }
 
+// A TCP header of 44 bytes, whose options look like a probe marker: no INT is behind it.
+static void marker_among_options(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_int_settings *settings = &config.formats[HS_INT_REPORT_2_0].packet;
+	struct bytes packet = packet_of("455c004c00010000400600000a0000010a000002",
+			"1388138900000000"
+			"00000000b0180000000000000123456789abcdef");
+
+	(void)state;
+	settings->mark = HS_INT_MARK_PROBE;
+	settings->probe_marker = 0x0123456789abcdef;
+	put_hex(&packet, "10070000200003200000000000000000" PAYLOAD "41424344");
+	c = collector(&config);
+	report(&packet, HS_INT_INNER_IPV4, packet.n);
+	assert_int_equal(refused(c), 0);
+	assert_int_equal(read_flow(), 1);
+	assert_int_equal(flow.key.reporter, 3);
+	hs_collect_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +247,7 @@ int main(void)
 			cmocka_unit_test(cut_and_wrong),
 			cmocka_unit_test(longer_hops),
 			cmocka_unit_test(first_fragment),
+			cmocka_unit_test(marker_among_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
