@@ -114,21 +114,38 @@ static void complete(
 	copy->len = end > copy->came ? end : copy->came;
 }
 
-// Whether a probe marker is anywhere but behind a TCP header whose length is right: in its options.
-static bool is_in_options(const struct hs_int_settings *settings, const struct copy *copy,
+// The end of a TCP or UDP header whose length is right, and in *end of what it encloses; 0: it is
+// malformed, or cut.
+static size_t pass_l4(const struct copy *copy, const struct hs_packet *packet, size_t *end)
+{
+	size_t at = packet->l4_off, left = packet->l3_off + (size_t)packet->l3_bytes - at;
+	size_t bytes = packet->l4_proto == HS_IP_TCP ? TCP_BYTES : UDP_BYTES;
+
+	*end = at + left;
+	if (bytes > left || at + bytes > copy->came)
+		return 0;
+	if (packet->l4_proto == HS_IP_TCP) {
+		bytes = 4u * (copy->frame[at + TCP_OFFSET] >> 4);
+		return bytes >= TCP_BYTES && bytes <= left ? at + bytes : 0;
+	}
+	size_t length = hs_be16_load(copy->frame + at + UDP_LENGTH);
+	*end = at + length;
+	return length >= UDP_BYTES && length <= left ? at + bytes : 0;
+}
+
+// Whether what looks like a probe marker is none: it is not right behind TCP or UDP, whose lengths
+// are right.
+static bool is_elsewhere(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet)
 {
-	size_t at = packet->l4_off, end = packet->l3_off + (size_t)packet->l3_bytes;
+	size_t end;
 
 	if (settings->carrier != HS_INT_TCP_UDP || settings->mark != HS_INT_MARK_PROBE ||
-			packet->l4_proto != HS_IP_TCP || at + TCP_BYTES > copy->came)
+			!packet->l4_off)
 		return false;
-	size_t bytes = 4u * (copy->frame[at + TCP_OFFSET] >> 4);
-	if (bytes < TCP_BYTES || at + bytes > end)
-		return false;
-	at += bytes;
-	return at + MARKER_BYTES > end || at + MARKER_BYTES > copy->came ||
-	       hs_be64_load(copy->frame + at) != settings->probe_marker;
+	size_t at = pass_l4(copy, packet, &end);
+	return at && (at + MARKER_BYTES > end || at + MARKER_BYTES > copy->came ||
+				     hs_be64_load(copy->frame + at) != settings->probe_marker);
 }
 
 // Whether the packet says that it has INT, which is malformed.
@@ -139,7 +156,7 @@ static bool claims_in_vain(const struct hs_int_settings *settings, const struct 
 	bool has_ports = packet->l4_proto == HS_IP_TCP || packet->l4_proto == HS_IP_UDP;
 
 	if (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_SHORT | HS_PACKET_FRAGMENT) ||
-			is_in_options(settings, copy, packet))
+			is_elsewhere(settings, copy, packet))
 		return false;
 	return packet->flags & HS_PACKET_ANY_TELEMETRY && (has_ports || !by_dscp);
 }

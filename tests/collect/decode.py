@@ -335,7 +335,7 @@ def packet(what, tracked, settings, lenient=False):
         if lenient:
             found = _lenient(copied, protocol, (protocol, *ports), settings.version)
         else:
-            found = _telemetry(data, whole, protocol, dscp, ports, settings)
+            found = _telemetry(copied, data, whole, protocol, dscp, ports, settings)
         if found:
             hops, partial, flow = found
             if not flow:
@@ -348,7 +348,7 @@ def packet(what, tracked, settings, lenient=False):
 # ---- INT behind TCP and UDP ----
 
 
-def _telemetry(data, whole, protocol, dscp, ports, settings):
+def _telemetry(copied, data, whole, protocol, dscp, ports, settings):
     """Returns hops, whether they are cut, protocol and ports of the flow, None where they were cut off.
     None: no INT."""
     own_udp = False
@@ -360,20 +360,14 @@ def _telemetry(data, whole, protocol, dscp, ports, settings):
         return None
     # A port that marks INT is not the flow's.
     flow = None if port_marks else (protocol, *ports)
+    if settings.mark == "probe":
+        return _probe(copied, data, whole, protocol, flow, settings)
     at = 8
     if protocol == _TCP:
         if len(data) < 20:
-            demand(whole >= 20 or settings.mark == "probe", "stack")
-            return (None, True, flow) if settings.mark != "probe" else None
+            demand(whole >= 20, "stack")
+            return None, True, flow
         at = 4 * (data[12] >> 4)
-        if settings.mark == "probe" and not 20 <= at <= whole:
-            marker = settings.marker.to_bytes(8, "big")
-            demand(not any(data[of:of + 8] == marker for of in range(20, 64, 4)), "stack")
-            return None
-    if settings.mark == "probe":
-        if data[at:at + 8] != settings.marker.to_bytes(8, "big"):
-            return None
-        at += 8
     if protocol == _TCP:
         demand(at >= 20, "stack")
     elif len(data) >= 8:
@@ -383,6 +377,27 @@ def _telemetry(data, whole, protocol, dscp, ports, settings):
     else:
         demand(whole >= 8, "stack")
     return _shim(data[at:whole], whole - at, (protocol, *ports), flow, settings, own_udp)
+
+
+def _probe(copied, data, whole, protocol, flow, settings):
+    """With a marker behind TCP or UDP. Where their lengths are wrong, it may be anywhere behind them."""
+    at, end, marker = 20 if protocol == _TCP else 8, whole, settings.marker.to_bytes(8, "big")
+    wrong = whole < at
+    if not wrong and len(data) < at:
+        return None
+    if not wrong and protocol == _TCP:
+        at = 4 * (data[12] >> 4)
+        wrong = not 20 <= at <= whole
+    elif not wrong:
+        end = number(data, 4, 2)
+        wrong = not 8 <= end <= whole
+    if wrong:
+        places = range(20, 64, 4) if protocol == _TCP else (8,)
+        demand(not any(copied[place:place + 8] == marker for place in places), "stack")
+        return None
+    if data[at:min(at + 8, end)] != marker:
+        return None
+    return _shim(data[at + 8:end], end - at - 8, flow, flow, settings, False)
 
 
 def _shim(data, whole, shown, flow, settings, own_udp):
