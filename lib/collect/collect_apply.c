@@ -26,6 +26,7 @@ static void add_flow(struct hs_collect *c, const struct hs_collect_view *view, u
 		return;
 	struct hs_collect_flow_entry *flow = &c->flow[*number];
 	memset(flow, 0, offsetof(struct hs_collect_flow_entry, near));
+	flow->event_latency = 0;
 	flow->key = view->key;
 	flow->first_ns = flow->event_ns = flow->last_ns = c->now_ns;
 }
@@ -81,7 +82,7 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 	struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, walk->number, place);
 	uint64_t bit = UINT64_C(1) << place;
 	bool known = walk->flow->with_latency & bit;
-	uint32_t before = hop->event_latency;
+	uint32_t before = *hs_collect_hop_event_at(c, walk->number, place);
 	enum hs_collect_cause cause = HS_COLLECT_CHANGE;
 
 	walk->latency += values->latency;
@@ -94,7 +95,7 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 		c->counters.suppressed[HS_COLLECT_POINT_HOP]++;
 		return;
 	}
-	hs_collect_set_hop_event(c, hop);
+	hs_collect_set_hop_event(c, walk->number, place);
 	walk->tells = true;
 	add_hop_point(c, place, cause, values, known ? before : 0);
 }
@@ -207,7 +208,7 @@ static bool close_flow(
 	enum hs_collect_cause cause = flow_cause(c, walk);
 	uint64_t before = flow->event_latency;
 
-	flow->n_hops = (uint16_t)walk->n_hops;
+	flow->n_hops = (uint8_t)walk->n_hops;
 	flow->with_latency &= walk->n_hops ? UINT64_MAX >> (64 - walk->n_hops) : 0;
 	flow->has_latency = walk->has_latency || (flow->has_latency && !walk->moved);
 	if (walk->has_latency)
@@ -240,6 +241,8 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	c->n_points = 1; // the flow's comes first
 	if (view->has_flow)
 		open_flow(c, view, &walk);
+	if (!walk.flow && hs_collect_quick_strangers(c, view))
+		return;
 	note_hops(c, view, &walk);
 	if (view->dropped)
 		hs_collect_note_drop(c, view->has_reporter ? view->own.node_id : UINT32_MAX,
@@ -257,13 +260,20 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL);
 }
 
-// What the next step reads of a flow comes into the cache meanwhile.
+#define AHEAD 4 // reports between two steps, each of which reads what the one before asked for
+
+// What the next steps read comes into the cache meanwhile.
 static void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *view)
 {
-	view->flow = hs_u32_map_find(&c->flows.map, view->hash);
+	if (view->same && view != c->views) {
+		view->flow = view[-1].flow;
+		return;
+	}
+	view->flow = HS_COLLECT_NONE;
+	if (view->has_flow)
+		view->flow = hs_u32_map_find(&c->flows.map, view->hash);
 	if (view->flow == HS_COLLECT_NONE)
 		return;
-	__builtin_prefetch(&c->flows.places[view->flow], 1);
 	const uint8_t *flow = (const uint8_t *)&c->flow[view->flow];
 	size_t bytes = offsetof(struct hs_collect_flow_entry, near) +
 		       view->n_hops * sizeof(struct hs_collect_hop_entry);
@@ -271,19 +281,47 @@ static void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *vi
 		__builtin_prefetch(flow + at, 1);
 }
 
+// The first report of a second moves the flow's place in the order.
+static void prefetch_place(const struct hs_collect *c, const struct hs_collect_view *view)
+{
+	if (view->flow != HS_COLLECT_NONE && !hs_collect_is_placed(c, c->flow[view->flow].last_ns))
+		__builtin_prefetch(&c->flows.places[view->flow], 1);
+}
+
+static void prefetch_neighbours(const struct hs_collect *c, const struct hs_collect_view *view)
+{
+	if (view->flow == HS_COLLECT_NONE || hs_collect_is_placed(c, c->flow[view->flow].last_ns))
+		return;
+	const struct hs_collect_place *place = &c->flows.places[view->flow];
+	if (place->older != HS_COLLECT_NONE)
+		__builtin_prefetch(&c->flows.places[place->older], 1);
+	if (place->newer != HS_COLLECT_NONE)
+		__builtin_prefetch(&c->flows.places[place->newer], 1);
+}
+
 void hs_collect_apply_views(struct hs_collect *c)
 {
 	const struct hs_u32_map *map = &c->flows.map;
+	struct hs_collect_view *views = c->views;
+	unsigned n = c->n_views;
+	bool was_quick = false;
 
-	for (unsigned i = 0; i < c->n_views; i++)
-		__builtin_prefetch(&map->places[hs_u32_map_home(map, c->views[i].hash)]);
-	for (unsigned i = 0; i < c->n_views; i++) {
-		c->views[i].flow = HS_COLLECT_NONE;
-		if (c->views[i].has_flow)
-			prefetch_flow(c, &c->views[i]);
+	for (unsigned i = 0; i < n; i++)
+		if (!views[i].same)
+			__builtin_prefetch(&map->places[hs_u32_map_home(map, views[i].hash)]);
+	for (unsigned i = 0; i < n + 3 * AHEAD; i++) {
+		if (i < n)
+			prefetch_flow(c, &views[i]);
+		if (i - AHEAD < n)
+			prefetch_place(c, &views[i - AHEAD]);
+		if (i - 2 * AHEAD < n)
+			prefetch_neighbours(c, &views[i - 2 * AHEAD]);
+		if (i - 3 * AHEAD >= n)
+			continue;
+		const struct hs_collect_view *view = &views[i - 3 * AHEAD];
+		was_quick = hs_collect_quick(c, view, view->same && was_quick);
+		if (!was_quick)
+			apply(c, view);
 	}
-	for (unsigned i = 0; i < c->n_views; i++)
-		if (!hs_collect_quick(c, &c->views[i]))
-			apply(c, &c->views[i]);
 	c->n_views = 0;
 }

@@ -62,9 +62,11 @@ static inline bool hs_collect_is_quiet(struct hs_collect_band band, uint32_t val
 }
 
 static inline void hs_collect_set_hop_event(
-		const struct hs_collect *c, struct hs_collect_hop_entry *hop)
+		const struct hs_collect *c, uint32_t flow, unsigned place)
 {
-	hop->event_latency = hop->latency;
+	struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, flow, place);
+
+	*hs_collect_hop_event_at(c, flow, place) = hop->latency;
 	hop->band = hs_collect_band_of(c, HS_COLLECT_HOP_LATENCY, hop->latency, UINT32_MAX - 1);
 }
 

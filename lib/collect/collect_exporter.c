@@ -10,9 +10,17 @@ static bool is_exporter(const struct hs_collect *c, uint32_t number,
 	return number != HS_COLLECT_NONE && !memcmp(&c->exporter[number].key, key, sizeof(*key));
 }
 
+static uint32_t hash_of(const struct hs_collect *c, const struct hs_collect_exporter_key *key)
+{
+	const uint8_t *at = (const uint8_t *)key;
+
+	return hs_collect_hash_6(&c->secret, hs_collect_word(at), hs_collect_word(at + 8),
+			hs_collect_word(at + 16), 0, 0, 0);
+}
+
 static uint32_t find_exporter(struct hs_collect *c, const struct hs_collect_exporter_key *key)
 {
-	uint32_t hash = hs_collect_hash_key(&c->secret, key, sizeof(*key)), probe = 0, number;
+	uint32_t hash = hash_of(c, key), probe = 0, number;
 
 	do {
 		number = hs_u32_map_next(&c->exporters.map, hash, &probe);
@@ -45,9 +53,8 @@ void hs_collect_restore_exporters(struct hs_collect *c)
 
 	while (n < c->config.max_exporters && is_right(&c->exporter[n])) {
 		const struct hs_collect_exporter_entry *e = &c->exporter[n++];
-		uint32_t hash = hs_collect_hash_key(&c->secret, &e->key, sizeof(e->key));
-		hs_collect_table_add(
-				&c->exporters, hash, (uint32_t)(e->last_ns / HS_COLLECT_SECOND_NS));
+		hs_collect_table_add(&c->exporters, hash_of(c, &e->key),
+				(uint32_t)(e->last_ns / HS_COLLECT_SECOND_NS));
 		// What is missing may still come late: the sums go on.
 		c->counters.reports_missing += e->missing;
 		c->counters.reports_late += e->late;
@@ -149,10 +156,8 @@ static void note_far(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 static void judge(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 		enum hs_int_report_version version, uint32_t sequence)
 {
-	if (sequence == e->sequence + 1 && !e->has_candidate && !e->in_a_row) { // nearly always
-		e->known += e->known <= HS_COLLECT_WINDOW;
-		mark(e, e->sequence, true);
-		e->sequence = sequence;
+	if (hs_collect_is_next(e, sequence)) {
+		hs_collect_go_next(e, sequence);
 		return;
 	}
 	int32_t step = hs_int_report_sequence_step(version, e->sequence, sequence);

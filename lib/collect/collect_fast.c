@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collect_fast.h"
 
+#include "extension.h"
 #include "ip.h"
 
 enum {
@@ -14,6 +15,8 @@ enum {
 	BITMAP = 4,
 	DOMAIN = 6,
 };
+
+#define CUT (-3)
 
 // How a packet goes on. Positions are bytes from its beginning; `end` is of what holds INT.
 struct way {
@@ -49,14 +52,36 @@ static bool pass_ether(struct way *way, uint16_t *type, uint16_t *vlan)
 	return true;
 }
 
-static bool pass_ipv4(struct way *way, uint64_t words[4])
+// Whether the options of IPv4 are whole.
+static bool are_options(const uint8_t *options, size_t bytes)
+{
+	for (size_t at = 0; at < bytes && options[at] != HS_IPV4_OPTIONS_END;) {
+		size_t left = bytes - at, option = 1;
+		if (options[at] != HS_IPV4_NO_OPERATION)
+			option = left < 2 || options[at + 1] < 2 ? left + 1 : options[at + 1];
+		if (option > left)
+			return false;
+		at += option;
+	}
+	return true;
+}
+
+// The parts of pass_* return as take_stack_of does.
+static int pass_ipv4(struct way *way, uint64_t words[4])
 {
 	const uint8_t *ip = way->packet + way->at;
 	uint32_t src, dst;
 
-	if (way->bytes < way->at + HS_IPV4_BYTES + UDP_BYTES || ip[0] != 0x45 ||
+	if (way->bytes < way->at + HS_IPV4_BYTES || ip[0] >> 4 != 4)
+		return HS_COLLECT_FAST_NOT;
+	size_t header = 4 * (ip[0] & 0xfu), total = hs_be16_load(ip + HS_IPV4_TOTAL);
+	if (header < HS_IPV4_BYTES || total < header)
+		return HS_COLLECT_REFUSED_PACKET;
+	if (way->bytes < way->at + header + PORTS ||
 			hs_be16_load(ip + HS_IPV4_FRAGMENT) & (HS_IPV4_MORE | HS_IPV4_OFFSET))
-		return false;
+		return HS_COLLECT_FAST_NOT;
+	if (header > HS_IPV4_BYTES && !are_options(ip + HS_IPV4_BYTES, header - HS_IPV4_BYTES))
+		return HS_COLLECT_REFUSED_PACKET;
 	memcpy(&src, ip + HS_IPV4_SRC, sizeof(src));
 	memcpy(&dst, ip + HS_IPV4_SRC + sizeof(src), sizeof(dst));
 	words[0] = src;
@@ -64,44 +89,65 @@ static bool pass_ipv4(struct way *way, uint64_t words[4])
 	words[1] = words[3] = 0;
 	way->dscp = ip[1] >> 2;
 	way->protocol = ip[HS_IPV4_PROTOCOL];
-	way->end = way->at + hs_be16_load(ip + HS_IPV4_TOTAL);
-	way->at += HS_IPV4_BYTES;
-	return true;
+	way->end = way->at + total;
+	way->at += header;
+	return -1;
 }
 
-static bool pass_ipv6(struct way *way, uint64_t words[4])
+// Passes what is before TCP or UDP, but for Hop-by-Hop and fragments.
+static int pass_extensions(struct way *way)
+{
+	for (unsigned n = 0; hs_extension_is_followed(way->protocol); n++) {
+		const uint8_t *header = way->packet + way->at;
+		size_t left = way->end < way->bytes ? way->end : way->bytes;
+		if (n == HS_IPV6_MAX_EXTENSIONS)
+			return HS_COLLECT_REFUSED_PACKET;
+		if (way->protocol == HS_IP_FRAGMENT || way->at + 8 > left)
+			return HS_COLLECT_FAST_NOT;
+		size_t bytes = hs_extension_bytes(header, way->protocol);
+		if (way->at + bytes + PORTS > left)
+			return HS_COLLECT_FAST_NOT;
+		way->protocol = header[0];
+		way->at += bytes;
+	}
+	return -1;
+}
+
+static int pass_ipv6(struct way *way, uint64_t words[4])
 {
 	const uint8_t *ip = way->packet + way->at;
 
-	if (way->bytes < way->at + HS_IPV6_BYTES + UDP_BYTES || ip[0] >> 4 != 6)
-		return false;
+	if (way->bytes < way->at + HS_IPV6_BYTES + PORTS || ip[0] >> 4 != 6)
+		return HS_COLLECT_FAST_NOT;
 	memcpy(words, ip + HS_IPV6_SRC, 32);
 	way->dscp = hs_be16_load(ip) >> 6 & 0x3f;
 	way->protocol = ip[HS_IPV6_NEXT];
 	way->at += HS_IPV6_BYTES;
 	way->end = way->at + hs_be16_load(ip + HS_IPV6_PAYLOAD);
-	return true;
+	return pass_extensions(way);
 }
 
-// Passes TCP or UDP, as take_stack_of returns.
+// Passes TCP or UDP, as take_stack_of returns, or CUT where the copy ends in it.
 static int pass_l4(struct way *way)
 {
 	const uint8_t *l4 = way->packet + way->at;
-	size_t left = way->end - way->at, bytes = UDP_BYTES;
+	size_t bytes = way->protocol == HS_IP_UDP ? UDP_BYTES : TCP_BYTES;
 
-	if (way->end < way->at + UDP_BYTES)
+	if (way->end < way->at + bytes)
 		return HS_COLLECT_FAST_NOT;
+	if (way->bytes < way->at + bytes)
+		return CUT;
 	if (way->protocol == HS_IP_UDP) {
 		size_t length = hs_be16_load(l4 + UDP_LENGTH);
-		if (length < UDP_BYTES || length > left)
+		if (length < UDP_BYTES || way->at + length > way->end)
 			return HS_COLLECT_REFUSED_STACK; // the DSCP says that there is one
 		way->end = way->at + length;
 	} else {
-		if (way->bytes < way->at + TCP_BYTES)
-			return HS_COLLECT_FAST_NOT;
 		bytes = 4u * (l4[TCP_OFFSET] >> 4);
-		if (bytes < TCP_BYTES || bytes > left || way->at + bytes > way->bytes)
+		if (bytes < TCP_BYTES || way->at + bytes > way->end)
 			return HS_COLLECT_FAST_NOT;
+		if (way->at + bytes > way->bytes)
+			return CUT;
 	}
 	way->at += bytes;
 	return -1;
@@ -228,13 +274,13 @@ static int take_stack(const struct hs_collect_dialect *dialect, const struct way
 
 // ---- the packet ----
 
-static bool pass_ip(struct way *way, uint8_t inner, uint16_t type, uint64_t words[4])
+static int pass_ip(struct way *way, uint8_t inner, uint16_t type, uint64_t words[4])
 {
 	if (inner == HS_INT_INNER_IPV4 || type == HS_ETHERTYPE_IPV4)
 		return pass_ipv4(way, words);
 	if (inner == HS_INT_INNER_IPV6 || type == HS_ETHERTYPE_IPV6)
 		return pass_ipv6(way, words);
-	return false;
+	return HS_COLLECT_FAST_NOT;
 }
 
 static int pass_headers(const struct hs_collect_dialect *dialect, bool is_marked, struct way *way,
@@ -243,7 +289,10 @@ static int pass_headers(const struct hs_collect_dialect *dialect, bool is_marked
 	if (!is_marked)
 		return way->end < way->at + PORTS ? HS_COLLECT_FAST_NOT : -1;
 	int rc = pass_l4(way);
-	return rc == -1 ? take_stack(dialect, way, view) : rc;
+	if (rc == -1)
+		return take_stack(dialect, way, view);
+	view->partial = rc == CUT;
+	return rc == CUT ? -1 : rc;
 }
 
 int hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
@@ -254,13 +303,16 @@ int hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inn
 	uint16_t type = 0, vlan = 0;
 	uint64_t words[5];
 
-	if (!dialect->fast || (inner == HS_INT_INNER_ETHERNET && !pass_ether(&way, &type, &vlan)) ||
-			!pass_ip(&way, inner, type, words) ||
-			(way.protocol != HS_IP_UDP && way.protocol != HS_IP_TCP))
+	if (!dialect->fast || (inner == HS_INT_INNER_ETHERNET && !pass_ether(&way, &type, &vlan)))
+		return HS_COLLECT_FAST_NOT;
+	int rc = pass_ip(&way, inner, type, words);
+	if (rc != -1)
+		return rc;
+	if (way.protocol != HS_IP_UDP && way.protocol != HS_IP_TCP)
 		return HS_COLLECT_FAST_NOT;
 	uint32_t ports = hs_be32_load(packet + way.at);
 	bool is_marked = tracked && !((way.dscp ^ settings->dscp) & settings->dscp_mask);
-	int rc = pass_headers(dialect, is_marked, &way, view);
+	rc = pass_headers(dialect, is_marked, &way, view);
 	if (rc != -1)
 		return rc;
 	words[4] = key_word(ports, vlan, way.protocol,

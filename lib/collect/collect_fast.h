@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fast path to flow and stack, for the common form of packets: Ethernet without a tag or with
-// one of 802.1Q, IPv4 without options or IPv6 without extension headers, no fragment, TCP or UDP,
-// INT-MD behind it where its DSCP says so. What it does not take, it leaves to collect_packet.c;
-// what it takes, it reads as that does.
+// one of 802.1Q, IPv4 or IPv6 without a Hop-by-Hop header, no fragment, TCP or UDP, INT-MD behind
+// it where its DSCP says so. What it does not take, it leaves to collect_packet.c; what it takes,
+// it reads as that does.
 //
 // Thread rule: owner. For this folder only.
 #pragma once

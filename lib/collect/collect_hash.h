@@ -45,18 +45,16 @@ static inline uint32_t hs_collect_hash_2(
 			secret, hs_collect_fold(word ^ secret->words[0], secret->words[1]));
 }
 
-// Of 44 or of 24 bytes: key[0, bytes), where `bytes` is constant.
-static inline uint32_t hs_collect_hash_key(
-		const struct hs_collect_secret *secret, const void *key, size_t bytes)
+// Of six words.
+static inline uint32_t hs_collect_hash_6(const struct hs_collect_secret *secret, uint64_t a,
+		uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
-	uint64_t words[HS_COLLECT_SECRETS] = {0}, sum = 0;
-	size_t n = (bytes + 7) / 8;
+	const uint64_t *words = secret->words;
 
-	memcpy(words, key, bytes);
-	for (size_t i = 0; i < n; i += 2)
-		sum += hs_collect_fold(
-				words[i] ^ secret->words[i], words[i + 1] ^ secret->words[i + 1]);
-	return hs_collect_hash_end(secret, sum);
+	return hs_collect_hash_end(
+			secret, hs_collect_fold(a ^ words[0], b ^ words[1]) +
+						hs_collect_fold(c ^ words[2], d ^ words[3]) +
+						hs_collect_fold(e ^ words[4], f ^ words[5]));
 }
 
 static inline void hs_collect_secret_init(struct hs_collect_secret *secret, const uint64_t from[4])

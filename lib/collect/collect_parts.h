@@ -39,27 +39,30 @@ struct hs_collect_hop_entry {
 	uint32_t queue; // where its values were last time: the number of an entry that may be
 			// another's
 	uint32_t link;	// by now, or of the one behind the last, which is nobody's
-	uint32_t event_latency; // that was an event
 };
 
-// What each report needs comes first.
+// What each report needs comes first: with six hops, four lines of the cache.
 struct hs_collect_flow_entry {
 	_Alignas(64) struct hs_collect_flow_key key;
-	uint16_t n_hops;
+	uint8_t n_hops;
 	bool has_latency;
+	int64_t last_ns;
 	uint64_t with_latency; // by place
 	uint64_t reports;
-	int64_t last_ns;
 	uint64_t latency;
 	uint64_t latency_low, latency_span; // as a band
-	int64_t event_ns, first_ns;
-	uint64_t event_latency;
+	int64_t event_ns;
 	struct hs_collect_hop_entry near[HS_COLLECT_NEAR_HOPS];
+	// What events need.
+	uint32_t near_events[HS_COLLECT_NEAR_HOPS]; // latencies that were events
+	uint64_t event_latency;
+	int64_t first_ns;
 };
 
 // Of the flow of the same number; only flows with so many hops touch the memory.
 struct hs_collect_far_hops {
 	struct hs_collect_hop_entry hops[HS_COLLECT_MAX_HOPS - HS_COLLECT_NEAR_HOPS];
+	uint32_t events[HS_COLLECT_MAX_HOPS - HS_COLLECT_NEAR_HOPS];
 };
 
 struct hs_collect_queue_entry {
@@ -135,16 +138,16 @@ enum hs_collect_has {
 	HS_COLLECT_HAS_PORT = 1 << 6,
 };
 
-// The values of one node.
+// The values of one node. Those behind `latency` are there by `has` alone.
 struct hs_collect_values {
 	uint8_t has;
 	bool q;
 	uint32_t node_id; // UINT32_MAX: it did not say
+	uint64_t device_ns;
 	uint32_t latency;
 	uint32_t queue_id, occupancy;
 	uint32_t congestion_id, congestion;
 	uint32_t port, utilisation;
-	uint64_t device_ns;
 };
 
 // Whether a report says of its node's queue that it is congested or not, as a bit of `has`.
@@ -165,6 +168,7 @@ struct hs_collect_view {
 	bool has_reporter; // own.node_id
 	bool has_own;	   // own has values
 	bool quick;	   // collect_quick.h may take it
+	bool same;	   // like the view before, but for its hops, Q and reporter
 	bool dropped;
 	uint8_t reason;
 	uint8_t n_hops; // whole ones
@@ -172,9 +176,13 @@ struct hs_collect_view {
 	const uint8_t *hops; // the newest first
 	const struct hs_collect_layout *layout;
 	const struct hs_collect_dialect *dialect;
-	struct hs_collect_values own; // of the reporter
 	uint64_t device_ns;	      // ingress time
+	struct hs_collect_values own; // of the reporter
 };
+
+// Bytes of a view whose reporter has no values.
+#define HS_COLLECT_VIEW_BARE                                                                       \
+	(offsetof(struct hs_collect_view, own) + offsetof(struct hs_collect_values, latency))
 
 // ---- the collector ----
 
@@ -225,6 +233,16 @@ struct hs_collect {
 	uint8_t scratch[HS_COLLECT_SCRATCH];
 };
 
+static inline uint32_t hs_collect_hash_flow(
+		const struct hs_collect_secret *secret, const struct hs_collect_flow_key *key)
+{
+	const uint8_t *at = (const uint8_t *)key;
+
+	return hs_collect_hash_6(secret, hs_collect_word(at), hs_collect_word(at + 8),
+			hs_collect_word(at + 16), hs_collect_word(at + 24),
+			hs_collect_word(at + 32), key->reporter);
+}
+
 // What is left once a report was read: its key, and which paths may take it.
 static inline void hs_collect_close_view(
 		const struct hs_collect *c, struct hs_collect_view *view, bool intermediate)
@@ -236,7 +254,7 @@ static inline void hs_collect_close_view(
 	if (!view->has_flow)
 		return;
 	view->key.reporter = is_whole ? HS_COLLECT_WHOLE_PATH : view->own.node_id;
-	view->hash = hs_collect_hash_key(&c->secret, &view->key, sizeof(view->key));
+	view->hash = hs_collect_hash_flow(&c->secret, &view->key);
 	view->quick = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
 		      !view->has_own && !view->dropped && !view->partial && view->layout->quick;
 }
@@ -250,6 +268,19 @@ int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version vers
 
 // Makes the exporters known that an earlier process left in the memory.
 void hs_collect_restore_exporters(struct hs_collect *c);
+// Whether the number is the one that nearly always comes.
+static inline bool hs_collect_is_next(const struct hs_collect_exporter_entry *e, uint32_t sequence)
+{
+	return sequence == e->sequence + 1 && !e->has_candidate && !e->in_a_row;
+}
+
+static inline void hs_collect_go_next(struct hs_collect_exporter_entry *e, uint32_t sequence)
+{
+	e->known += e->known <= HS_COLLECT_WINDOW;
+	e->seen[e->sequence % HS_COLLECT_WINDOW / 64] |= UINT64_C(1) << e->sequence % 64;
+	e->sequence = sequence;
+}
+
 // A datagram of an exporter came with this number.
 struct hs_collect_exporter_entry *hs_collect_note_exporter(struct hs_collect *c,
 		const struct hs_collect_exporter_key *key, enum hs_int_report_version version,
@@ -286,6 +317,15 @@ static inline struct hs_collect_hop_entry *hs_collect_hop_at(
 	if (place < HS_COLLECT_NEAR_HOPS)
 		return &c->flow[flow].near[place];
 	return &c->far[flow].hops[place - HS_COLLECT_NEAR_HOPS];
+}
+
+// The hop's latency that was an event last.
+static inline uint32_t *hs_collect_hop_event_at(
+		const struct hs_collect *c, uint32_t flow, unsigned place)
+{
+	if (place < HS_COLLECT_NEAR_HOPS)
+		return &c->flow[flow].near_events[place];
+	return &c->far[flow].events[place - HS_COLLECT_NEAR_HOPS];
 }
 
 // Whether an entry that was seen at this time has its place in the order of this second.

@@ -8,7 +8,8 @@ enum {
 	REPORT = HS_INT_REPORT_1_0_BYTES,
 	LIKE = 64, // bytes of the packet that are compared
 	IPV4_SRC = 14 + 12,
-	HOPS_AT = 14 + 20 + 8 + 4 + 8,
+	PORTS = 14 + 20,
+	HOPS_AT = PORTS + 8 + 4 + 8,
 	LEAST = REPORT + LIKE,
 };
 
@@ -16,8 +17,8 @@ enum {
 #define PLAIN_MASK 0xff1f8000
 #define LIKE_MASK  UINT32_C(0x7fffffff) // of a report's first word as it lies in memory: all but Q
 
-// What must be the same in Ethernet, IPv4, UDP and INT before the hops: all but addresses of
-// Ethernet, identification, time to live and checksums.
+// What must be the same in Ethernet, IPv4, UDP and INT before the hops: all but addresses,
+// identification, time to live, checksums and ports.
 static const _Alignas(16) uint8_t like_mask[LIKE] = {[12] = 0xff,
 		0xff,
 		0xff,
@@ -27,19 +28,7 @@ static const _Alignas(16) uint8_t like_mask[LIKE] = {[12] = 0xff,
 		[20] = 0xff,
 		0xff,
 		[23] = 0xff,
-		[26] = 0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
+		[38] = 0xff,
 		0xff,
 		[42] = 0xff,
 		0xff,
@@ -75,13 +64,63 @@ static bool is_like_last(const struct hs_collect *c, const struct hs_collect_dat
 		return false;
 	memcpy(&here, datagram->bytes, sizeof(here));
 	memcpy(&there, last->bytes, sizeof(there));
-	const uint8_t *packet = datagram->bytes + REPORT, *other = last->bytes + REPORT;
-	if ((here ^ there) & LIKE_MASK ||
-			hs_collect_word(packet + IPV4_SRC) != hs_collect_word(other + IPV4_SRC))
+	if ((here ^ there) & LIKE_MASK)
 		return false;
+	const uint8_t *packet = datagram->bytes + REPORT, *other = last->bytes + REPORT;
 	vector differs = differs_at(packet, other, 0) | differs_at(packet, other, 16) |
 			 differs_at(packet, other, 32) | differs_at(packet, other, 48);
 	return !(differs[0] | differs[1]);
+}
+
+// What the datagram says, which is like the last one, but for addresses, ports and hops.
+static void read_like_last(struct hs_collect *c, const struct hs_collect_datagram *datagram,
+		struct hs_collect_view *view)
+{
+	const uint8_t *packet = datagram->bytes + REPORT, *other = c->last->bytes + REPORT;
+	uint32_t ports, before;
+
+	memcpy(view, c->last_view, HS_COLLECT_VIEW_BARE);
+	memcpy(&ports, packet + PORTS, sizeof(ports));
+	memcpy(&before, other + PORTS, sizeof(before));
+	view->hops = packet + HOPS_AT;
+	view->own.node_id = hs_be32_load(datagram->bytes + 4);
+	view->has_reporter = view->own.node_id != UINT32_MAX;
+	view->same = ports == before &&
+		     hs_collect_word(packet + IPV4_SRC) == hs_collect_word(other + IPV4_SRC);
+	if (view->same)
+		return;
+	memcpy(view->key.src, packet + IPV4_SRC, 4);
+	memcpy(view->key.dst, packet + IPV4_SRC + 4, 4);
+	view->key.src_port = hs_be16_load(packet + PORTS);
+	view->key.dst_port = hs_be16_load(packet + PORTS + 2);
+	view->hash = hs_collect_hash_flow(&c->secret, &view->key);
+}
+
+// The usual case of hs_collect_note_exporter: the exporter of the datagram before, and the number
+// behind its last. False: nothing was done.
+static bool note_next(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+{
+	const uint8_t *at = datagram->bytes;
+
+	if (c->last_exporter == HS_COLLECT_NONE)
+		return false;
+	struct hs_collect_exporter_entry *e = &c->exporter[c->last_exporter];
+	const struct hs_collect_exporter_key *key = &e->key;
+	uint32_t sequence = hs_be32_load(at + 8);
+	uint64_t differs = (hs_collect_word(key->address) ^ hs_collect_word(datagram->address)) |
+			   (hs_collect_word(key->address + 8) ^
+					   hs_collect_word(datagram->address + 8)) |
+			   (key->node_id ^ hs_be32_load(at + 4)) | (key->hw_id ^ (at[3] & 63u)) |
+			   (key->listener ^ datagram->listener) |
+			   (uint64_t)(key->is_ipv4 ^ datagram->is_ipv4);
+	bool is_usual = key->has_node && e->version == HS_INT_REPORT_1_0 && e->last_ns == c->now_ns;
+
+	if (differs || !is_usual || !e->datagrams || !hs_collect_is_next(e, sequence))
+		return false;
+	e->datagrams++;
+	e->reports++;
+	hs_collect_go_next(e, sequence);
+	return true;
 }
 
 static void note_exporter(struct hs_collect *c, const struct hs_collect_datagram *datagram)
@@ -108,7 +147,7 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 
 	if ((word & PLAIN_MASK) != PLAIN || next > 2)
 		return HS_COLLECT_FAST_NOT;
-	memset(view, 0, sizeof(*view));
+	memset(view, 0, HS_COLLECT_VIEW_BARE);
 	view->own.node_id = hs_be32_load(datagram->bytes + 4);
 	view->has_reporter = view->own.node_id != UINT32_MAX;
 	view->dropped = word >> 8 & 1;
@@ -120,14 +159,12 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 	return rc;
 }
 
-// The next datagram may be like this one, if the hops begin where all that is compared ends.
-static void note_last(struct hs_collect *c, const struct hs_collect_datagram *datagram,
-		const struct hs_collect_view *view)
+// The next datagram may be like this one, if the hops begin where all that is compared ends, and
+// nothing behind them counts. The flow of a report without a stack is its reporter's.
+static bool is_usual(const struct hs_collect_datagram *datagram, const struct hs_collect_view *view)
 {
-	bool is_usual = view->hops == datagram->bytes + REPORT + HOPS_AT;
-
-	c->last = is_usual ? datagram : NULL;
-	c->last_view = view;
+	return view->has_stack && view->hops == datagram->bytes + REPORT + HOPS_AT &&
+	       view->dialect->packet.version == HS_INT_1_0;
 }
 
 int hs_collect_take_plain(struct hs_collect *c, const struct hs_collect_datagram *datagram)
@@ -138,24 +175,23 @@ int hs_collect_take_plain(struct hs_collect *c, const struct hs_collect_datagram
 	if (datagram->len < REPORT)
 		return HS_COLLECT_FAST_NOT;
 	uint32_t word = hs_be32_load(datagram->bytes);
-	if (is_like_last(c, datagram)) {
-		*view = *c->last_view;
-		view->hops = datagram->bytes + REPORT + HOPS_AT;
-		view->own.node_id = hs_be32_load(datagram->bytes + 4);
-		view->has_reporter = view->own.node_id != UINT32_MAX;
-	} else {
+	bool is_like = is_like_last(c, datagram);
+	if (is_like)
+		read_like_last(c, datagram, view);
+	else
 		rc = read_anew(c, datagram, word, view);
-	}
 	if (rc == HS_COLLECT_FAST_NOT)
 		return rc;
-	note_exporter(c, datagram);
+	if (!note_next(c, datagram))
+		note_exporter(c, datagram);
 	c->counters.datagrams_read++;
 	c->counters.reports++;
 	if (rc >= 0)
 		return rc;
 	view->own.q = word >> 7 & 1;
 	view->device_ns = hs_be32_load(datagram->bytes + 12);
-	note_last(c, datagram, view);
+	c->last = is_like || is_usual(datagram, view) ? datagram : NULL;
+	c->last_view = view;
 	hs_collect_keep_view(c, view);
 	return rc;
 }

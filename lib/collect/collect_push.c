@@ -30,7 +30,7 @@ static void push_flow(struct hs_collect *c, uint32_t number)
 		if (!(flow->with_latency >> i & 1))
 			continue;
 		add(c, HS_COLLECT_POINT_HOP, hop->node_id, i, hop->latency, 0);
-		hs_collect_set_hop_event(c, hop);
+		hs_collect_set_hop_event(c, number, i);
 	}
 	hs_collect_set_flow_event(c, flow);
 	hs_collect_copy_flow(c, number, &c->told);

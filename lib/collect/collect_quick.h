@@ -76,8 +76,9 @@ HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct h
 		return NULL;
 	queue->occupancy = occupancy;
 	if (__builtin_expect(queue->last_ns != q->now_ns, 0)) {
+		if (!hs_collect_is_placed(c, queue->last_ns))
+			hs_collect_table_touch(&c->queues, number, c->second);
 		queue->last_ns = q->now_ns;
-		hs_collect_table_touch(&c->queues, number, c->second);
 	}
 	return queue;
 }
@@ -94,8 +95,9 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_
 		return NULL;
 	link->utilisation = utilisation;
 	if (__builtin_expect(link->last_ns != q->now_ns, 0)) {
+		if (!hs_collect_is_placed(c, link->last_ns))
+			hs_collect_table_touch(&c->links, number, c->second);
 		link->last_ns = q->now_ns;
-		hs_collect_table_touch(&c->links, number, c->second);
 	}
 	return link;
 }
@@ -197,10 +199,11 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 }
 
 // Whether the report was taken. False: the general path must take it; what was written before is
-// written again then.
-static inline bool hs_collect_quick(struct hs_collect *c, const struct hs_collect_view *view)
+// written again then. `known`: the flow is the view's.
+HS_COLLECT_INLINE bool hs_collect_quick(
+		struct hs_collect *c, const struct hs_collect_view *view, bool known)
 {
-	if (!view->quick || !hs_collect_is_flow(c, view->flow, &view->key))
+	if (!view->quick || !(known || hs_collect_is_flow(c, view->flow, &view->key)))
 		return false;
 	struct hs_collect_flow_entry *flow = &c->flow[view->flow];
 	if (flow->n_hops != view->n_hops)
@@ -213,5 +216,73 @@ static inline bool hs_collect_quick(struct hs_collect *c, const struct hs_collec
 	default:
 		return hs_collect_quick_with(
 				c, hs_collect_form_of(view->dialect, view->layout), view, flow);
+	}
+}
+
+// ---- of no flow ----
+
+// As hs_collect_quick_hop, for the queue and the link alone.
+HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
+		const struct hs_collect_form *form, const uint8_t *hop,
+		const struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
+{
+	struct hs_collect_queue_entry *queue = NULL;
+	struct hs_collect_link_entry *link = NULL;
+	uint64_t node = (uint64_t)hs_be32_load(hop + form->node) << 32;
+
+	if (form->has_queue) {
+		queue = hs_collect_quick_queue(c, form, hop, node, entry->queue, q);
+		if (!queue)
+			return false;
+		q->queue = queue;
+	}
+	if (form->has_link) {
+		link = hs_collect_quick_link(c, form, hop, node, entry->link, q);
+		if (!link)
+			return false;
+	}
+	uint64_t device_ns = hs_collect_quick_time(form, hop);
+	if (queue)
+		queue->device_ns = device_ns;
+	if (link)
+		link->device_ns = device_ns;
+	return true;
+}
+
+HS_COLLECT_INLINE bool hs_collect_quick_strangers_with(struct hs_collect *c,
+		const struct hs_collect_form form, const struct hs_collect_view *view)
+{
+	uint64_t *suppressed = c->counters.suppressed;
+	size_t n = view->n_hops, bytes = view->hop_bytes;
+	const uint8_t *hop = view->hops + bytes * n;
+	struct hs_collect_quick q = {.now_ns = c->now_ns};
+
+	for (size_t place = 0; place < n; place++) {
+		hop -= bytes;
+		if (!hs_collect_quick_shared(c, &form, hop, &c->strangers[place], &q))
+			return false;
+	}
+	uint32_t newest = hs_be32_load(view->hops + form.node);
+	if (form.has_queue && !hs_collect_quick_congestion(c, view, newest, &q))
+		return false;
+	suppressed[HS_COLLECT_POINT_OCCUPANCY] += form.has_queue ? n : 0;
+	suppressed[HS_COLLECT_POINT_LINK] += form.has_link ? n : 0;
+	return true;
+}
+
+// Whether the queues and links of a report whose flow is not kept were taken, as hs_collect_quick
+// says.
+static inline bool hs_collect_quick_strangers(
+		struct hs_collect *c, const struct hs_collect_view *view)
+{
+	if (c->general || !view->has_stack || !view->n_hops || view->has_own || view->dropped ||
+			!view->layout->quick)
+		return false;
+	switch (view->layout->form) {
+	case HS_COLLECT_LAYOUT_1_0:
+		return hs_collect_quick_strangers_with(c, HS_COLLECT_FORM_1_0, view);
+	default:
+		return hs_collect_quick_strangers_with(
+				c, hs_collect_form_of(view->dialect, view->layout), view);
 	}
 }

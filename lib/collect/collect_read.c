@@ -100,7 +100,7 @@ READER(hs_collect_exporters, exporters, hs_collect_exporter, copy_exporter)
 bool hs_collect_find_flow(const struct hs_collect *collect, const struct hs_collect_flow_key *key,
 		struct hs_collect_flow *out)
 {
-	uint32_t hash = hs_collect_hash_key(&collect->secret, key, sizeof(*key));
+	uint32_t hash = hs_collect_hash_flow(&collect->secret, key);
 	uint32_t number = hs_collect_flow_at(collect, key, hash);
 
 	if (number == HS_COLLECT_NONE)

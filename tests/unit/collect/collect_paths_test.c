@@ -99,9 +99,49 @@ static void put_int(struct bytes *to, enum hs_int_version version)
 	to->n += hops.n;
 }
 
+// Options of IPv4, nearly always whole.
+static void put_options(struct bytes *to)
+{
+	unsigned words = 1 + below(10);
+
+	for (unsigned left = 4 * words; left;) {
+		unsigned option = below(3) && left > 1 ? 2 + below(left - 1) : 1;
+		if (option == 1) {
+			put(to, below(20) ? 1 : below(3), 1);
+			left--;
+			continue;
+		}
+		put(to, 0x4400 | (below(30) ? option : below(50)), 2);
+		for (unsigned i = 2; i < option; i++)
+			put(to, 0, 1);
+		left -= option;
+	}
+}
+
+// Extension headers before `protocol`; returns the first one's number.
+static uint8_t put_extensions(struct bytes *to, uint8_t protocol)
+{
+	static const uint8_t kinds[] = {60, 43, 51, 135, 139, 140, 44, 0};
+	unsigned n = below(20) ? 1 + below(3) : 1 + below(10);
+	uint8_t first = below(10) ? 60 : 0, this = first;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t next = i + 1 == n ? protocol : kinds[below(30) ? below(6) : below(8)];
+		uint8_t units = this == 51 ? (uint8_t)(1 + 2 * below(2)) : (uint8_t)below(2);
+		unsigned bytes = this == 51   ? 4u * (units + 2u)
+				 : this == 44 ? 8
+					      : 8u * (units + 1u);
+		put(to, (uint32_t)next << 8 | units, 2);
+		for (unsigned at = 2; at < bytes; at++)
+			put(to, 0, 1);
+		this = next;
+	}
+	return first;
+}
+
 static void put_packet(struct bytes *to, unsigned format, unsigned inner)
 {
-	struct bytes after = {.n = 0};
+	struct bytes after = {.n = 0}, before = {.n = 0};
 	bool is_tcp = below(2), is_4 = inner == 4 || (inner != 5 && below(4));
 	uint32_t dscp = below(30) ? 0x17 : below(64);
 
@@ -126,20 +166,27 @@ static void put_packet(struct bytes *to, unsigned format, unsigned inner)
 	}
 	size_t l4 = after.n + 4;
 	if (is_4) {
-		put(to, 0x4500 | dscp << 2, 2);
-		put(to, 20 + l4, 2);
+		if (!below(8))
+			put_options(&before);
+		put(to, (0x45 + before.n / 4) << 8 | dscp << 2, 2);
+		put(to, 20 + before.n + l4, 2);
 		put(to, below(50) ? 0x4000 : below(0x10000), 4);
 		put(to, is_tcp ? 0x4006 : 0x4011, 2);
 		put(to, 0, 2);
 		put(to, 0x0a000001, 4);
 		put(to, 0x0a000002, 4);
 	} else {
+		uint8_t first = is_tcp ? 6 : 17;
+		if (!below(8))
+			first = put_extensions(&before, first);
 		put(to, 0x60000000 | dscp << 22, 4);
-		put(to, l4, 2);
-		put(to, is_tcp ? 0x0640 : 0x1140, 2);
+		put(to, before.n + l4, 2);
+		put(to, (uint32_t)first << 8 | 0x40, 2);
 		put_hex(to, "20010db8000000000000000000000001");
 		put_hex(to, "20010db8000000000000000000000002");
 	}
+	memcpy(to->at + to->n, before.at, before.n);
+	to->n += before.n;
 	put(to, 1000 + below(3), 2);
 	put(to, 2000, 2);
 	if (!is_tcp)
@@ -317,9 +364,81 @@ static void full_tables(void **state)
 	same_by_all_paths(&config, 4);
 }
 
+// 1.0 of reporter `node`, IPv4, UDP to `port`, INT 1.0 with `n` hops of all values.
+static void put_train(struct bytes *to, uint32_t node, uint32_t port, uint32_t sequence, unsigned n)
+{
+	*to = (struct bytes){.n = 0};
+	put(to, 0x14000040, 4);
+	put(to, node, 4);
+	put(to, sequence, 4);
+	put(to, 500, 4);
+	put_hex(to, "020000000002020000000001"
+		    "0800"
+		    "455c");
+	put(to, 20 + 8 + 12 + 36 * n, 2);
+	put_hex(to, "0000400040110000"
+		    "0a0000010a000002");
+	put(to, port, 2);
+	put(to, 2000, 2);
+	put(to, 8 + 12 + 36 * n, 2);
+	put(to, 0, 2);
+	put(to, 0x01000000 | (3 + 9 * n) << 8, 4);
+	put(to, 0x10000905, 4);
+	put(to, 0xff000000, 4);
+	for (unsigned i = n; i--;) {
+		put(to, i + 1, 4);
+		put_hex(to, "0001000700000100"
+			    "05000014"
+			    "0000100000001100"
+			    "0000000000002000"
+			    "00000300");
+	}
+}
+
+// Reports that follow each other and differ in their flow, their reporter, or how they are cut.
+static void trains(void **state)
+{
+	static const struct {
+		uint32_t node, port, cut;
+	} all[] = {{9, 1, 0}, {9, 1, 0}, {9, 2, 0}, {9, 1, 0}, {8, 1, 0}, {9, 1, 124}, {8, 1, 124},
+			{8, 2, 124}, {9, 1, 20}, {8, 1, 20}, {UINT32_MAX, 1, 0},
+			{UINT32_MAX, 2, 124}, {9, 3, 20}, {9, 3, 0}, {9, 3, 0}, {9, 4, 20},
+			{9, 4, 20}, {9, 4, 124}};
+	enum {
+		N = sizeof(all) / sizeof(all[0])
+	};
+	struct hs_collect_config config = config_50();
+	struct hs_collect_datagram datagrams[N];
+	struct hs_collect *both[2];
+	struct bytes b[N];
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		put_train(&b[i], all[i].node, all[i].port, i, 4);
+		datagrams[i] = (struct hs_collect_datagram){.bytes = b[i].at,
+				.len = (uint32_t)b[i].n - all[i].cut,
+				.is_ipv4 = true,
+				.address = {127, 0, 0, 1}};
+	}
+	sums[0] = sums[1] = 1;
+	for (side = 0; side < 2; side++) {
+		assert_int_equal(hs_collect_create(&config, sum_event, NULL, &both[side], NULL), 0);
+		both[side]->general = side;
+		for (unsigned i = 0; i < 4; i++)
+			hs_collect_take(both[side], datagrams, N, SECOND + i);
+	}
+	assert_int_equal(sums[0], sums[1]);
+	compare(both[0], both[1]);
+	// The paths of three ports; what reporters told without a whole hop.
+	assert_int_equal(hs_collect_counters(both[0])->flows, 3 + 4);
+	hs_collect_destroy(both[0]);
+	hs_collect_destroy(both[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(trains),
 			cmocka_unit_test(absolute),
 			cmocka_unit_test(relative),
 			cmocka_unit_test(interval),
