@@ -46,7 +46,8 @@ static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, 
 	bool is_cut = view->has_stack && view->partial; // the path is not known
 	uint32_t number = view->flow;
 
-	if (!hs_collect_is_flow(c, number, &view->key))
+	bool is_as_before = number == HS_COLLECT_NONE && view->added == c->flows.added;
+	if (!is_as_before && !hs_collect_is_flow(c, number, &view->key))
 		number = hs_collect_flow_at(c, &view->key, view->hash);
 	walk->is_new = number == HS_COLLECT_NONE;
 	if (walk->is_new && !is_cut)
@@ -260,16 +261,19 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL);
 }
 
+// A function that does nothing else is not called: these must be inlined.
 #define AHEAD 4 // reports between two steps, each of which reads what the one before asked for
 
 // What the next steps read comes into the cache meanwhile.
-static void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *view)
+HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *view)
 {
 	if (view->same && view != c->views) {
 		view->flow = view[-1].flow;
+		view->added = view[-1].added;
 		return;
 	}
 	view->flow = HS_COLLECT_NONE;
+	view->added = c->flows.added;
 	if (view->has_flow)
 		view->flow = hs_u32_map_find(&c->flows.map, view->hash);
 	if (view->flow == HS_COLLECT_NONE)
@@ -282,15 +286,18 @@ static void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *vi
 }
 
 // The first report of a second moves the flow's place in the order.
-static void prefetch_place(const struct hs_collect *c, const struct hs_collect_view *view)
+HS_COLLECT_INLINE void prefetch_place(
+		const struct hs_collect *c, const struct hs_collect_view *view)
 {
 	if (view->flow != HS_COLLECT_NONE && !hs_collect_is_placed(c, c->flow[view->flow].last_ns))
 		__builtin_prefetch(&c->flows.places[view->flow], 1);
 }
 
-static void prefetch_neighbours(const struct hs_collect *c, const struct hs_collect_view *view)
+HS_COLLECT_INLINE void prefetch_neighbours(
+		const struct hs_collect *c, const struct hs_collect_view *view)
 {
-	if (view->flow == HS_COLLECT_NONE || hs_collect_is_placed(c, c->flow[view->flow].last_ns))
+	if (view->same || view->flow == HS_COLLECT_NONE ||
+			hs_collect_is_placed(c, c->flow[view->flow].last_ns))
 		return;
 	const struct hs_collect_place *place = &c->flows.places[view->flow];
 	if (place->older != HS_COLLECT_NONE)

@@ -153,7 +153,7 @@ static void take_report(struct hs_collect *c, const struct hs_int_report_reader 
 {
 	struct hs_collect_view *view = &c->views[c->n_views];
 
-	memset(view, 0, sizeof(*view));
+	hs_collect_clear_view(view);
 	int refused = read_report(c, r, report, view);
 	if (refused >= 0) {
 		refuse(c, (enum hs_collect_refusal)refused, datagram);

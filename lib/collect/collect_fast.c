@@ -188,14 +188,19 @@ static inline __attribute__((always_inline)) int count_hops(
 	return n * *hop_words == words && !has_domain(version, head) ? (int)n : -1;
 }
 
+static inline __attribute__((always_inline)) bool is_md(unsigned version, const uint8_t *shim)
+{
+	return version == HS_INT_2_1 ? (shim[0] & 0xfc) == 0x10 : shim[0] == 1;
+}
+
 // Words of header and stack, or 0.
 static inline __attribute__((always_inline)) unsigned words_of(
 		unsigned version, const uint8_t *shim)
 {
 	if (version == HS_INT_2_1)
-		return (shim[0] & 0xfc) == 0x10 ? shim[1] : 0;
+		return is_md(version, shim) ? shim[1] : 0;
 	unsigned tail = version == HS_INT_0_5 ? TAIL / 4 : 0, front = SHIM / 4 + tail;
-	return shim[0] == 1 && shim[2] > front ? shim[2] - front : 0;
+	return is_md(version, shim) && shim[2] > front ? shim[2] - front : 0;
 }
 
 static inline __attribute__((always_inline)) bool is_version(unsigned version, uint8_t first)
@@ -226,7 +231,8 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 	unsigned words = words_of(version, shim);
 	size_t whole = way->at + SHIM + 4 * words + tail;
 	if (4u * words < fixed)
-		return HS_COLLECT_FAST_NOT;
+		return is_md(version, shim) && begin + tail <= way->bytes ? HS_COLLECT_REFUSED_STACK
+									  : HS_COLLECT_FAST_NOT;
 	if (whole > way->end)
 		return HS_COLLECT_REFUSED_STACK;
 	if (begin > way->bytes) {

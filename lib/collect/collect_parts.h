@@ -19,6 +19,7 @@
 #define HS_COLLECT_NEAR_HOPS  8
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
+#define HS_COLLECT_HINTS      4096
 #define HS_COLLECT_WINDOW     256	// sequence numbers that are told apart behind the last
 #define HS_COLLECT_FAR	      (1 << 24) // ahead of the last: another beginning
 #define HS_COLLECT_MAX_PLACES (HS_COLLECT_MAX_HOPS + 1)
@@ -161,7 +162,8 @@ static inline uint8_t hs_collect_tells_q(const struct hs_collect_values *values)
 struct hs_collect_view {
 	_Alignas(64) struct hs_collect_flow_key key;
 	uint32_t hash;
-	uint32_t flow; // where it may be, or HS_COLLECT_NONE
+	uint32_t flow;	// where it may be, or HS_COLLECT_NONE
+	uint32_t added; // to the table by then
 	bool has_flow;
 	bool has_stack;	   // of INT-MD
 	bool partial;	   // the copy ends before the stack does
@@ -183,6 +185,13 @@ struct hs_collect_view {
 // Bytes of a view whose reporter has no values.
 #define HS_COLLECT_VIEW_BARE                                                                       \
 	(offsetof(struct hs_collect_view, own) + offsetof(struct hs_collect_values, latency))
+
+static inline void hs_collect_clear_view(struct hs_collect_view *view)
+{
+	static const struct hs_collect_view none;
+
+	memcpy(view, &none, HS_COLLECT_VIEW_BARE); // not memset, for which some compilers loop
+}
 
 // ---- the collector ----
 
@@ -227,6 +236,8 @@ struct hs_collect {
 	const struct hs_collect_view *last_view;
 	// Of reports whose flow is not kept: where the values of each place were last time.
 	struct hs_collect_hop_entry strangers[HS_COLLECT_MAX_HOPS];
+	// Of theirs, too: numbers of entries, by a hash of the key.
+	uint32_t queue_hints[HS_COLLECT_HINTS], link_hints[HS_COLLECT_HINTS];
 	struct hs_collect_point points[HS_COLLECT_MAX_POINTS];
 	struct hs_collect_view views[HS_COLLECT_BURST];
 	struct hs_collect_flow told; // for events

@@ -147,7 +147,7 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 
 	if ((word & PLAIN_MASK) != PLAIN || next > 2)
 		return HS_COLLECT_FAST_NOT;
-	memset(view, 0, HS_COLLECT_VIEW_BARE);
+	hs_collect_clear_view(view);
 	view->own.node_id = hs_be32_load(datagram->bytes + 4);
 	view->has_reporter = view->own.node_id != UINT32_MAX;
 	view->dropped = word >> 8 & 1;

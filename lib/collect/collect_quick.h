@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collect_change.h"
+#include "collect_shared.h"
 
 #define HS_COLLECT_INLINE static inline __attribute__((always_inline))
 
@@ -15,17 +16,20 @@ struct hs_collect_form {
 	bool has_latency, has_queue, has_link, has_time, wide_times;
 	unsigned node, latency, queue, egress, port, utilisation;
 	unsigned queue_bits;
+	unsigned bytes; // of a hop
 };
 
 // All values of 1.0, and of 2.1: collect_layout.c says which layouts they are.
 #define HS_COLLECT_FORM_1_0                                                                        \
-	((struct hs_collect_form){true, true, true, true, false, 0, 8, 12, 20, 6, 32, 24})
+	((struct hs_collect_form){true, true, true, true, false, 0, 8, 12, 20, 6, 32, 24, 36})
 #define HS_COLLECT_FORM_2_1                                                                        \
-	((struct hs_collect_form){true, true, true, true, true, 0, 8, 12, 24, 6, 40, 24})
+	((struct hs_collect_form){true, true, true, true, true, 0, 8, 12, 24, 6, 40, 24, 44})
 
-HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(
-		const struct hs_collect_dialect *dialect, const struct hs_collect_layout *layout)
+HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(const struct hs_collect_view *view)
 {
+	const struct hs_collect_dialect *dialect = view->dialect;
+	const struct hs_collect_layout *layout = view->layout;
+
 	return (struct hs_collect_form){.has_latency = layout->latency != HS_COLLECT_NOT_THERE,
 			.has_queue = layout->queue != HS_COLLECT_NOT_THERE,
 			.has_link = layout->utilisation != HS_COLLECT_NOT_THERE &&
@@ -38,7 +42,17 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(
 			.egress = layout->egress,
 			.port = layout->port,
 			.utilisation = layout->utilisation,
-			.queue_bits = dialect->queue_bits};
+			.queue_bits = dialect->queue_bits,
+			.bytes = view->hop_bytes};
+}
+
+// Longer hops than a layout's are of no form that code is made for.
+HS_COLLECT_INLINE enum hs_collect_layout_form hs_collect_form_number(
+		const struct hs_collect_view *view)
+{
+	bool is_whole = view->hop_bytes == 4 * view->layout->words;
+
+	return is_whole ? (enum hs_collect_layout_form)view->layout->form : HS_COLLECT_LAYOUT_ANY;
 }
 
 // One report's way.
@@ -176,18 +190,19 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 		const struct hs_collect_form form, const struct hs_collect_view *view,
 		struct hs_collect_flow_entry *flow)
 {
-	size_t n = view->n_hops, bytes = view->hop_bytes;
-	const uint8_t *hop = view->hops + bytes * n;
+	size_t n = view->n_hops;
+	const uint8_t *hop = view->hops + form.bytes * n;
+	struct hs_collect_hop_entry *entry = flow->near;
 	struct hs_collect_quick q = {.now_ns = c->now_ns};
 
 	if (form.has_latency &&
 			(!flow->has_latency || flow->with_latency != UINT64_MAX >> (64 - n)))
 		return false;
-	for (size_t place = 0; place < n; place++) {
-		hop -= bytes;
-		if (!hs_collect_quick_hop(c, &form, hop, &flow->near[place], &q))
+	do {
+		hop -= form.bytes;
+		if (!hs_collect_quick_hop(c, &form, hop, entry++, &q))
 			return false;
-	}
+	} while (hop != view->hops);
 	if (form.has_latency && q.latency - flow->latency_low > flow->latency_span)
 		return false;
 	if (c->config.gap_ns && c->now_ns - flow->event_ns > c->config.gap_ns)
@@ -208,36 +223,72 @@ HS_COLLECT_INLINE bool hs_collect_quick(
 	struct hs_collect_flow_entry *flow = &c->flow[view->flow];
 	if (flow->n_hops != view->n_hops)
 		return false;
-	switch (view->layout->form) {
+	switch (hs_collect_form_number(view)) {
 	case HS_COLLECT_LAYOUT_1_0:
 		return hs_collect_quick_with(c, HS_COLLECT_FORM_1_0, view, flow);
 	case HS_COLLECT_LAYOUT_2_1:
 		return hs_collect_quick_with(c, HS_COLLECT_FORM_2_1, view, flow);
 	default:
-		return hs_collect_quick_with(
-				c, hs_collect_form_of(view->dialect, view->layout), view, flow);
+		return hs_collect_quick_with(c, hs_collect_form_of(view), view, flow);
 	}
 }
 
 // ---- of no flow ----
 
+HS_COLLECT_INLINE uint32_t hs_collect_hint_of(const struct hs_collect *c, uint64_t key)
+{
+	return (uint32_t)(key * c->secret.words[0] >> 52); // HS_COLLECT_HINTS of them
+}
+
+// Where a queue and a link may be. Nobody's entry has no such key.
+HS_COLLECT_INLINE uint32_t hs_collect_queue_hint(struct hs_collect *c, uint64_t key)
+{
+	uint32_t *hint = &c->queue_hints[hs_collect_hint_of(c, key)];
+
+	if (c->queue[*hint].key != key)
+		*hint = hs_collect_known_queue(c, key);
+	if (*hint == HS_COLLECT_NONE)
+		*hint = c->queues.capacity;
+	return *hint;
+}
+
+HS_COLLECT_INLINE uint32_t hs_collect_link_hint(struct hs_collect *c, uint64_t key)
+{
+	uint32_t *hint = &c->link_hints[hs_collect_hint_of(c, key)];
+
+	if (c->link[*hint].key != key)
+		*hint = hs_collect_known_link(c, key);
+	if (*hint == HS_COLLECT_NONE)
+		*hint = c->links.capacity;
+	return *hint;
+}
+
 // As hs_collect_quick_hop, for the queue and the link alone.
 HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
-		const struct hs_collect_form *form, const uint8_t *hop,
-		const struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
+		const struct hs_collect_form *form, const uint8_t *hop, struct hs_collect_quick *q)
 {
 	struct hs_collect_queue_entry *queue = NULL;
 	struct hs_collect_link_entry *link = NULL;
 	uint64_t node = (uint64_t)hs_be32_load(hop + form->node) << 32;
 
+	if (node == (uint64_t)UINT32_MAX << 32) // it did not say who it is
+		return false;
 	if (form->has_queue) {
-		queue = hs_collect_quick_queue(c, form, hop, node, entry->queue, q);
+		uint64_t id = hs_be32_load(hop + form->queue) >> form->queue_bits;
+		uint32_t number = hs_collect_queue_hint(c, node | id);
+		if (id == UINT32_MAX >> form->queue_bits) // none
+			return false;
+		queue = hs_collect_quick_queue(c, form, hop, node, number, q);
 		if (!queue)
 			return false;
 		q->queue = queue;
 	}
 	if (form->has_link) {
-		link = hs_collect_quick_link(c, form, hop, node, entry->link, q);
+		uint64_t port = hs_be16_load(hop + form->port);
+		uint32_t number = hs_collect_link_hint(c, node | port);
+		if (port == UINT16_MAX) // none
+			return false;
+		link = hs_collect_quick_link(c, form, hop, node, number, q);
 		if (!link)
 			return false;
 	}
@@ -253,15 +304,15 @@ HS_COLLECT_INLINE bool hs_collect_quick_strangers_with(struct hs_collect *c,
 		const struct hs_collect_form form, const struct hs_collect_view *view)
 {
 	uint64_t *suppressed = c->counters.suppressed;
-	size_t n = view->n_hops, bytes = view->hop_bytes;
-	const uint8_t *hop = view->hops + bytes * n;
+	size_t n = view->n_hops;
+	const uint8_t *hop = view->hops + form.bytes * n;
 	struct hs_collect_quick q = {.now_ns = c->now_ns};
 
-	for (size_t place = 0; place < n; place++) {
-		hop -= bytes;
-		if (!hs_collect_quick_shared(c, &form, hop, &c->strangers[place], &q))
+	do {
+		hop -= form.bytes;
+		if (!hs_collect_quick_shared(c, &form, hop, &q))
 			return false;
-	}
+	} while (hop != view->hops);
 	uint32_t newest = hs_be32_load(view->hops + form.node);
 	if (form.has_queue && !hs_collect_quick_congestion(c, view, newest, &q))
 		return false;
@@ -278,11 +329,10 @@ static inline bool hs_collect_quick_strangers(
 	if (c->general || !view->has_stack || !view->n_hops || view->has_own || view->dropped ||
 			!view->layout->quick)
 		return false;
-	switch (view->layout->form) {
+	switch (hs_collect_form_number(view)) {
 	case HS_COLLECT_LAYOUT_1_0:
 		return hs_collect_quick_strangers_with(c, HS_COLLECT_FORM_1_0, view);
 	default:
-		return hs_collect_quick_strangers_with(
-				c, hs_collect_form_of(view->dialect, view->layout), view);
+		return hs_collect_quick_strangers_with(c, hs_collect_form_of(view), view);
 	}
 }

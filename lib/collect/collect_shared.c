@@ -22,14 +22,29 @@ static uint32_t add_queue(struct hs_collect *c, uint32_t hash, uint32_t node, ui
 	return number;
 }
 
-static uint32_t find_queue(struct hs_collect *c, uint32_t node, uint32_t id)
+static uint32_t search_queue(const struct hs_collect *c, uint32_t hash, uint32_t node, uint32_t id)
 {
-	uint32_t hash = hs_collect_hash_2(&c->secret, node, id), probe = 0, number;
+	uint32_t probe = 0, number;
 
 	do {
 		number = hs_u32_map_next(&c->queues.map, hash, &probe);
 	} while (number != HS_COLLECT_NONE && !is_queue(c, number, node, id));
+	return number;
+}
+
+static uint32_t find_queue(struct hs_collect *c, uint32_t node, uint32_t id)
+{
+	uint32_t hash = hs_collect_hash_2(&c->secret, node, id);
+	uint32_t number = search_queue(c, hash, node, id);
+
 	return number != HS_COLLECT_NONE ? number : add_queue(c, hash, node, id);
+}
+
+uint32_t hs_collect_known_queue(const struct hs_collect *c, uint64_t key)
+{
+	uint32_t node = hs_collect_key_node(key), id = (uint32_t)key;
+
+	return search_queue(c, hs_collect_hash_2(&c->secret, node, id), node, id);
 }
 
 static void note_occupancy(struct hs_collect *c, struct hs_collect_queue_entry *queue,
@@ -161,6 +176,13 @@ static uint32_t search_link(const struct hs_collect *c, uint32_t hash, uint32_t 
 		number = hs_u32_map_next(&c->links.map, hash, &probe);
 	} while (number != HS_COLLECT_NONE && !is_link(c, number, node, port));
 	return number;
+}
+
+uint32_t hs_collect_known_link(const struct hs_collect *c, uint64_t key)
+{
+	uint32_t node = hs_collect_key_node(key), port = (uint32_t)key;
+
+	return search_link(c, hs_collect_hash_2(&c->secret, ~node, port), node, port);
 }
 
 // Returns the event's cause, or HS_COLLECT_CAUSES where it is none.

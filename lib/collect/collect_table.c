@@ -101,6 +101,7 @@ uint32_t hs_collect_table_add(struct hs_collect_table *table, uint32_t hash, uin
 		++*table->refused;
 		return HS_COLLECT_NONE;
 	}
+	table->added++;
 	table->places[entry].hash = hash;
 	hs_u32_map_add(&table->map, hash, entry); // has room for all
 	link_newest(table, entry, second);

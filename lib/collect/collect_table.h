@@ -23,6 +23,7 @@ struct hs_collect_table {
 	struct hs_collect_place *places;
 	uint32_t capacity, n;
 	uint32_t oldest, newest;
+	uint32_t added; // keys so far: where it is as before, who was not there is not there
 	uint32_t taken; // new keys in this second since it is full
 	uint32_t second;
 	uint32_t per_second; // most of them
