@@ -233,7 +233,7 @@ class World:
         rng = self.rng
         flow = rng.choice(self.flows)
         node, hw_id = self.reporter(flow), rng.choice((0, 0, 1, 63))
-        version = rng.choice(self.versions) if rng.random() < 0.98 or not self.versions else rng.randint(0, 2)
+        version = rng.choice(self.versions) if rng.random() < 0.98 and self.versions else rng.randint(0, 2)
         address = self.address(node)
         listener = rng.choice((0, 0, 0, 1))
         if not self.config.settings[version]:
