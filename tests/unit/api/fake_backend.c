@@ -5,8 +5,10 @@
 #include "rule_json.h"
 #include "rule_mask.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct hs_rule *find(struct fake *fake, uint32_t ns_id)
@@ -195,4 +197,25 @@ json_t *fake_rules(const struct fake *fake)
 	for (unsigned i = 0; i < fake->n_rules; i++)
 		json_array_append_new(rules, hs_rule_to_json(&fake->rules[i]));
 	return rules;
+}
+
+json_t *fake_ask_bytes(struct fake *fake, const char *text, size_t len)
+{
+	struct hs_api_backend backend = fake_backend(fake);
+	char *reply = hs_api_handle(&backend, text, len, true);
+	assert(reply);
+	json_t *json = json_loads(reply, 0, NULL);
+	assert(json);
+	free(reply);
+	return json;
+}
+
+json_t *fake_ask(struct fake *fake, const char *text)
+{
+	return fake_ask_bytes(fake, text, strlen(text));
+}
+
+const char *fake_error(const json_t *reply, const char *name)
+{
+	return json_string_value(json_object_get(json_object_get(reply, "error"), name));
 }

@@ -26,3 +26,15 @@ void fake_init(struct fake *fake);
 struct hs_api_backend fake_backend(struct fake *fake);
 // The rules as a list, ordered by namespace; a new reference.
 json_t *fake_rules(const struct fake *fake);
+
+// A format of a request for a rule; the namespace is missing.
+#define FAKE_RULE                                                                                  \
+	"{\"int_request\": {\"ns_id\": %u, \"src_ip\": \"2001:db8::1\","                           \
+	"\"dst_ip\": \"2001:db8::2\", \"protocol\": \"udp\","                                      \
+	"\"trace_type\": \"0x7000E000\", \"mode\": \"count\","                                     \
+	"\"mode_setting\": 100}}"
+// The reply to a request; a new reference.
+json_t *fake_ask_bytes(struct fake *fake, const char *text, size_t len);
+json_t *fake_ask(struct fake *fake, const char *text);
+// A member of a reply's error, or NULL.
+const char *fake_error(const json_t *reply, const char *name);

@@ -13,32 +13,6 @@
 
 #include <cmocka.h>
 
-static const char a_rule[] = "{\"int_request\": {\"ns_id\": %u, \"src_ip\": \"2001:db8::1\","
-			     "\"dst_ip\": \"2001:db8::2\", \"protocol\": \"udp\","
-			     "\"trace_type\": \"0x7000E000\", \"mode\": \"count\","
-			     "\"mode_setting\": 100}}";
-
-static json_t *ask_bytes(struct fake *fake, const char *text, size_t len)
-{
-	struct hs_api_backend backend = fake_backend(fake);
-	char *reply = hs_api_handle(&backend, text, len, true);
-	assert_non_null(reply);
-	json_t *json = json_loads(reply, 0, NULL);
-	assert_non_null(json);
-	free(reply);
-	return json;
-}
-
-static json_t *ask(struct fake *fake, const char *text)
-{
-	return ask_bytes(fake, text, strlen(text));
-}
-
-static const char *error_member(const json_t *reply, const char *name)
-{
-	return json_string_value(json_object_get(json_object_get(reply, "error"), name));
-}
-
 // Each verb with a content that is right, beside it whether it changes something; a new verb has to
 // be put in its class here.
 static void a_reader_is_refused_what_would_change_something_and_nothing_else(void **state)
@@ -93,14 +67,14 @@ static void a_reader_is_refused_what_would_change_something_and_nothing_else(voi
 			snprintf(text, sizeof(text), forms[form], cases[i].request);
 			char *reply = hs_api_handle(&backend, text, strlen(text), false);
 			json_t *json = json_loads(reply, 0, NULL);
-			const char *code = error_member(json, "code");
+			const char *code = fake_error(json, "code");
 			bool refused = code && strcmp(code, "read_only") == 0;
 			assert_int_equal(refused, cases[i].changes);
 			if (refused) {
 				const char *verb = hs_api_verb_name((enum hs_api_verb)i);
-				const char *path = error_member(json, "path");
+				const char *path = fake_error(json, "path");
 				assert_non_null(strstr(path, verb));
-				assert_null(strstr(error_member(json, "expected"), verb));
+				assert_null(strstr(fake_error(json, "expected"), verb));
 				assert_int_equal(fake.runs, 0);
 			}
 			json_decref(json);
@@ -126,10 +100,10 @@ static void a_list_that_fails_when_run_is_taken_back(void **state)
 		fake_init(&fake);
 		before = fake;
 		fake.fail_at = fail_at;
-		json_t *reply = ask(&fake, list);
-		assert_string_equal(error_member(reply, "code"), "internal");
+		json_t *reply = fake_ask(&fake, list);
+		assert_string_equal(fake_error(reply, "code"), "internal");
 		snprintf(path, sizeof(path), "[%u].", fail_at - 1);
-		assert_memory_equal(error_member(reply, "path"), path, strlen(path));
+		assert_memory_equal(fake_error(reply, "path"), path, strlen(path));
 		assert_memory_equal(fake.rules, before.rules, sizeof(fake.rules));
 		assert_int_equal(fake.n_rules, before.n_rules);
 		assert_int_equal(fake.rules_free, before.rules_free);
@@ -143,9 +117,9 @@ static void a_failure_of_the_node_is_an_internal_error_with_its_place(void **sta
 	(void)state;
 	fake_init(&fake);
 	fake.fail_at = 1;
-	json_t *reply = ask(&fake, "{\"int_delete\": {\"ns_id\": 5}, \"id\": 4}");
-	assert_string_equal(error_member(reply, "code"), "internal");
-	assert_string_equal(error_member(reply, "path"), "int_delete");
+	json_t *reply = fake_ask(&fake, "{\"int_delete\": {\"ns_id\": 5}, \"id\": 4}");
+	assert_string_equal(fake_error(reply, "code"), "internal");
+	assert_string_equal(fake_error(reply, "path"), "int_delete");
 	assert_int_equal(json_integer_value(json_object_get(reply, "id")), 4);
 	json_decref(reply);
 }
@@ -164,11 +138,11 @@ static void a_list_may_have_ten_thousand_requests_and_no_more(void **state)
 			memcpy(text + 1 + i * one, update, one);
 		text[n * one] = ']'; // in place of the last comma
 		fake_init(&fake);
-		json_t *reply = ask_bytes(&fake, text, n * one + 1);
+		json_t *reply = fake_ask_bytes(&fake, text, n * one + 1);
 		if (n == HS_API_MAX_VERBS)
 			assert_int_equal(json_array_size(json_object_get(reply, "ok")), n);
 		else
-			assert_string_equal(error_member(reply, "code"), "too_large");
+			assert_string_equal(fake_error(reply, "code"), "too_large");
 		json_decref(reply);
 	}
 	free(text);
@@ -183,7 +157,7 @@ static void a_message_of_the_greatest_size_is_read(void **state)
 	memset(text, ' ', HS_API_MAX_BYTES);
 	memcpy(text, "{\"hello\": {}}", 13);
 	fake_init(&fake);
-	json_t *reply = ask_bytes(&fake, text, HS_API_MAX_BYTES);
+	json_t *reply = fake_ask_bytes(&fake, text, HS_API_MAX_BYTES);
 	assert_non_null(json_object_get(reply, "ok"));
 	json_decref(reply);
 	free(text);
@@ -194,7 +168,8 @@ static void brackets_inside_strings_are_not_depth(void **state)
 	struct fake fake;
 	(void)state;
 	fake_init(&fake);
-	json_t *reply = ask(&fake, "{\"id\": \"[[[[[[[[[[[[[[[[[[[[\\\"{{{{{{\", \"hello\": {}}");
+	json_t *reply = fake_ask(
+			&fake, "{\"id\": \"[[[[[[[[[[[[[[[[[[[[\\\"{{{{{{\", \"hello\": {}}");
 	assert_non_null(json_object_get(reply, "ok"));
 	json_decref(reply);
 }
@@ -204,15 +179,15 @@ static void sixteen_levels_are_not_too_deep(void **state)
 	struct fake fake;
 	(void)state;
 	fake_init(&fake);
-	json_t *reply = ask(&fake, "[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]");
-	assert_string_equal(error_member(reply, "code"), "bad_envelope");
+	json_t *reply = fake_ask(&fake, "[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]");
+	assert_string_equal(fake_error(reply, "code"), "bad_envelope");
 	json_decref(reply);
 }
 
 static void each_prefix_of_a_request_gets_an_answer_and_changes_nothing(void **state)
 {
 	char text[600];
-	int len = snprintf(text, sizeof(text), a_rule, 7u);
+	int len = snprintf(text, sizeof(text), FAKE_RULE, 7u);
 	(void)state;
 	for (int cut = 0; cut < len; cut++) {
 		struct fake fake;
@@ -220,8 +195,8 @@ static void each_prefix_of_a_request_gets_an_answer_and_changes_nothing(void **s
 		assert_non_null(exact);
 		memcpy(exact, text, (size_t)cut);
 		fake_init(&fake);
-		json_t *reply = ask_bytes(&fake, exact, (size_t)cut);
-		assert_string_equal(error_member(reply, "code"), "not_json");
+		json_t *reply = fake_ask_bytes(&fake, exact, (size_t)cut);
+		assert_string_equal(fake_error(reply, "code"), "not_json");
 		assert_int_equal(fake.runs, 0);
 		json_decref(reply);
 		free(exact);
@@ -240,8 +215,8 @@ static void a_reply_is_json_although_an_error_cuts_a_character_in_two(void **sta
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "\xc3\xa9");
 		snprintf(text + used, sizeof(text) - used, "\": {}}");
 		fake_init(&fake);
-		json_t *reply = ask(&fake, text);
-		assert_string_equal(error_member(reply, "code"), "unknown_verb");
+		json_t *reply = fake_ask(&fake, text);
+		assert_string_equal(fake_error(reply, "code"), "unknown_verb");
 		json_decref(reply);
 	}
 }
@@ -253,7 +228,7 @@ static void a_file_of_requests_is_checked_against_the_capacity(void **state)
 	json_t *list = json_array();
 	(void)state;
 	for (unsigned ns_id = 1; ns_id <= 3; ns_id++) {
-		snprintf(text, sizeof(text), a_rule, ns_id);
+		snprintf(text, sizeof(text), FAKE_RULE, ns_id);
 		json_array_append_new(list, json_loads(text, 0, NULL));
 	}
 	assert_int_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 3}, &err), 0);
@@ -272,9 +247,9 @@ static void a_file_of_requests_is_run_as_a_whole_or_not_at_all(void **state)
 	(void)state;
 	fake_init(&fake);
 	struct hs_api_backend backend = fake_backend(&fake);
-	snprintf(text, sizeof(text), a_rule, 1u);
+	snprintf(text, sizeof(text), FAKE_RULE, 1u);
 	json_array_append_new(list, json_loads(text, 0, NULL));
-	snprintf(text, sizeof(text), a_rule, 5u);
+	snprintf(text, sizeof(text), FAKE_RULE, 5u);
 	json_array_append_new(list, json_loads(text, 0, NULL));
 	assert_int_not_equal(hs_api_run_list(&backend, list, &err), 0);
 	assert_string_equal(err.path, "[1].int_request.ns_id");
@@ -298,7 +273,8 @@ static void every_reply_has_the_id_of_its_request(void **state)
 	for (size_t i = 0; i < 12; i++) {
 		const char *id = ids[i / 3];
 		snprintf(text, sizeof(text), "{\"id\": %s, %s}", id, verbs[i % 3]);
-		json_t *reply = ask(&fake, text), *wanted = json_loads(id, JSON_DECODE_ANY, NULL);
+		json_t *reply = fake_ask(&fake, text),
+		       *wanted = json_loads(id, JSON_DECODE_ANY, NULL);
 		assert_true(json_equal(json_object_get(reply, "id"), wanted));
 		json_decref(wanted);
 		json_decref(reply);
@@ -332,14 +308,14 @@ static void a_list_that_is_taken_back_gives_the_rule_its_owner_back(void **state
 	struct fake fake, before;
 	(void)state;
 	fake_init(&fake);
-	json_decref(ask(&fake,
+	json_decref(fake_ask(&fake,
 			"{\"int_update\": {\"ns_id\": 5, \"owner\": \"a\", \"revision\": 3}}"));
 	assert_int_equal(fake.rules[0].revision, 3);
 	before = fake;
 	fake.fail_at = fake.runs + 2;
-	json_t *reply = ask(&fake, "[{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}},"
-				   " {\"int_delete\": {\"ns_id\": 5}}]");
-	assert_string_equal(error_member(reply, "code"), "internal");
+	json_t *reply = fake_ask(&fake, "[{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}},"
+					" {\"int_delete\": {\"ns_id\": 5}}]");
+	assert_string_equal(fake_error(reply, "code"), "internal");
 	assert_memory_equal(fake.rules, before.rules, sizeof(fake.rules));
 	json_decref(reply);
 }
@@ -356,16 +332,16 @@ static void names_of_what_is_not_done_use_up_no_room(void **state)
 	fake_init(&fake);
 	for (unsigned i = 0; i <= HS_RULE_FIELDS_MOST; i++) {
 		snprintf(text, sizeof(text), update, i, ", \"dry_run\": true");
-		json_t *reply = ask(&fake, text);
+		json_t *reply = fake_ask(&fake, text);
 		assert_non_null(json_object_get(reply, "ok"));
 		json_decref(reply);
 		snprintf(text, sizeof(text), refused, i);
-		reply = ask(&fake, text);
-		assert_string_equal(error_member(reply, "code"), "no_such_rule");
+		reply = fake_ask(&fake, text);
+		assert_string_equal(fake_error(reply, "code"), "no_such_rule");
 		json_decref(reply);
 	}
 	snprintf(text, sizeof(text), update, HS_RULE_FIELDS_MOST + 1, "");
-	json_t *reply = ask(&fake, text);
+	json_t *reply = fake_ask(&fake, text);
 	assert_non_null(json_object_get(reply, "ok"));
 	json_decref(reply);
 }
@@ -382,7 +358,7 @@ static void a_reader_is_refused_before_what_it_asks_is_read(void **state)
 		char *reply = hs_api_handle(&backend, request, strlen(request), may_change);
 		json_t *json = json_loads(reply, 0, NULL);
 		assert_string_equal(
-				error_member(json, "code"), may_change ? "bad_value" : "read_only");
+				fake_error(json, "code"), may_change ? "bad_value" : "read_only");
 		json_decref(json);
 		free(reply);
 	}
@@ -408,9 +384,9 @@ static void what_the_node_does_not_admit_is_refused_before_anything_runs(void **
 		fake.rules[1].in_band = true;
 		fake.n_rules = 1 + i;
 		fake.no_in_band = true;
-		json_t *reply = ask(&fake, lists[i]);
-		assert_string_equal(error_member(reply, "code"), "too_large");
-		assert_string_equal(error_member(reply, "path"), paths[i]);
+		json_t *reply = fake_ask(&fake, lists[i]);
+		assert_string_equal(fake_error(reply, "code"), "too_large");
+		assert_string_equal(fake_error(reply, "path"), paths[i]);
 		assert_int_equal(fake.runs, 0);
 		json_decref(reply);
 	}
@@ -424,15 +400,15 @@ static void a_rule_that_gives_way_takes_no_room_beside_the_new_one(void **state)
 	fake_init(&fake);
 	fake.guest = 5;
 	fake.rules_free = 0;
-	snprintf(text, sizeof(text), a_rule, 5);
-	json_t *reply = ask(&fake, text);
+	snprintf(text, sizeof(text), FAKE_RULE, 5);
+	json_t *reply = fake_ask(&fake, text);
 	assert_non_null(json_object_get(reply, "ok"));
 	assert_int_equal(fake.n_rules, 1);
 	assert_int_equal(fake.rules[0].mode_setting, 100);
 	json_decref(reply);
 	// It has been asked for now.
-	reply = ask(&fake, text);
-	assert_string_equal(error_member(reply, "code"), "ns_in_use");
+	reply = fake_ask(&fake, text);
+	assert_string_equal(fake_error(reply, "code"), "ns_in_use");
 	json_decref(reply);
 }
 
@@ -443,10 +419,10 @@ static void a_rule_gives_way_once_in_a_list(void **state)
 	(void)state;
 	fake_init(&fake);
 	fake.guest = 5;
-	snprintf(one, sizeof(one), a_rule, 5);
+	snprintf(one, sizeof(one), FAKE_RULE, 5);
 	snprintf(text, sizeof(text), "[%s, %s]", one, one);
-	json_t *reply = ask(&fake, text);
-	assert_string_equal(error_member(reply, "code"), "ns_in_use");
+	json_t *reply = fake_ask(&fake, text);
+	assert_string_equal(fake_error(reply, "code"), "ns_in_use");
 	assert_int_equal(fake.runs, 0);
 	json_decref(reply);
 }
@@ -463,223 +439,6 @@ static void hello_lists_the_verbs_that_are_answered_and_the_limits(void **state)
 					 json_object_get(hello, "limits"), "message_bytes")),
 			1048576);
 	json_decref(hello);
-}
-
-// ---- what outlives the node ----
-
-static void assert_saves(const char *request, const char *expected)
-{
-	struct fake fake;
-	fake_init(&fake);
-	json_t *reply = ask(&fake, request);
-	if (!expected) {
-		assert_int_equal(fake.saves, 0);
-	} else {
-		assert_non_null(json_object_get(reply, "ok"));
-		assert_string_equal(fake.saved, expected);
-		assert_int_equal(fake.saves, 1);
-		assert_int_equal(fake.runs_when_saved, 0);
-		assert_true(fake.runs > 0);
-	}
-	assert_int_equal(fake.unsaves, 0);
-	json_decref(reply);
-}
-
-static void changes_are_saved_as_they_were_asked_for_and_nothing_else(void **state)
-{
-	(void)state;
-	assert_saves("{\"id\": 3, \"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}}",
-			"{\"int_update\":{\"ns_id\":5,\"hop_enabled\":false}}");
-	assert_saves("{\"transaction\": [{\"hello\": {}}, {\"id\": 1, \"int_delete\": {\"ns_id\": "
-		     "5}}],"
-		     "\"if_generation\": 41}",
-			"[{\"int_delete\":{\"ns_id\":5}}]");
-	assert_saves("[{\"int_delete\": {\"ns_id\": 5}}, {\"int_request\": {\"ns_id\": 5, "
-		     "\"src_ip\":"
-		     "\"::1\", \"dst_ip\": \"::2\", \"protocol\": \"tcp\", \"trace_type\":"
-		     "\"0x40000000\", \"mode\": \"probability\", \"mode_setting\": 0.1}}]",
-			"[{\"int_delete\":{\"ns_id\":5}},{\"int_request\":{\"ns_id\":5,\"src_ip\":"
-			"\"::1\",\"dst_ip\":\"::2\",\"protocol\":\"tcp\",\"trace_type\":"
-			"\"0x40000000\",\"mode\":\"probability\",\"mode_setting\":0."
-			"10000000000000001}}"
-			"]");
-	assert_saves("{\"int_list\": {}}", NULL);
-	assert_saves("[{\"hello\": {}}]", NULL);
-	assert_saves("[]", NULL);
-	assert_saves("{\"dry_run\": true, \"int_delete\": {\"ns_id\": 5}}", NULL);
-	assert_saves("[{\"int_delete\": {\"ns_id\": 5}}, {\"int_delete\": {\"ns_id\": 5}}]", NULL);
-}
-
-static void a_change_that_cannot_be_saved_is_not_made(void **state)
-{
-	struct fake fake, before;
-	(void)state;
-	fake_init(&fake);
-	fake.no_save = true;
-	before = fake;
-	json_t *reply = ask(&fake, "{\"int_delete\": {\"ns_id\": 5}}");
-	assert_string_equal(error_member(reply, "code"), "not_saved");
-	assert_string_equal(error_member(reply, "message"), "the disk is full");
-	assert_memory_equal(&fake, &before, sizeof(fake)); // nothing ran, so nothing was taken back
-	json_decref(reply);
-	reply = ask(&fake, "{\"int_list\": {}}");
-	assert_non_null(json_object_get(reply, "ok"));
-	json_decref(reply);
-}
-
-static void what_was_saved_and_could_not_be_run_is_unsaved(void **state)
-{
-	struct fake fake;
-	(void)state;
-	fake_init(&fake);
-	fake.fail_at = 2;
-	json_t *reply = ask(&fake, "[{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}},"
-				   "{\"int_delete\": {\"ns_id\": 5}}]");
-	assert_string_equal(error_member(reply, "code"), "internal");
-	assert_int_equal(fake.saves, 1);
-	assert_int_equal(fake.unsaves, 1);
-	json_decref(reply);
-	fake_init(&fake);
-	fake.fail_at = 1;
-	json_decref(ask(&fake, "{\"int_list\": {}}"));
-	assert_int_equal(fake.unsaves, 0);
-}
-
-static void what_a_node_says_of_a_rule_that_gives_way_is_saved_and_its_removal_is_not(void **state)
-{
-	struct fake fake;
-	char text[512];
-	(void)state;
-	fake_init(&fake);
-	fake.guest = 5;
-	json_decref(ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}}"));
-	assert_int_equal(fake.saves, 1);
-	fake_init(&fake);
-	fake.guest = 5;
-	json_decref(ask(&fake, "{\"int_delete\": {\"ns_id\": 5}}"));
-	assert_int_equal(fake.saves, 0);
-	// What takes its place stays.
-	fake_init(&fake);
-	fake.guest = 5;
-	snprintf(text, sizeof(text), a_rule, 5);
-	json_decref(ask(&fake, text));
-	assert_int_equal(fake.saves, 1);
-}
-
-static void only_what_came_in_band_can_be_given_back(void **state)
-{
-	struct fake fake;
-	(void)state;
-	fake_init(&fake);
-	json_t *reply = ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"transmit_report\": null}}");
-	assert_string_equal(error_member(reply, "code"), "not_in_band");
-	assert_string_equal(error_member(reply, "path"), "int_update.transmit_report");
-	json_decref(reply);
-	fake.guest = 5;
-	reply = ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"transmit_report\": null}}");
-	assert_non_null(json_object_get(reply, "ok"));
-	json_decref(reply);
-}
-
-static void a_rule_that_gives_way_is_never_put_back_as_one_that_was_asked_for(void **state)
-{
-	struct fake fake;
-	(void)state;
-	fake_init(&fake);
-	fake.guest = 5;
-	fake.fail_at = 2;
-	json_t *reply = ask(&fake, "[{\"int_delete\": {\"ns_id\": 5}}, {\"int_list\": {}}]");
-	assert_non_null(json_object_get(reply, "error"));
-	assert_null(strstr(error_member(reply, "message"), "taken back"));
-	assert_int_equal(fake.runs, 2);
-	assert_int_equal(fake.n_rules, 0);
-	json_decref(reply);
-	// Unlike others.
-	fake_init(&fake);
-	fake.fail_at = 2;
-	json_decref(ask(&fake, "[{\"int_delete\": {\"ns_id\": 5}}, {\"int_list\": {}}]"));
-	assert_int_equal(fake.n_rules, 1);
-}
-
-static bool is_not_eight(void *context, const struct hs_api_args *args)
-{
-	++*(unsigned *)context;
-	return args->ns_id != 8;
-}
-
-static int replay(struct fake *fake, const char *changes, unsigned *asked, struct hs_error *err)
-{
-	struct hs_api_backend backend = fake_backend(fake);
-	json_t *json = json_loads(changes, 0, NULL);
-	assert_non_null(json);
-	*err = (struct hs_error){0};
-	*asked = 0;
-	int rc = hs_api_replay(&backend, json, is_not_eight, asked, err);
-	json_decref(json);
-	return rc;
-}
-
-static void a_replay_runs_what_is_wanted_and_saves_nothing(void **state)
-{
-	struct fake fake;
-	struct hs_error err;
-	unsigned asked;
-	char list[1024];
-	(void)state;
-	fake_init(&fake);
-	assert_int_equal(replay(&fake, "{\"int_delete\": {\"ns_id\": 5}}", &asked, &err), 0);
-	assert_int_equal(fake.n_rules, 0);
-	int n = snprintf(list, sizeof(list), "[");
-	n += snprintf(list + n, sizeof(list) - (size_t)n, a_rule, 8);
-	n += snprintf(list + n, sizeof(list) - (size_t)n, ",");
-	n += snprintf(list + n, sizeof(list) - (size_t)n, a_rule, 9);
-	snprintf(list + n, sizeof(list) - (size_t)n, "]");
-	assert_int_equal(replay(&fake, list, &asked, &err), 0);
-	assert_int_equal(asked, 2);
-	assert_int_equal(fake.n_rules, 1);
-	assert_int_equal(fake.rules[0].ns_id, 9);
-	assert_int_equal(fake.saves, 0);
-	// A change that fails while it runs is named by its place in the list.
-	fake.fail_at = fake.runs + 1;
-	assert_int_not_equal(replay(&fake,
-					     "[{\"int_delete\": {\"ns_id\": 8}},"
-					     " {\"int_delete\": {\"ns_id\": 9}}]",
-					     &asked, &err),
-			0);
-	assert_string_equal(err.path, "[1]");
-	fake.fail_at = fake.runs + 1;
-	assert_int_not_equal(replay(&fake, "{\"int_delete\": {\"ns_id\": 9}}", &asked, &err), 0);
-	assert_string_equal(err.path, "");
-}
-
-static void a_replay_takes_all_of_a_change_or_nothing(void **state)
-{
-	static const struct {
-		const char *changes, *code, *path;
-	} bad[] = {
-			{"{\"int_delete\": {\"ns_id\": 6}}", "no_such_rule", "int_delete.ns_id"},
-			{"[{\"int_delete\": {\"ns_id\": 5}}, {\"int_delete\": {\"ns_id\": 5}}]",
-					"no_such_rule", "[1].int_delete.ns_id"},
-			{"[{\"int_delete\": {\"ns_id\": 5}}, {\"hello\": {}}]", "unsupported",
-					"[1].hello"},
-			{"{\"transaction\": []}", "unknown_field", "transaction"},
-			{"{\"dry_run\": true, \"int_delete\": {\"ns_id\": 5}}", "unknown_field",
-					"dry_run"},
-			{"[[]]", "bad_envelope", "[0]"},
-			{"{}", "bad_envelope", ""},
-	};
-	struct fake fake, before;
-	struct hs_error err;
-	unsigned asked;
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		fake_init(&fake);
-		before = fake;
-		assert_int_not_equal(replay(&fake, bad[i].changes, &asked, &err), 0);
-		assert_string_equal(err.code, bad[i].code);
-		assert_string_equal(err.path, bad[i].path);
-		assert_memory_equal(&fake, &before, sizeof(fake));
-	}
 }
 
 int main(void)
@@ -709,16 +468,6 @@ int main(void)
 			cmocka_unit_test(a_rule_that_gives_way_takes_no_room_beside_the_new_one),
 			cmocka_unit_test(a_rule_gives_way_once_in_a_list),
 			cmocka_unit_test(hello_lists_the_verbs_that_are_answered_and_the_limits),
-			cmocka_unit_test(changes_are_saved_as_they_were_asked_for_and_nothing_else),
-			cmocka_unit_test(a_change_that_cannot_be_saved_is_not_made),
-			cmocka_unit_test(what_was_saved_and_could_not_be_run_is_unsaved),
-			cmocka_unit_test(only_what_came_in_band_can_be_given_back),
-			cmocka_unit_test(
-					what_a_node_says_of_a_rule_that_gives_way_is_saved_and_its_removal_is_not),
-			cmocka_unit_test(
-					a_rule_that_gives_way_is_never_put_back_as_one_that_was_asked_for),
-			cmocka_unit_test(a_replay_runs_what_is_wanted_and_saves_nothing),
-			cmocka_unit_test(a_replay_takes_all_of_a_change_or_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
