@@ -19,29 +19,13 @@ enum {
 
 // What must be the same in Ethernet, IPv4, UDP and INT before the hops: all but addresses,
 // identification, time to live, checksums and ports.
-static const _Alignas(16) uint8_t like_mask[LIKE] = {[12] = 0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		[20] = 0xff,
-		0xff,
+static const _Alignas(16) uint8_t like_mask[LIKE] = {
+		[12 ... 17] = 0xff,
+		[20 ... 21] = 0xff,
 		[23] = 0xff,
-		[38] = 0xff,
-		0xff,
-		[42] = 0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff};
+		[38 ... 39] = 0xff,
+		[42 ... 53] = 0xff,
+};
 
 typedef uint64_t vector __attribute__((vector_size(16)));
 
