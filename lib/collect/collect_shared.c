@@ -47,6 +47,18 @@ uint32_t hs_collect_known_queue(const struct hs_collect *c, uint64_t key)
 	return search_queue(c, hs_collect_hash_2(&c->secret, node, id), node, id);
 }
 
+// A value of a queue, new or changed.
+static void tell_queue(struct hs_collect *c, const struct hs_collect_queue_entry *queue,
+		struct hs_collect_point point, const struct hs_collect_values *values, bool known)
+{
+	point.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW;
+	point.has_value = true;
+	point.node_id = hs_collect_key_node(queue->key);
+	point.id = (uint32_t)queue->key;
+	point.device_ns = values->device_ns;
+	hs_collect_add_point(c, &point);
+}
+
 static void note_occupancy(struct hs_collect *c, struct hs_collect_queue_entry *queue,
 		const struct hs_collect_values *values)
 {
@@ -60,14 +72,11 @@ static void note_occupancy(struct hs_collect *c, struct hs_collect_queue_entry *
 		return;
 	}
 	hs_collect_set_occupancy_event(c, queue);
-	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_OCCUPANCY,
-						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
-						.has_value = true,
-						.node_id = hs_collect_key_node(queue->key),
-						.id = (uint32_t)queue->key,
-						.value = now,
-						.before = known ? before : 0,
-						.device_ns = values->device_ns});
+	tell_queue(c, queue,
+			(struct hs_collect_point){.kind = HS_COLLECT_POINT_OCCUPANCY,
+					.value = now,
+					.before = known ? before : 0},
+			values, known);
 }
 
 static void note_congestion(struct hs_collect *c, struct hs_collect_queue_entry *queue,
@@ -83,14 +92,11 @@ static void note_congestion(struct hs_collect *c, struct hs_collect_queue_entry 
 		return;
 	}
 	queue->event_congestion = now;
-	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_CONGESTION,
-						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
-						.has_value = true,
-						.node_id = hs_collect_key_node(queue->key),
-						.id = (uint32_t)queue->key,
-						.value = now,
-						.before = known ? before : 0,
-						.device_ns = values->device_ns});
+	tell_queue(c, queue,
+			(struct hs_collect_point){.kind = HS_COLLECT_POINT_CONGESTION,
+					.value = now,
+					.before = known ? before : 0},
+			values, known);
 }
 
 // A queue that was never congested is no news.
@@ -105,15 +111,12 @@ static void note_q(struct hs_collect *c, struct hs_collect_queue_entry *queue,
 		c->counters.suppressed[HS_COLLECT_POINT_CONGESTION]++;
 		return;
 	}
-	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_CONGESTION,
-						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
-						.has_value = true,
-						.by_q = true,
-						.node_id = hs_collect_key_node(queue->key),
-						.id = (uint32_t)queue->key,
-						.value = values->q,
-						.before = before,
-						.device_ns = values->device_ns});
+	tell_queue(c, queue,
+			(struct hs_collect_point){.kind = HS_COLLECT_POINT_CONGESTION,
+					.by_q = true,
+					.value = values->q,
+					.before = before},
+			values, known);
 }
 
 // Where the queue is, seen now; NULL where it is not kept.
