@@ -34,7 +34,7 @@ def make_case(name):
 
 def make(yardstick, **figures):
     """Rows of the named cases with these samples, after the yardstick's row if it has a sample."""
-    rows = result.make_rows([make_case(name) for name in figures], yardstick is not None, True)
+    rows = result.make_rows([make_case(name) for name in figures], yardstick is not None)
     for row in rows:
         row.samples = [yardstick] if row.mode else list(figures[row.name])
     return rows
@@ -49,20 +49,17 @@ def last_json(rows):
 @test()
 def cases_of_the_same_frames_share_a_row_of_testpmd():
     names = ["no_rules", "matched_64", "transit_2", "transit_4"]
-    rows = result.make_rows([make_case(name) for name in names], True, True)
+    rows = result.make_rows([make_case(name) for name in names], True)
     equal([row.name for row in rows],
-          ["testpmd mac", "testpmd mac 2 hops", "testpmd mac 4 hops", *names])
-    equal([row.yardstick for row in rows[3:]], [rows[0], rows[0], rows[1], rows[2]])
-    more = result.make_rows([make_case("no_rules")], True, False)
-    equal([(row.name, row.yardstick) for row in more],
-          [("testpmd mac", None), ("testpmd csum", more[0]), ("no_rules", more[0])])
+          ["testpmd mac", "testpmd mac 2 hops", "testpmd mac 4 hops", "testpmd csum", *names])
+    equal([row.yardstick for row in rows[3:]], [rows[0], rows[0], rows[0], rows[1], rows[2]])
 
 
 @test()
 def control_and_memif_have_no_row_of_testpmd_and_without_testpmd_nothing_has():
-    rows = result.make_rows([make_case("json_reports"), make_case("memif_no_rules")], True, False)
+    rows = result.make_rows([make_case("json_reports"), make_case("memif_no_rules")], True)
     equal([(row.name, row.yardstick) for row in rows], [("json_reports", None), ("memif_no_rules", None)])
-    rows = result.make_rows([make_case("no_rules"), make_case("transit_2")], False, False)
+    rows = result.make_rows([make_case("no_rules"), make_case("transit_2")], False)
     equal([(row.name, row.yardstick) for row in rows], [("no_rules", None), ("transit_2", None)])
 
 
@@ -133,10 +130,10 @@ def control_has_a_rate_in_place_of_a_cost():
 @test()
 def a_collector_has_a_rate_and_a_ratio():
     rows = make(20, collect_100=[8e6, 10e6, 12.5e6], collect_garbage=[12.5e6])
-    equal(last_json(rows[:2]), {
+    equal(last_json(rows[:3]), {
         "name": "collect_100", "per_second": {"median": 10000000, "min": 8000000, "max": 12500000}, "ratio": 5,
         "yardstick": "testpmd mac", "rounds": 3, "least_per_second": 10e6, "met": True})
-    equal([rows[1].ratio_of_least(), rows[2].limited()], [4, 0.8])
+    equal([rows[2].ratio_of_least(), rows[3].limited()], [4, 0.8])
     text = show.card(MACHINE, rows)
     for line in ("| 0.100 | 10000000 | met |\n", "| 0.080 | 1.00 of collect_100 (0.800) | met |\n",
                  "| `testpmd mac` | dpdk-testpmd | 128 | 20.0"):
@@ -171,10 +168,11 @@ def lost_reports_are_a_share_of_those_made():
 @test()
 def the_table_has_a_line_for_each_row_and_no_empty_column():
     rows = make(20, unmatched=[30, 50, 40], no_rules=[21], bridge=[], json_reports=[1500000])
-    rows[3].error = "no packets came"
+    rows[4].error = "no packets came"
     equal(show.table(rows), """\
 case            ns   min   max   Mpps  ratio  limit          per second
 testpmd mac   20.0  20.0  20.0  50.00
+testpmd csum  20.0  20.0  20.0  50.00  1.000
 unmatched     40.0  30.0  50.0  25.00  2.000   1.45  missed
 no_rules      21.0  21.0  21.0  47.62  1.050   1.25  met
 bridge
@@ -252,6 +250,23 @@ def noise_that_leaves_the_least_figure_alone_is_no_regression():
 
 
 @test()
+def a_machine_that_is_slower_for_checksum_forwarding_widens_the_gate_by_as_much():
+    rows = make(10, matched_4096=[30], unmatched=[19])
+    csum = result.csum_row(rows)
+    baseline = {"ratios": {"matched_4096": 2.0, "unmatched": 1.4}, "ratios_of_least": {"matched_4096": 2.0},
+                "csum": {"ratio": 2.0, "ratio_of_least": 2.0}}
+    for samples, factors, passed in (([20], (1, 1), False), ([12], (1, 1), False), ([30], (1.5, 1.5), True),
+                                     ([20, 30, 30], (1.5, 1), True), ([90], (2, 2), True), ([], (1, 1), False)):
+        csum.samples = samples
+        equal((result.slow_factors(rows, baseline), result.compare(rows, baseline)[1]), (factors, passed), samples)
+    csum.samples = [30]
+    equal(result.compare(rows, baseline)[0][-1],
+          "the machine is slower for work in caches: 1.50 in the median, 1.50 at least")
+    equal(result.slow_factors(rows, {"ratios": {"matched_4096": 2.0}}), (1, 1), "a baseline without csum")
+    equal(result.make_baseline(rows)["csum"], {"ratio": 3.0, "ratio_of_least": 3.0})
+
+
+@test()
 def a_limit_that_the_baseline_kept_is_kept_and_one_that_it_missed_does_not_fail():
     # 1.45 and 15 % for noise are 1.6675, before 15 % above the baseline.
     equal([judged("unmatched", ns, 1.4499) for ns in (16.5, 16.67, 16.68)], ["", "", SLOWER])
@@ -290,7 +305,8 @@ def lines_of_the_gate_say_what_passed_and_what_failed():
 def what_was_measured_passes_against_itself():
     rows = make(10, bridge=[20], json_reports=[20])
     baseline = result.make_baseline(rows)
-    equal(baseline, {"ratios": {"bridge": 2.0}, "ratios_of_least": {"bridge": 2.0}})
+    equal(baseline, {"ratios": {"bridge": 2.0}, "ratios_of_least": {"bridge": 2.0},
+                     "csum": {"ratio": 1.0, "ratio_of_least": 1.0}})
     equal([result.judge(row, baseline) for row in rows], [""] * len(rows))
 
 
