@@ -11,11 +11,16 @@ cd "$(dirname "$0")" || exit 1
 readonly PARTS=(checks unit golden sanitizers fuzz integration chaos lab judge bench)
 readonly FUZZ_SECONDS=${FUZZ_SECONDS:-8}
 passed=0 failed=0 skipped=0
-reasons=()
+reasons=() failures=()
 
 skip() {
 	skipped=$((skipped + 1))
 	reasons+=("$1")
+}
+
+fail() {
+	failed=$((failed + 1))
+	failures+=("$1")
 }
 
 # Runs a command whose lines begin with PASS, FAIL or SKIP; other lines are shown and not counted.
@@ -28,14 +33,14 @@ counted() {
 			continue
 			;;
 		"PASS "*) passed=$((passed + 1)) ;;
-		"FAIL "*) failed=$((failed + 1)) ;;
+		"FAIL "*) fail "${line#FAIL }" ;;
 		"SKIP "*) skip "${line#SKIP }" ;;
 		esac
 		printf '%s\n' "$line"
 	done < <("$@" 2>&1; echo "status=$?")
 	if [ "$status" != 0 ] && [ "$failed" = "$before" ]; then
 		echo "FAIL $* ended with $status"
-		failed=$((failed + 1))
+		fail "$* ended with $status"
 	fi
 }
 
@@ -181,6 +186,9 @@ done
 echo
 for reason in "${reasons[@]}"; do
 	echo "skipped: $reason"
+done
+for name in "${failures[@]}"; do
+	echo "failed: $name"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

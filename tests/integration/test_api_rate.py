@@ -13,7 +13,7 @@ import time
 import zmq
 
 import frames as fr
-from lib import Node, audit_ok, check, equal, main, memif, need, rule, test
+from lib import Node, audit_ok, check, equal, in_time, main, memif, need, rule, test
 
 A, B = "2001:db8::1", "2001:db8::2"
 REQUESTS = 10000
@@ -110,8 +110,8 @@ def a_core_answers_20_000_int_requests_a_second_with_and_without_state(workspace
         equal(node.call("node_get")["rules"], 5 * REQUESTS, "rules")
         # Others on the machine take caches and clock rate: the best lap is the program's own.
         by_core, by_wall = (max(lap[i] for lap in laps) for i in range(2))
-        check(by_core >= 20000, f"{name} state {by_core:.0f} requests a second of processor time")
-        check(by_wall >= 10000, f"{name} state {by_wall:.0f} requests a second at best")
+        check(in_time(1 / by_core, 1 / 20000), f"{name} state {by_core:.0f} requests a second of processor time")
+        check(in_time(1 / by_wall, 1 / 10000), f"{name} state {by_wall:.0f} requests a second at best")
         said.append(f"{name} state {by_core:.0f}/s of a core, {by_wall:.0f}/s on the wall")
         node.stop()
     return "; ".join(said)
@@ -151,13 +151,13 @@ def a_round_trip_takes_a_millisecond_at_most_while_a_worker_forwards_all_it_can(
     need()
     node = busy_node(workspace, state={"file": workspace.path("rules.state")})
     shared = round_trips(node, 1000)
-    check(shared[len(shared) // 2] <= 1000, f"beside the rest of the machine: {describe(shared)}")
+    check(in_time(shared[len(shared) // 2], 1000), f"beside the rest of the machine: {describe(shared)}")
     said = f"beside the rest of the machine {describe(shared)}"
     if not go_first(node):
         return said + "; going first is not allowed here"
     laps = [round_trips(node, 10000 + lap * 1000) for lap in range(5)]
     best = min(laps, key=lambda took: took[len(took) * 99 // 100])
-    check(best[len(best) * 99 // 100] <= 1000, f"going first: {[describe(took) for took in laps]}")
+    check(in_time(best[len(best) * 99 // 100], 1000), f"going first: {[describe(took) for took in laps]}")
     return f"{said}; going first {describe(best)}"
 
 
@@ -202,12 +202,12 @@ def requests_are_answered_soon_while_more_reports_come_than_control_can_take(wor
         workers=[1], control_core=0, memory={"rules": 131072}).start()
     node.call("int_request", **rule(1, A, B, dst_port=5001))
     shared = round_trips(node, 1000)
-    check(shared[len(shared) // 2] <= 5000, f"beside the rest of the machine: {describe(shared)}")
+    check(in_time(shared[len(shared) // 2], 5000), f"beside the rest of the machine: {describe(shared)}")
     said = f"beside the rest of the machine {describe(shared)}"
     if go_first(node):
         laps = [round_trips(node, 10000 + lap * 1000) for lap in range(5)]
         best = min(laps, key=lambda took: took[len(took) * 99 // 100])
-        check(best[len(best) * 99 // 100] <= 2000, f"going first: {[describe(t) for t in laps]}")
+        check(in_time(best[len(best) * 99 // 100], 2000), f"going first: {[describe(t) for t in laps]}")
         said += f"; going first {describe(best)}"
     about = node.call("node_get")
     check(about["reports_taken"] > 0 and about["reports_bad"] == 0, about)
