@@ -85,16 +85,12 @@ static inline void expect_hex(struct fixture *f, unsigned port, const char *hex)
 
 static inline uint64_t event(struct fixture *f, unsigned port, enum hs_event_count event)
 {
-	struct hs_port_counters c;
-	hs_node_port_counters(f->t.node, (uint16_t)port, &c);
-	return c.events[event];
+	return test_node_event(&f->t, port, event);
 }
 
 static inline uint64_t drops(struct fixture *f, unsigned port, enum hs_drop reason)
 {
-	struct hs_port_counters c;
-	hs_node_port_counters(f->t.node, (uint16_t)port, &c);
-	return c.drops[reason];
+	return test_node_drops(&f->t, port, reason);
 }
 
 static inline struct hs_flow_counters counters(struct fixture *f, uint32_t ns_id)

@@ -121,6 +121,24 @@ static inline void test_node_counters(
 	hs_flow_table_counters(hs_node_flows(t->node), slot, counters);
 }
 
+static inline uint64_t test_node_event(
+		const struct test_node *t, unsigned port, enum hs_event_count event)
+{
+	struct hs_port_counters counters;
+
+	hs_node_port_counters(t->node, (uint16_t)port, &counters);
+	return counters.events[event];
+}
+
+static inline uint64_t test_node_drops(
+		const struct test_node *t, unsigned port, enum hs_drop reason)
+{
+	struct hs_port_counters counters;
+
+	hs_node_port_counters(t->node, (uint16_t)port, &counters);
+	return counters.drops[reason];
+}
+
 // Puts a frame into a port's receive queue; `first` bytes in the first segment, 0 for all.
 static inline void test_node_feed(
 		struct test_node *t, unsigned port, const void *bytes, size_t len, size_t first)

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tests/golden/wire/vectors.json against lib/telemetry/flexint, byte for byte both ways. HS_GOLDEN
 // is its path.
-#include "wire_test.h"
+#include "vectors.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-
-static json_t *vectors;
-static const char *case_name; // the one under test, for who reads a failure
 
 static const struct {
 	const char *name;
@@ -141,15 +137,7 @@ static void add_extra(struct frame *frame, const json_t *object)
 
 static void each(const char *kind, void (*check)(const json_t *object))
 {
-	size_t i;
-	json_t *object;
-	json_t *cases = json_object_get(vectors, kind);
-	assert_true(json_array_size(cases) > 0);
-	json_array_foreach (cases, i, object) {
-		case_name = json_string_value(json_object_get(object, "name"));
-		check(object);
-	}
-	case_name = NULL;
+	vectors_each(json_object_get(vectors, kind), check);
 }
 
 static void writes(const json_t *object)
@@ -450,58 +438,34 @@ static void every_cut_of_every_frame_is_parsed_within_its_bytes(void **state)
 	each("parse", cut_all_frames);
 }
 
-static int load(void **state)
-{
-	(void)state;
-	json_error_t error;
-	vectors = json_load_file(HS_GOLDEN, JSON_REJECT_DUPLICATES, &error);
-	if (!vectors)
-		print_error("%s:%d: %s\n", HS_GOLDEN, error.line, error.text);
-	return vectors ? 0 : -1;
-}
-
-static int unload(void **state)
-{
-	(void)state;
-	json_decref(vectors);
-	return 0;
-}
-
-static int show_case(void **state)
-{
-	(void)state;
-	if (case_name)
-		print_error("in the case: %s\n", case_name);
-	case_name = NULL;
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test_teardown(
 					source_and_hops_write_what_the_other_encoder_wrote,
-					show_case),
-			cmocka_unit_test_teardown(stripping_restores_what_the_host_sent, show_case),
-			cmocka_unit_test_teardown(decoding_tells_what_was_encoded, show_case),
+					vectors_show_case),
+			cmocka_unit_test_teardown(
+					stripping_restores_what_the_host_sent, vectors_show_case),
+			cmocka_unit_test_teardown(
+					decoding_tells_what_was_encoded, vectors_show_case),
 			cmocka_unit_test_teardown(
 					requests_and_reports_are_inserted_found_and_stripped,
-					show_case),
+					vectors_show_case),
 			cmocka_unit_test_teardown(
 					a_block_of_options_goes_in_whole_and_comes_out_again,
-					show_case),
+					vectors_show_case),
 			cmocka_unit_test_teardown(
 					taking_one_type_leaves_all_else_where_it_is_modulo_eight,
-					show_case),
+					vectors_show_case),
 			cmocka_unit_test_teardown(stripping_a_mixture_keeps_foreign_options_aligned,
-					show_case),
+					vectors_show_case),
 			cmocka_unit_test_teardown(a_hop_in_a_mixture_moves_what_is_behind_by_eights,
-					show_case),
+					vectors_show_case),
 			cmocka_unit_test_teardown(
-					odd_headers_are_named_for_what_they_are, show_case),
+					odd_headers_are_named_for_what_they_are, vectors_show_case),
 			cmocka_unit_test_teardown(
 					every_cut_of_every_frame_is_parsed_within_its_bytes,
-					show_case),
+					vectors_show_case),
 	};
-	return cmocka_run_group_tests(tests, load, unload);
+	return cmocka_run_group_tests(tests, vectors_load, vectors_unload);
 }

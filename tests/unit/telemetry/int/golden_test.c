@@ -2,23 +2,14 @@
 // tests/golden/int/vectors.json against lib/telemetry/int, byte for byte both ways. HS_GOLDEN is
 // its path.
 #include "int_json.h"
+#include "vectors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *vectors;
-static const char *case_name; // the one under test, for who reads a failure
-
 static void each(void (*check)(const json_t *object))
 {
-	size_t i;
-	json_t *object;
-	assert_true(json_array_size(vectors) > 0);
-	json_array_foreach (vectors, i, object) {
-		case_name = json_string_value(json_object_get(object, "name"));
-		check(object);
-	}
-	case_name = NULL;
+	vectors_each(vectors, check);
 }
 
 static void becomes(const struct frame *frame, const json_t *object, const char *key)
@@ -182,38 +173,18 @@ static void every_cut_is_parsed_within_its_bytes(void **state)
 	each(is_cut);
 }
 
-static int load(void **state)
-{
-	(void)state;
-	vectors = int_json_load(HS_GOLDEN);
-	return vectors ? 0 : -1;
-}
-
-static int unload(void **state)
-{
-	(void)state;
-	json_decref(vectors);
-	return 0;
-}
-
-static int show_case(void **state)
-{
-	(void)state;
-	if (case_name)
-		print_error("in the case: %s\n", case_name);
-	case_name = NULL;
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test_teardown(
 					source_and_transit_write_what_the_other_encoder_wrote,
-					show_case),
-			cmocka_unit_test_teardown(stripping_restores_what_the_host_sent, show_case),
-			cmocka_unit_test_teardown(decoding_tells_what_was_encoded, show_case),
-			cmocka_unit_test_teardown(every_cut_is_parsed_within_its_bytes, show_case),
+					vectors_show_case),
+			cmocka_unit_test_teardown(
+					stripping_restores_what_the_host_sent, vectors_show_case),
+			cmocka_unit_test_teardown(
+					decoding_tells_what_was_encoded, vectors_show_case),
+			cmocka_unit_test_teardown(
+					every_cut_is_parsed_within_its_bytes, vectors_show_case),
 	};
-	return cmocka_run_group_tests(tests, load, unload);
+	return cmocka_run_group_tests(tests, vectors_load, vectors_unload);
 }

@@ -75,22 +75,6 @@ static inline size_t through(struct test_node *node, uint8_t *frame, size_t len)
 	return test_node_take(node, 1, frame, 2048);
 }
 
-static inline uint64_t drop_of(struct test_node *node, uint16_t port, enum hs_drop drop)
-{
-	struct hs_port_counters counters;
-
-	hs_node_port_counters(node->node, port, &counters);
-	return counters.drops[drop];
-}
-
-static inline uint64_t event_of(struct test_node *node, uint16_t port, enum hs_event_count event)
-{
-	struct hs_port_counters counters;
-
-	hs_node_port_counters(node->node, port, &counters);
-	return counters.events[event];
-}
-
 static inline struct hs_int_settings settings_of(enum hs_int_version version)
 {
 	struct hs_int_settings settings;

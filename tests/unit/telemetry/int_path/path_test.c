@@ -39,7 +39,7 @@ static void a_packet_gathers_values_and_leaves_as_it_came(void **state)
 		assert_int_equal(report.telemetry.hops[0].ts_ns, NOW + 3000);
 		assert_int_equal(report.telemetry.hops[1].node_id, 2);
 		assert_int_equal(report.telemetry.hops[1].ts_ns, NOW + 2000);
-		assert_int_equal(event_of(&row->nodes[3], 0, HS_EVENT_STRIPPED), 1);
+		assert_int_equal(test_node_event(&row->nodes[3], 0, HS_EVENT_STRIPPED), 1);
 		close_row(row);
 	}
 }
@@ -72,7 +72,7 @@ static void a_hosts_mark_is_taken_away_and_nothing_is_parsed(void **state)
 	frame[15] = 0xc0;
 	assert_int_equal(through(&row->nodes[0], frame, bytes), bytes);
 	assert_memory_equal(frame, plain, bytes);
-	assert_int_equal(event_of(&row->nodes[0], 0, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
+	assert_int_equal(test_node_event(&row->nodes[0], 0, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
 	close_row(row);
 }
 
@@ -112,7 +112,7 @@ static void the_hop_limit_and_the_mtu_are_written_into_the_packet(void **state)
 	assert_int_equal(frame[at] & 0x06, 0);
 	assert_int_equal(through(&row->nodes[2], frame, len), len);
 	assert_int_equal(frame[at] & 0x06, 0x04); // E
-	assert_int_equal(event_of(&row->nodes[2], 0, HS_EVENT_HOPS_FULL), 1);
+	assert_int_equal(test_node_event(&row->nodes[2], 0, HS_EVENT_HOPS_FULL), 1);
 	close_row(row);
 
 	settings.max_hops = 8;
@@ -122,7 +122,7 @@ static void the_hop_limit_and_the_mtu_are_written_into_the_packet(void **state)
 	row->nodes[1].ports[1].port.mtu = (uint16_t)(len - 14 + 3);
 	assert_int_equal(through(&row->nodes[1], frame, len), len);
 	assert_int_equal(frame[at] & 0x06, 0x02); // M
-	assert_int_equal(event_of(&row->nodes[1], 0, HS_EVENT_NO_ROOM_MTU), 1);
+	assert_int_equal(test_node_event(&row->nodes[1], 0, HS_EVENT_NO_ROOM_MTU), 1);
 	close_row(row);
 }
 

@@ -64,11 +64,12 @@ static void expect(const struct hs_int_settings *settings, const struct fate *fa
 		assert_int_equal(through(node, frame, len), fate->arrives ? len : 0);
 		assert_memory_equal(frame, fate->arrives ? wanted : frame, len);
 		if (!fate->arrives)
-			assert_int_equal(drop_of(node, 0, fate->drop), 1);
-		assert_int_equal(event_of(node, 0, HS_EVENT_BAD_TELEMETRY), fate->n_bad);
-		assert_int_equal(event_of(node, 0, HS_EVENT_BAD_TELEMETRY_PASSED), fate->n_passed);
-		assert_int_equal(event_of(node, 0, HS_EVENT_STRIPPED), fate->n_stripped);
-		assert_int_equal(event_of(node, 0, HS_EVENT_HOST_TELEMETRY_STRIPPED),
+			assert_int_equal(test_node_drops(node, 0, fate->drop), 1);
+		assert_int_equal(test_node_event(node, 0, HS_EVENT_BAD_TELEMETRY), fate->n_bad);
+		assert_int_equal(test_node_event(node, 0, HS_EVENT_BAD_TELEMETRY_PASSED),
+				fate->n_passed);
+		assert_int_equal(test_node_event(node, 0, HS_EVENT_STRIPPED), fate->n_stripped);
+		assert_int_equal(test_node_event(node, 0, HS_EVENT_HOST_TELEMETRY_STRIPPED),
 				fate->n_of_host);
 		close_row(row);
 	}
@@ -135,7 +136,9 @@ static void data_that_looks_like_a_destination_header_stays_a_hosts(void **state
 		}
 		assert_int_equal(through(&row->nodes[0], frame, len), len);
 		assert_memory_equal(frame, wanted, len);
-		assert_int_equal(event_of(&row->nodes[0], 0, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
+		assert_int_equal(test_node_event(&row->nodes[0], 0,
+						 HS_EVENT_HOST_TELEMETRY_STRIPPED),
+				1);
 		close_row(row);
 	}
 }
@@ -268,8 +271,9 @@ static void nothing_passes_after_something_was_taken_out(void **state)
 		assert_int_equal(grown, len + 20);
 		frame[shim + 3] = MARK << 2;
 		assert_int_equal(through(&row->nodes[3], frame, grown), 0);
-		assert_int_equal(drop_of(&row->nodes[3], 0, HS_DROP_UNSTRIPPABLE), 1);
-		assert_int_equal(event_of(&row->nodes[3], 0, HS_EVENT_BAD_TELEMETRY_PASSED), 0);
+		assert_int_equal(test_node_drops(&row->nodes[3], 0, HS_DROP_UNSTRIPPABLE), 1);
+		assert_int_equal(test_node_event(&row->nodes[3], 0, HS_EVENT_BAD_TELEMETRY_PASSED),
+				0);
 		close_row(row);
 	}
 	row_passes_malformed = false;

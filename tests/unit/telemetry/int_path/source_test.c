@@ -123,7 +123,7 @@ static void at_mtu(unsigned v, unsigned kind, int room)
 	assert_int_equal(counters.int_packets, wanted > 0);
 	assert_int_equal(counters.no_room_mtu, !wanted);
 	assert_int_equal(counters.mtu_needed, wanted == full ? 0 : len - L3 + full);
-	assert_int_equal(event_of(&row->nodes[0], 0, HS_EVENT_NO_ROOM_MTU), wanted < full);
+	assert_int_equal(test_node_event(&row->nodes[0], 0, HS_EVENT_NO_ROOM_MTU), wanted < full);
 	if (wanted) {
 		bool m = frame[payload_at(kind) + sizes[v].m_at] & sizes[v].m;
 		assert_int_equal(m, wanted < full);
@@ -159,7 +159,7 @@ static void pass_transit(unsigned v, unsigned kind, bool fits)
 	assert_int_equal(through(&row->nodes[1], frame, grown), grown + (fits ? 4 : 0));
 	bool m = frame[payload_at(kind) + sizes[v].m_at] & sizes[v].m;
 	assert_int_equal(m, !fits && sizes[v].m);
-	assert_int_equal(event_of(&row->nodes[1], 0, HS_EVENT_NO_ROOM_MTU), !fits);
+	assert_int_equal(test_node_event(&row->nodes[1], 0, HS_EVENT_NO_ROOM_MTU), !fits);
 	assert_int_equal(through(&row->nodes[3], frame, grown + (fits ? 4 : 0)), len);
 	assert_memory_equal(frame, plain, len);
 	close_row(row);
@@ -202,7 +202,7 @@ static void a_node_behind_the_hop_limit_adds_nothing_and_says_so(void **state)
 			assert_int_equal(frame[payload_at(kind) + e[v].at] & e[v].bit, 0);
 			assert_int_equal(through(&row->nodes[2], frame, grown), grown);
 			assert_int_equal(frame[payload_at(kind) + e[v].at] & e[v].bit, e[v].bit);
-			assert_int_equal(event_of(&row->nodes[2], 0, HS_EVENT_HOPS_FULL), 1);
+			assert_int_equal(test_node_event(&row->nodes[2], 0, HS_EVENT_HOPS_FULL), 1);
 			assert_int_equal(through(&row->nodes[3], frame, grown), len);
 			assert_memory_equal(frame, plain, len);
 			close_row(row);

@@ -111,22 +111,6 @@ static void take_report(struct test_node *node, const struct hs_telemetry_family
 	assert_int_equal(hs_report_decode(&record, format, report), 0);
 }
 
-static uint64_t event_of(struct test_node *node, uint16_t port, enum hs_event_count event)
-{
-	struct hs_port_counters counters;
-
-	hs_node_port_counters(node->node, port, &counters);
-	return counters.events[event];
-}
-
-static uint64_t drops_of(struct test_node *node, uint16_t port, enum hs_drop drop)
-{
-	struct hs_port_counters counters;
-
-	hs_node_port_counters(node->node, port, &counters);
-	return counters.drops[drop];
-}
-
 static bool has_flexint(const uint8_t *frame, size_t len)
 {
 	struct hs_packet packet;
@@ -154,7 +138,7 @@ static void flexint_ends_where_the_toy_begins(void **state)
 	assert_int_equal(report.telemetry.ns_id, 7);
 	assert_int_equal(report.telemetry.n_hops, 0);
 	assert_int_equal(report.sink_rx_packets, 1);
-	assert_int_equal(event_of(&b->node, FLEXINT, HS_EVENT_STRIPPED), 1);
+	assert_int_equal(test_node_event(&b->node, FLEXINT, HS_EVENT_STRIPPED), 1);
 	test_node_counters(&b->node, 7, &counters);
 	assert_int_equal(counters.rx_packets, 1);
 	assert_int_equal(counters.tx_packets, 1);
@@ -200,7 +184,7 @@ static void transit_between_ports_of_one_family_goes_on(void **state)
 	assert_int_equal(frame[AT + 2], 1); // PadN: the layout it came in
 	len = through(&b->node, FLEXINT, PAPER, frame, len);
 	assert_int_equal(frame[AT + 2], 1);
-	assert_int_equal(event_of(&b->node, FLEXINT, HS_EVENT_STRIPPED), 0);
+	assert_int_equal(test_node_event(&b->node, FLEXINT, HS_EVENT_STRIPPED), 0);
 	assert_int_equal(through(&b->flexint, 1, 0, frame, len), bytes);
 	take_report(&b->flexint, &hs_flexint_family, &report);
 	assert_int_equal(report.telemetry.n_hops, 1);
@@ -244,11 +228,12 @@ static void what_the_other_network_would_believe_is_guarded(void **state)
 		size_t len = through(&b->node, TOY, FLEXINT, frame, forged);
 		if (policies[i] == HS_HOST_DROP) {
 			assert_int_equal(len, 0);
-			assert_int_equal(drops_of(&b->node, TOY, HS_DROP_HOST_TELEMETRY), 1);
+			assert_int_equal(test_node_drops(&b->node, TOY, HS_DROP_HOST_TELEMETRY), 1);
 		} else {
 			struct hs_report report;
 			assert_int_equal(len, grown);
-			assert_int_equal(event_of(&b->node, TOY, HS_EVENT_HOST_TELEMETRY_STRIPPED),
+			assert_int_equal(test_node_event(&b->node, TOY,
+							 HS_EVENT_HOST_TELEMETRY_STRIPPED),
 					1);
 			// The border is the source now: its counters, not the forged ones.
 			through(&b->flexint, 1, 0, frame, len);
@@ -272,7 +257,7 @@ static void broken_telemetry_does_not_cross(void **state)
 	(void)state;
 	frame[AT] = 200; // more ids than the packet has bytes
 	assert_int_equal(through(&b->node, TOY, FLEXINT, frame, len), 0);
-	assert_int_equal(drops_of(&b->node, TOY, HS_DROP_UNSTRIPPABLE), 1);
+	assert_int_equal(test_node_drops(&b->node, TOY, HS_DROP_UNSTRIPPABLE), 1);
 	close_border(b);
 }
 
@@ -285,7 +270,7 @@ static void a_host_is_guarded_by_the_port_that_its_packet_leaves_by(void **state
 	struct border *b = open_pair(HOST, FLEXINT);
 	len = sourced(&b->flexint, frame); // forged by the host
 	len = through(&b->node, HOST, FLEXINT, frame, len);
-	assert_int_equal(event_of(&b->node, HOST, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
+	assert_int_equal(test_node_event(&b->node, HOST, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
 	assert_true(has_flexint(frame, len)); // the node's own
 	assert_int_equal(frame[AT + 2], 1);
 	close_border(b);
@@ -296,7 +281,7 @@ static void a_host_is_guarded_by_the_port_that_its_packet_leaves_by(void **state
 	memcpy(frame, options, len);
 	// To the toy the options are payload: they go on, and its byte in front of them.
 	assert_int_equal(through(&b->node, HOST, TOY, frame, len), len + 1);
-	assert_int_equal(event_of(&b->node, HOST, HS_EVENT_HOST_TELEMETRY_STRIPPED), 0);
+	assert_int_equal(test_node_event(&b->node, HOST, HS_EVENT_HOST_TELEMETRY_STRIPPED), 0);
 	assert_memory_equal(frame + AT + 1, options + AT, len - AT);
 	close_border(b);
 }
@@ -401,7 +386,7 @@ static void copies_of_a_flooded_packet_are_guarded_each_by_its_port(void **state
 	assert_int_equal(test_node_take(&b->node, PAPER, frame, sizeof(frame)), bytes);
 	assert_int_equal(test_node_take(&b->node, TOY, frame, sizeof(frame)), len);
 	assert_memory_equal(frame, forged, len);
-	assert_int_equal(event_of(&b->node, HOST, HS_EVENT_HOST_TELEMETRY_STRIPPED), 2);
+	assert_int_equal(test_node_event(&b->node, HOST, HS_EVENT_HOST_TELEMETRY_STRIPPED), 2);
 	close_border(b);
 }
 
