@@ -8,27 +8,11 @@
 #pragma once
 
 #include "flexint.h"
+#include "hop_by_hop.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define HS_HBH_OPTIONS	 2 // offset of the first option
-#define HS_HBH_MAX_BYTES 2048
-#define HS_OPT_PAD1	 0
-#define HS_OPT_PADN	 1
-
-// Returns the bytes of the option at `at` (at < bytes), with its type and length, or 0 if it does
-// not fit.
-static inline size_t hs_hbh_option_bytes(const uint8_t *hbh, size_t bytes, size_t at)
-{
-	if (hbh[at] == HS_OPT_PAD1)
-		return 1;
-	if (bytes - at < 2)
-		return 0;
-	size_t n = 2u + hbh[at + 1];
-	return n <= bytes - at ? n : 0;
-}
 
 static inline bool hs_hbh_is_padding(uint8_t type)
 {

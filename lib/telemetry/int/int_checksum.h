@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One's complement sums of 16-bit words in network order, and what a change does to a checksum.
+// One's complement sums of 16-bit words in network order.
 //
-// Source: RFC 1071, RFC 1624.
+// Source: RFC 1071.
 // Thread rule: any; pure functions. For this folder and int_fast.h.
 #pragma once
 
 #include "bytes.h"
+#include "checksum_change.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,20 +39,4 @@ static inline uint16_t hs_int_sum(const uint8_t *at, size_t bytes)
 		memcpy(&half, at, sizeof(half));
 	sum = (sum >> 32) + (sum & 0xffffffff) + word + half;
 	return __builtin_bswap16(hs_int_fold(sum));
-}
-
-// What to add to a sum where words that sum to `before` became such that sum to `after`.
-static inline uint32_t hs_int_sum_change(uint16_t before, uint16_t after)
-{
-	return (uint32_t)after + (uint16_t)~before;
-}
-
-// The checksum after the sum of what it covers changed, by less than 2^31. It is never 0xffff, as
-// no sum of a packet is 0.
-static inline uint16_t hs_int_checksum_changed(uint16_t checksum, uint32_t change)
-{
-	uint32_t sum = (uint32_t)(uint16_t)~checksum + change;
-
-	sum = (sum >> 16) + (sum & 0xffff);
-	return (uint16_t) ~((sum >> 16) + sum);
 }

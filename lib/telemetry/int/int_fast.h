@@ -124,7 +124,7 @@ static inline void hs_int_fast_l3(uint8_t *ip, const struct hs_packet *packet, u
 	}
 	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)l3_bytes);
 	hs_be16_store(ip + HS_IPV4_CHECKSUM,
-			hs_int_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), growth));
+			hs_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), growth));
 }
 
 // Writes the DSCP and the length, and corrects the checksum of IPv4.
@@ -140,12 +140,11 @@ static inline void hs_int_fast_ip(
 	}
 	uint16_t now = (uint16_t)((first & 0xff03) | dscp << 2);
 	uint16_t total = hs_be16_load(ip + HS_IPV4_TOTAL);
-	uint32_t change = hs_int_sum_change(first, now) +
-			  hs_int_sum_change(total, (uint16_t)l3_bytes);
+	uint32_t change = hs_sum_change(first, now) + hs_sum_change(total, (uint16_t)l3_bytes);
 	hs_be16_store(ip, now);
 	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)l3_bytes);
 	hs_be16_store(ip + HS_IPV4_CHECKSUM,
-			hs_int_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
+			hs_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
 }
 
 // Corrects UDP's length and the checksum of TCP or UDP after the frame grew by `growth` (less than
@@ -156,14 +155,14 @@ static inline void hs_int_fast_l4(uint8_t *l4, uint8_t proto, int growth, uint32
 
 	if (proto == HS_IP_TCP) {
 		uint16_t checksum = hs_be16_load(l4 + 16);
-		hs_be16_store(l4 + 16, hs_int_checksum_changed(checksum, change + grown));
+		hs_be16_store(l4 + 16, hs_checksum_changed(checksum, change + grown));
 		return;
 	}
 	uint16_t checksum = hs_be16_load(l4 + 6);
 	hs_be16_store(l4 + 4, (uint16_t)(hs_be16_load(l4 + 4) + growth));
 	if (!checksum)
 		return;
-	checksum = hs_int_checksum_changed(checksum, change + 2 * grown);
+	checksum = hs_checksum_changed(checksum, change + 2 * grown);
 	hs_be16_store(l4 + 6, checksum ? checksum : 0xffff);
 }
 

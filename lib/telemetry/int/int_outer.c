@@ -33,15 +33,15 @@ void hs_int_correct_lengths(uint8_t *frame, const struct hs_packet *packet, cons
 		return;
 	}
 	add16(ip + HS_IPV4_TOTAL, growth);
-	uint32_t change = hs_int_sum_change(before->ip, hs_int_sum(ip, ipv4_bytes(ip)));
+	uint32_t change = hs_sum_change(before->ip, hs_int_sum(ip, ipv4_bytes(ip)));
 	uint8_t *checksum = ip + HS_IPV4_CHECKSUM;
-	hs_be16_store(checksum, hs_int_checksum_changed(hs_be16_load(checksum), change));
+	hs_be16_store(checksum, hs_checksum_changed(hs_be16_load(checksum), change));
 }
 
 uint32_t hs_int_l4_change(const uint8_t *frame, const struct hs_l4 *l4, size_t end, int growth,
 		const struct hs_int_before *before)
 {
-	uint32_t change = hs_int_sum_change(before->l4, hs_int_sum(frame + l4->off, end - l4->off));
+	uint32_t change = hs_sum_change(before->l4, hs_int_sum(frame + l4->off, end - l4->off));
 
 	if (l4->proto != HS_IP_UDP && l4->proto != HS_IP_TCP)
 		return change;
@@ -70,7 +70,7 @@ void hs_int_correct_checksum(uint8_t *frame, const struct hs_l4 *l4, uint32_t ch
 	uint8_t *at = hs_int_checksum_at(frame, l4);
 	if (!at)
 		return;
-	uint16_t checksum = hs_int_checksum_changed(hs_be16_load(at), change);
+	uint16_t checksum = hs_checksum_changed(hs_be16_load(at), change);
 	if (!checksum && l4->proto == HS_IP_UDP)
 		checksum = 0xffff; // 0 says that there is none
 	hs_be16_store(at, checksum);

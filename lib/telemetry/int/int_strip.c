@@ -98,9 +98,9 @@ bool hs_int_clear_mark(const struct hs_int_settings *settings, uint8_t *frame,
 	uint8_t dscp = (uint8_t)(hs_int_tclass(ip, packet) >> 2 & ~settings->dscp_mask);
 	hs_int_set_dscp(ip, packet, dscp);
 	if (packet->flags & HS_PACKET_IPV4) {
-		uint32_t change = hs_int_sum_change(was, hs_be16_load(ip));
+		uint32_t change = hs_sum_change(was, hs_be16_load(ip));
 		uint8_t *checksum = ip + HS_IPV4_CHECKSUM;
-		hs_be16_store(checksum, hs_int_checksum_changed(hs_be16_load(checksum), change));
+		hs_be16_store(checksum, hs_checksum_changed(hs_be16_load(checksum), change));
 	}
 	return true;
 }

@@ -117,6 +117,6 @@ bool hs_int_transit_refuse(const struct hs_int_settings *settings, uint8_t *fram
 	if ((was & bit) == bit || !hs_l4_find(frame, packet, &l4))
 		return false;
 	hs_be16_store(head, was | bit);
-	hs_int_correct_checksum(frame, &l4, hs_int_sum_change(was, was | bit));
+	hs_int_correct_checksum(frame, &l4, hs_sum_change(was, was | bit));
 	return true;
 }

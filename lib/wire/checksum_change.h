@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a change of 16-bit words does to a checksum that covers the words.
+//
+// Source: RFC 1624, equation 3.
+// Thread rule: any; pure functions.
+#pragma once
+
+#include <stdint.h>
+
+// What to add to a sum where words that sum to `before` became such that sum to `after`.
+static inline uint32_t hs_sum_change(uint16_t before, uint16_t after)
+{
+	return (uint32_t)after + (uint16_t)~before;
+}
+
+// The checksum after the sum of what it covers changed, by less than 2^31. It is never 0xffff, as
+// no sum of a packet is 0.
+static inline uint16_t hs_checksum_changed(uint16_t checksum, uint32_t change)
+{
+	uint32_t sum = (uint32_t)(uint16_t)~checksum + change;
+
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (uint16_t) ~((sum >> 16) + sum);
+}
