@@ -5,6 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+bool hs_ip_address_is_loopback(const uint8_t address[16])
+{
+	static const uint8_t loopback[16] = {[15] = 1};
+
+	if (hs_ip_address_is_ipv4(address))
+		return address[12] == 127;
+	return memcmp(address, loopback, sizeof(loopback)) == 0;
+}
+
 const char *hs_ip_address_read(const char *text, uint8_t address[16])
 {
 	uint8_t ipv6[16], ipv4[4];
@@ -29,7 +38,7 @@ const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRE
 			HS_IP_ADDRESS_TEXT);
 }
 
-const char *hs_ip_port_read(const char *text, uint8_t address[16], uint16_t *port)
+const char *hs_ip_port_read(const char *text, struct hs_ip_port *at)
 {
 	char alone[HS_IP_ADDRESS_TEXT], *end;
 	uint8_t read[16];
@@ -47,18 +56,35 @@ const char *hs_ip_port_read(const char *text, uint8_t address[16], uint16_t *por
 		return wrong;
 	if (bracket == hs_ip_address_is_ipv4(read))
 		return "has brackets around IPv4, or none around IPv6";
-	memcpy(address, read, sizeof(read));
-	*port = (uint16_t)number;
+	memcpy(at->address, read, sizeof(read));
+	at->port = (uint16_t)number;
 	return NULL;
 }
 
-const char *hs_ip_port_write(const uint8_t address[16], uint16_t port, char text[HS_IP_PORT_TEXT])
+const char *hs_ip_port_write(const struct hs_ip_port *at, char text[HS_IP_PORT_TEXT])
 {
 	char alone[HS_IP_ADDRESS_TEXT];
 
-	snprintf(text, HS_IP_PORT_TEXT, hs_ip_address_is_ipv4(address) ? "%s:%u" : "[%s]:%u",
-			hs_ip_address_write(address, alone), port);
+	snprintf(text, HS_IP_PORT_TEXT, hs_ip_address_is_ipv4(at->address) ? "%s:%u" : "[%s]:%u",
+			hs_ip_address_write(at->address, alone), at->port);
 	return text;
+}
+
+bool hs_ip_address_is_any(const uint8_t address[16])
+{
+	static const uint8_t any[16];
+	size_t from = hs_ip_address_is_ipv4(address) ? 12 : 0;
+
+	return memcmp(address + from, any, sizeof(any) - from) == 0;
+}
+
+bool hs_ip_ports_collide(const struct hs_ip_port *one, const struct hs_ip_port *other)
+{
+	if (one->port != other->port || hs_ip_address_is_ipv4(one->address) !=
+							hs_ip_address_is_ipv4(other->address))
+		return false;
+	return memcmp(one->address, other->address, sizeof(one->address)) == 0 ||
+	       hs_ip_address_is_any(one->address) || hs_ip_address_is_any(other->address);
 }
 
 // Reads 0 to `most` in digits, without leading zeros. Returns -1 where the text is something else.

@@ -26,16 +26,31 @@ static inline void hs_ip_address_map(const uint8_t ipv4[4], uint8_t address[16])
 	memcpy(address + 12, ipv4, 4);
 }
 
+// Whether it is 0.0.0.0 or ::, the unspecified address.
+bool hs_ip_address_is_any(const uint8_t address[16]);
+// Whether nobody outside this machine can reach the address.
+bool hs_ip_address_is_loopback(const uint8_t address[16]);
+
 // Returns NULL, or the reason why a text cannot be read, for people. *address does not change then.
 const char *hs_ip_address_read(const char *text, uint8_t address[16]);
 // Returns text.
 const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRESS_TEXT]);
 
+// Where a socket listens or sends: compared byte by byte, because no byte is without meaning.
+struct hs_ip_port {
+	uint8_t address[16];
+	uint16_t port;
+};
+
 // Reads "192.0.2.9:32766" or "[2001:db8::9]:32766". Returns as hs_ip_address_read.
-const char *hs_ip_port_read(const char *text, uint8_t address[16], uint16_t *port);
+const char *hs_ip_port_read(const char *text, struct hs_ip_port *at);
 #define HS_IP_PORT_TEXT 60
 // Returns text.
-const char *hs_ip_port_write(const uint8_t address[16], uint16_t port, char text[HS_IP_PORT_TEXT]);
+const char *hs_ip_port_write(const struct hs_ip_port *at, char text[HS_IP_PORT_TEXT]);
+
+// Whether the kernel gives only one of them a socket. 0.0.0.0 is every IPv4 address, and [::] every
+// IPv6 address.
+bool hs_ip_ports_collide(const struct hs_ip_port *one, const struct hs_ip_port *other);
 
 // A prefix is an address and the number of bits behind the prefix, its host bits: 0 for one
 // address. So a number means the same for both versions.

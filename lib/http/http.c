@@ -2,11 +2,10 @@
 #include "http.h"
 #include "http_parts.h"
 
-#include "ip_address.h"
 #include "os_clock.h"
+#include "socket_address.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -187,27 +186,11 @@ static int start_thread(struct hs_http *http)
 
 // ---- opening ----
 
-static socklen_t address_of(const struct hs_http_bind *bind, struct sockaddr_storage *to)
-{
-	struct sockaddr_in ipv4 = {.sin_family = AF_INET, .sin_port = htons(bind->port)};
-	struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6, .sin6_port = htons(bind->port)};
-
-	*to = (struct sockaddr_storage){0};
-	if (hs_ip_address_is_ipv4(bind->address)) {
-		memcpy(&ipv4.sin_addr, bind->address + 12, 4);
-		memcpy(to, &ipv4, sizeof(ipv4));
-		return sizeof(ipv4);
-	}
-	memcpy(&ipv6.sin6_addr, bind->address, 16);
-	memcpy(to, &ipv6, sizeof(ipv6));
-	return sizeof(ipv6);
-}
-
-static int say_no_socket(const struct hs_http_bind *bind, int rc, struct hs_error *err)
+static int say_no_socket(const struct hs_ip_port *bind, int rc, struct hs_error *err)
 {
 	char at[HS_IP_PORT_TEXT];
 
-	hs_ip_port_write(bind->address, bind->port, at);
+	hs_ip_port_write(bind, at);
 	if (rc == -EADDRINUSE)
 		hs_error_set(err, "address_in_use", "bind", "a port that nobody listens at",
 				"somebody listens at %s already", at);
@@ -224,10 +207,10 @@ static int say_no_socket(const struct hs_http_bind *bind, int rc, struct hs_erro
 }
 
 // Returns a descriptor, or a negative errno with *err.
-static int listen_at(const struct hs_http_bind *at, struct hs_error *err)
+static int listen_at(const struct hs_ip_port *at, struct hs_error *err)
 {
 	struct sockaddr_storage address;
-	socklen_t len = address_of(at, &address);
+	socklen_t len = hs_socket_address_of(at, &address);
 	int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int on = 1, rc = fd < 0 ? -errno : 0;
 

@@ -4,7 +4,7 @@
 // Thread rule: values.
 #pragma once
 
-#include "http_bind.h"
+#include "ip_address.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 typedef char *hs_http_page(void *context, bool openmetrics, size_t *len);
 
 struct hs_http_config {
-	struct hs_http_bind bind;
+	struct hs_ip_port bind;
 	const char *program; // "hopsightd", for the page that names the others
 	hs_http_page *page;
 	void *context;

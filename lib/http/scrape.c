@@ -118,12 +118,12 @@ static char *make_page(void *context, bool openmetrics, size_t *len)
 
 static void say_open(const struct hs_scrape_config *config)
 {
-	const struct hs_http_bind *bind = &config->settings->bind;
+	const struct hs_ip_port *bind = &config->settings->bind;
 	char at[HS_IP_PORT_TEXT];
 
-	hs_ip_port_write(bind->address, bind->port, at);
+	hs_ip_port_write(bind, at);
 	hs_log(HS_LOG_NOTICE, "http", "metrics at http://%s/metrics", at);
-	if (!hs_http_bind_is_local(bind))
+	if (!hs_ip_address_is_loopback(bind->address))
 		hs_log(HS_LOG_WARNING, "http",
 				"prometheus.bind: whoever reaches %s can read the metrics", at);
 }

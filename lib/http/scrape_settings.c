@@ -5,7 +5,7 @@
 
 #define SETTINGS(member) HS_SCHEMA_MEMBER(struct hs_scrape_settings, member)
 const struct hs_schema_field hs_scrape_fields[] = {
-		{"bind", HS_SCHEMA_PARSED, SETTINGS(bind), HS_HTTP_BIND},
+		{"bind", HS_SCHEMA_PARSED, SETTINGS(bind), HS_SCRAPE_BIND},
 		{"max_series", HS_SCHEMA_UINT, SETTINGS(max_series), .min = 100, .max = 1000000},
 		{NULL},
 };

@@ -4,8 +4,10 @@
 // Thread rule: any; values.
 #pragma once
 
-#include "http_bind.h"
+#include "ip_port_text.h"
 #include "prometheus.h"
+
+#include <stdbool.h>
 
 // The ports of our programs.
 #define HS_SCRAPE_PORT_NODE	  9463
@@ -14,9 +16,14 @@
 
 struct hs_scrape_settings {
 	bool on; // the configuration has the key
-	struct hs_http_bind bind;
+	struct hs_ip_port bind;
 	uint32_t max_series;
 };
+
+// The rest of a row {"bind", HS_SCHEMA_PARSED, ..., HS_SCRAPE_BIND}.
+#define HS_SCRAPE_BIND                                                                             \
+	.text = &hs_ip_port_text, .expected = "an address and a port, like 127.0.0.1:9463 or "     \
+					      "[::1]:9463"
 
 // Rows of the object: {"prometheus", HS_SCHEMA_OBJECT, CONFIG(prometheus), .fields =
 // hs_scrape_fields, .given = ...}.

@@ -61,8 +61,7 @@ static void node_config(const struct hs_bench_case *spec, struct hs_node_config 
 				.flows = true,
 				.bytes = HS_EXPORT_BYTES,
 				.port = HS_BENCH_OUT,
-				.to_port = 32766,
-				.to = {[10] = 0xff, 0xff, 192, 0, 2, 9},
+				.to = {{[10] = 0xff, 0xff, 192, 0, 2, 9}, 32766},
 				.from = {[10] = 0xff, 0xff, 192, 0, 2, 1}};
 	}
 }

@@ -5,7 +5,7 @@
 
 #include "config_check.h"
 #include "config_parts.h"
-#include "ip_address.h"
+#include "ip_port_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,8 +23,7 @@ static_assert(offsetof(struct hs_collector_config, base) == 0,
 
 #define LISTEN(member) HS_SCHEMA_MEMBER(struct hs_collector_listen, member)
 static const struct hs_schema_field listen_fields[] = {
-		{"udp", HS_SCHEMA_PARSED, LISTEN(udp), .required = true,
-				.text = &hs_collector_address_text,
+		{"udp", HS_SCHEMA_PARSED, LISTEN(udp), .required = true, .text = &hs_ip_port_text,
 				.expected = "an address and a port like 127.0.0.1:32766 or "
 					    "[::1]:32766"},
 		{"buffer_kib", HS_SCHEMA_UINT, LISTEN(buffer_kib), .min = 16, .max = 1048576},
@@ -40,11 +39,11 @@ static int check_listen(
 	(void)item;
 	snprintf(at, sizeof(at), "%s.udp", path);
 	for (size_t i = 0; i < index; i++) {
-		const struct hs_collector_address *udp = &config->listen[i].udp;
-		if (hs_collector_addresses_collide(udp, &config->listen[index].udp))
+		const struct hs_ip_port *udp = &config->listen[i].udp;
+		if (hs_ip_ports_collide(udp, &config->listen[index].udp))
 			return hs_error_set(err, "duplicate", at, "each address and port once",
 					"listen[%zu] takes it already: %s", i,
-					hs_ip_port_write(udp->address, udp->port, text));
+					hs_ip_port_write(udp, text));
 	}
 	return 0;
 }
@@ -268,7 +267,7 @@ static bool is_scraped(const void *from)
 }
 
 static const struct hs_schema_field prometheus_fields[] = {
-		{"bind", HS_SCHEMA_PARSED, CONFIG(prometheus.bind), HS_HTTP_BIND},
+		{"bind", HS_SCHEMA_PARSED, CONFIG(prometheus.bind), HS_SCRAPE_BIND},
 		{"max_series", HS_SCHEMA_UINT, CONFIG(prometheus.max_series), .min = 100,
 				.max = 1000000},
 		{"flows", HS_SCHEMA_BOOL, CONFIG(flow_series)},

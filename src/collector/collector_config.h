@@ -6,7 +6,6 @@
 // socket.
 #pragma once
 
-#include "collector_address.h"
 #include "collector_units.h"
 
 #include "collect.h"
@@ -25,7 +24,7 @@
 
 // A UDP socket.
 struct hs_collector_listen {
-	struct hs_collector_address udp;
+	struct hs_ip_port udp;
 	uint32_t buffer_kib; // that the kernel may hold of it
 };
 

@@ -42,14 +42,11 @@ const char *hs_collector_refusal_text(enum hs_collect_refusal reason)
 const char *hs_collector_listener_name(const struct hs_collector_config *config, unsigned listener,
 		char text[HS_SCHEMA_TEXT_BYTES])
 {
-	const struct hs_collector_address *udp;
-
 	if (listener >= config->n_listen + config->n_ports)
 		return "";
 	if (listener >= config->n_listen)
 		return config->ports[listener - config->n_listen].port.name;
-	udp = &config->listen[listener].udp;
-	return hs_ip_port_write(udp->address, udp->port, text);
+	return hs_ip_port_write(&config->listen[listener].udp, text);
 }
 
 // ---- flows ----

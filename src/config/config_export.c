@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-#include "ip_address.h"
+#include "ip_port_text.h"
 #include "route_text.h"
 
 #include <errno.h>
@@ -31,11 +31,9 @@ static const struct hs_schema_word on_words[] = {
 // What no single host is called: no address, or that of a group.
 static bool is_no_host(const uint8_t address[16])
 {
-	static const uint8_t none[16];
 	bool ipv4 = hs_ip_address_is_ipv4(address);
-	const uint8_t *first = ipv4 ? address + 12 : address;
 
-	return memcmp(first, none, ipv4 ? 4 : 16) == 0 || (ipv4 ? *first >= 224 : *first == 0xff);
+	return hs_ip_address_is_any(address) || (ipv4 ? address[12] >= 224 : address[0] == 0xff);
 }
 
 static const char *read_host(const char *text, uint8_t address[16])
@@ -50,18 +48,10 @@ static const char *read_host(const char *text, uint8_t address[16])
 // "192.0.2.9:32766" or "[2001:db8::9]:32766"
 static const char *parse_to(const char *text, void *at, const char **code)
 {
-	struct hs_export_config *export = at;
-	(void)code;
-	const char *wrong = hs_ip_port_read(text, export->to, &export->to_port);
+	const struct hs_ip_port *to = at;
+	const char *wrong = hs_ip_port_text_parse(text, at, code);
 
-	return !wrong && is_no_host(export->to) ? NOT_OF_A_HOST : wrong;
-}
-
-static void write_to(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
-{
-	const struct hs_export_config *export = at;
-
-	hs_ip_port_write(export->to, export->to_port, text);
+	return !wrong && is_no_host(to->address) ? NOT_OF_A_HOST : wrong;
 }
 
 static const char *parse_from(const char *text, void *at, const char **code)
@@ -86,8 +76,8 @@ static void write_mac(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
 	hs_route_mac_text(at, text);
 }
 
-static const struct hs_schema_text to_text = {parse_to, write_to,
-		"{'type': 'string', 'pattern': '^(\\\\[[0-9A-Fa-f:.]+\\\\]|[0-9.]+):[0-9]{1,5}$'}"};
+static const struct hs_schema_text to_text = {
+		parse_to, hs_ip_port_text_write, HS_IP_PORT_TEXT_SHAPE};
 static const struct hs_schema_text from_text = {
 		parse_from, write_from, "{'type': 'string', 'pattern': '^[0-9A-Fa-f:.]+$'}"};
 static const struct hs_schema_text mac_text = {parse_mac, write_mac,
@@ -130,7 +120,7 @@ static bool has_queue(const void *from)
 static const struct hs_schema_field export_fields[] = {
 		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = hs_config_report_words,
 				.expected = "0.5, 1.0 or 2.0"},
-		{"to", HS_SCHEMA_PARSED, EXPORT(of), .required = true, .text = &to_text,
+		{"to", HS_SCHEMA_PARSED, EXPORT(of.to), .required = true, .text = &to_text,
 				.expected = "like 192.0.2.9:32766 or [2001:db8::9]:32766"},
 		{"port", HS_SCHEMA_TEXT, EXPORT(port), .min = 1, .max = HS_PORT_NAME_MAX - 1,
 				.given = has_port},
@@ -228,9 +218,9 @@ static bool is_link_local(const uint8_t address[16])
 
 static int resolve_socket(struct hs_export_config *export, unsigned index, struct hs_error *err)
 {
-	const char *wrong = is_link_local(export->to)	  ? "to"
-			    : is_link_local(export->from) ? "from"
-							  : NULL;
+	const char *wrong = is_link_local(export->to.address) ? "to"
+			    : is_link_local(export->from)     ? "from"
+							      : NULL;
 	char at[48];
 
 	export->port = HS_EXPORT_NO_PORT;
@@ -275,8 +265,8 @@ static int check_hw_ids(const struct hs_config *config, unsigned index, struct h
 	for (unsigned i = 0; i < index; i++) {
 		const struct hs_export_config *other = &config->exports[i].of;
 		int apart = export->hw_id - other->hw_id;
-		if (memcmp(other->to, export->to, sizeof(export->to)) != 0 ||
-				other->to_port != export->to_port || abs(apart) >= (int)n)
+		if (memcmp(&other->to, &export->to, sizeof(export->to)) != 0 ||
+				abs(apart) >= (int)n)
 			continue;
 		return hs_error_set(err, "duplicate", at, "hw_ids of its own, one for each worker",
 				"export[%u] sends to the same receiver with the same hw_id: their "
@@ -308,7 +298,7 @@ static int check_queue(const struct hs_config *config, unsigned index, struct hs
 static int resolve(struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	const struct hs_export_config *export = &config->exports[index].of;
-	bool ipv4 = hs_ip_address_is_ipv4(export->to);
+	bool ipv4 = hs_ip_address_is_ipv4(export->to.address);
 	char at[48];
 
 	snprintf(at, sizeof(at), "export[%u].from", index);

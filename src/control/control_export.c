@@ -98,7 +98,7 @@ static void watch_receiver(struct hs_control *control, unsigned receiver)
 	if (!hs_event_limit(&control->exports.receivers[receiver].limit, control->now_ns,
 			    control->exports.receivers[receiver].lost, &grown))
 		return;
-	hs_ip_port_write(config->to, config->to_port, to);
+	hs_ip_port_write(&config->to, to);
 	hs_log(HS_LOG_WARNING, "control", "%" PRIu64 " telemetry reports to %s were lost: %s",
 			grown, to, strerror(error));
 	hs_control_event(control, "exports_lost",

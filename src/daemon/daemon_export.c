@@ -13,7 +13,7 @@ static void open_one(struct hs_export_socket *socket, const struct hs_export_con
 	char to[HS_IP_PORT_TEXT];
 	int rc = hs_export_socket_open(socket, config, hs_os_clock_ns(CLOCK_MONOTONIC));
 
-	hs_ip_port_write(config->to, config->to_port, to);
+	hs_ip_port_write(&config->to, to);
 	if (rc < 0)
 		hs_log(HS_LOG_WARNING, "daemon",
 				"telemetry reports cannot be sent to %s yet: %s; trying again", to,

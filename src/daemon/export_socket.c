@@ -1,37 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "export_socket.h"
 
-#include "ip_address.h"
+#include "socket_address.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define RETRY_NS INT64_C(1000000000)
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in ipv4;
-	struct sockaddr_in6 ipv6;
-};
-
-// Returns the bytes of the address.
-static socklen_t make_address(const uint8_t ip[16], uint16_t port, union address *address)
-{
-	memset(address, 0, sizeof(*address));
-	if (hs_ip_address_is_ipv4(ip)) {
-		address->ipv4.sin_family = AF_INET;
-		address->ipv4.sin_port = htons(port);
-		memcpy(&address->ipv4.sin_addr, ip + 12, 4);
-		return sizeof(address->ipv4);
-	}
-	address->ipv6.sin6_family = AF_INET6;
-	address->ipv6.sin6_port = htons(port);
-	memcpy(&address->ipv6.sin6_addr, ip, 16);
-	return sizeof(address->ipv6);
-}
 
 static bool is_given(const uint8_t ip[16])
 {
@@ -42,21 +19,23 @@ static bool is_given(const uint8_t ip[16])
 // A connected socket learns that the receiver's host refused a datagram.
 static int join(int fd, const struct hs_export_config *config)
 {
-	union address address;
+	struct hs_ip_port from = {.port = 0};
+	struct sockaddr_storage address;
 	socklen_t bytes;
 
 	if (is_given(config->from)) {
-		bytes = make_address(config->from, 0, &address);
-		if (bind(fd, &address.any, bytes) < 0)
+		memcpy(from.address, config->from, sizeof(from.address));
+		bytes = hs_socket_address_of(&from, &address);
+		if (bind(fd, (const struct sockaddr *)&address, bytes) < 0)
 			return -errno;
 	}
-	bytes = make_address(config->to, config->to_port, &address);
-	return connect(fd, &address.any, bytes) < 0 ? -errno : 0;
+	bytes = hs_socket_address_of(&config->to, &address);
+	return connect(fd, (const struct sockaddr *)&address, bytes) < 0 ? -errno : 0;
 }
 
 static int open_now(struct hs_export_socket *s, int64_t now_ns)
 {
-	int family = hs_ip_address_is_ipv4(s->config->to) ? AF_INET : AF_INET6;
+	int family = hs_ip_address_is_ipv4(s->config->to.address) ? AF_INET : AF_INET6;
 
 	hs_export_socket_close(s);
 	s->retry_ns = now_ns + RETRY_NS;

@@ -95,8 +95,8 @@ void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port)
 		struct hs_export_target *target = &exporter->targets[t];
 		const struct hs_export_config *config = &target->config;
 		struct hs_udp_front_settings front = {
-				.ipv6 = !hs_ip_address_is_ipv4(config->to),
-				.dst_port = config->to_port,
+				.ipv6 = !hs_ip_address_is_ipv4(config->to.address),
+				.dst_port = config->to.port,
 				.hop_limit = HOP_LIMIT,
 		};
 
@@ -105,7 +105,7 @@ void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port)
 		memcpy(front.src_mac, port->mac, sizeof(front.src_mac));
 		memcpy(front.dst_mac, config->mac, sizeof(front.dst_mac));
 		copy_address(config->from, front.src_ip);
-		copy_address(config->to, front.dst_ip);
+		copy_address(config->to.address, front.dst_ip);
 		hs_udp_front_init(&target->front, &front);
 		target->port = port;
 	}

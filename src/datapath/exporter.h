@@ -11,6 +11,7 @@
 
 #include "drop.h"
 #include "int_report.h"
+#include "ip_address.h"
 #include "port.h"
 
 #include <stdbool.h>
@@ -40,20 +41,19 @@ enum hs_export_on {
 
 // A receiver of reports.
 struct hs_export_config {
-	uint8_t format; // enum hs_int_report_version
-	uint8_t hw_id;	// of the first worker; then one more each
-	bool flows;	// reports of packets with telemetry, or with a rule
-	bool drops;	// reports of packets that the node dropped
-	uint8_t on;	// of flows: enum hs_export_on
-	uint16_t bytes; // of a packet's beginning
-	uint16_t port;	// the index of the port that sends, or HS_EXPORT_NO_PORT
-	uint16_t to_port;
+	uint8_t format;		    // enum hs_int_report_version, or HS_EXPORT_LABEL
+	uint8_t hw_id;		    // of the first worker; then one more each
+	bool flows;		    // reports of packets with telemetry, or with a rule
+	bool drops;		    // reports of packets that the node dropped
+	uint8_t on;		    // of flows: enum hs_export_on
+	uint16_t bytes;		    // of a packet's beginning
+	uint16_t port;		    // the index of the port that sends, or HS_EXPORT_NO_PORT
 	uint32_t latency_change_ns; // a greater change of a hop's latency is reported
 	uint32_t quota_per_s;	    // reports of each kind, of all workers together; 0: no limit
 	uint32_t queue_packets;	    // the depth from which on a queue is congested; 0: no reports
 	uint32_t queue_quota;	    // packets reported each time that a queue becomes congested
-	uint8_t to[16];		    // addresses as in ip_address.h, both of one version
-	uint8_t from[16];	    // zeros: whatever the socket has
+	struct hs_ip_port to;	    // of one version with `from`
+	uint8_t from[16];	    // as in ip_address.h; zeros: whatever the socket has
 	uint8_t mac[6];		    // of the receiver, or of the way to it; unused by control
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ip_address.h"
+#include "socket_address.h"
+
+#include <netdb.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,18 +76,57 @@ static void an_address_with_a_port_is_read_and_written(void **state)
 			{"[192.0.2.9]:80", "has brackets around IPv4, or none around IPv6"},
 	};
 	char text[HS_IP_PORT_TEXT];
-	uint8_t address[16];
-	uint16_t port = 0;
+	struct hs_ip_port at = {.port = 0};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *wrong = hs_ip_port_read(rows[i].text, address, &port);
+		const char *wrong = hs_ip_port_read(rows[i].text, &at);
 		if (rows[i].wrong) {
 			assert_non_null(wrong);
 			assert_string_equal(wrong, rows[i].wrong);
 			continue;
 		}
 		assert_null(wrong);
-		assert_string_equal(hs_ip_port_write(address, port, text), rows[i].text);
+		assert_string_equal(hs_ip_port_write(&at, text), rows[i].text);
+	}
+}
+
+// As libc reads the same text.
+static void a_socket_has_the_address_that_libc_makes(void **state)
+{
+	static const struct {
+		const char *text, *host, *port;
+	} rows[] = {{"192.0.2.9:32766", "192.0.2.9", "32766"}, {"0.0.0.0:1", "0.0.0.0", "1"},
+			{"[2001:db8::9]:65535", "2001:db8::9", "65535"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+				.ai_socktype = SOCK_DGRAM};
+		struct sockaddr_storage made;
+		struct addrinfo *libc;
+		struct hs_ip_port at;
+		memset(&made, 0x5a, sizeof(made));
+		assert_null(hs_ip_port_read(rows[i].text, &at));
+		assert_int_equal(getaddrinfo(rows[i].host, rows[i].port, &hints, &libc), 0);
+		assert_int_equal(hs_socket_address_of(&at, &made), libc->ai_addrlen);
+		assert_memory_equal(&made, libc->ai_addr, libc->ai_addrlen);
+		freeaddrinfo(libc);
+	}
+}
+
+static void loopback_is_told_from_other_addresses(void **state)
+{
+	static const struct {
+		const char *text;
+		bool loopback;
+	} rows[] = {{"127.0.0.1", true}, {"127.255.0.3", true}, {"::1", true}, {"128.0.0.1", false},
+			{"0.0.0.0", false}, {"::", false}, {"::2", false}, {"fe80::1", false}};
+	uint8_t address[16];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_null(hs_ip_address_read(rows[i].text, address));
+		assert_int_equal(hs_ip_address_is_loopback(address), rows[i].loopback);
 	}
 }
 
@@ -142,6 +184,8 @@ int main(void)
 			cmocka_unit_test(each_version_is_read_and_written),
 			cmocka_unit_test(a_value_has_one_text),
 			cmocka_unit_test(an_address_with_a_port_is_read_and_written),
+			cmocka_unit_test(a_socket_has_the_address_that_libc_makes),
+			cmocka_unit_test(loopback_is_told_from_other_addresses),
 			cmocka_unit_test(prefixes_are_read_cleared_and_compared),
 			cmocka_unit_test(what_is_no_prefix_is_refused),
 	};

@@ -338,7 +338,7 @@ static void reports_without_a_port_are_sent_by_control(void **state)
 	hs_config_fini(&c);
 	parse(again, &c);
 	assert_int_equal(c.node.exports[1].port, HS_EXPORT_NO_PORT);
-	assert_int_equal(c.node.exports[1].to_port, 9);
+	assert_int_equal(c.node.exports[1].to.port, 9);
 	free(again);
 	json_decref(printed);
 	hs_config_fini(&c);

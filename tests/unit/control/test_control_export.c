@@ -38,8 +38,7 @@ static void export_twice(struct hs_node_config *node, struct hs_control_output *
 				.bytes = HS_EXPORT_BYTES,
 				.port = HS_EXPORT_NO_PORT,
 				.hw_id = (uint8_t)p,
-				.to = {[10] = 0xff, 0xff, 192, 0, 2, 9},
-				.to_port = (uint16_t)(32766 + p)};
+				.to = {{[10] = 0xff, 0xff, 192, 0, 2, 9}, (uint16_t)(32766 + p)}};
 	}
 	node->n_exports = 2;
 	output->send_export = take;

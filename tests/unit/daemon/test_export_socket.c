@@ -19,9 +19,9 @@
 
 static struct hs_export_config to_address(const char *to, uint16_t port)
 {
-	struct hs_export_config config = {.port = HS_EXPORT_NO_PORT, .to_port = port};
+	struct hs_export_config config = {.port = HS_EXPORT_NO_PORT, .to.port = port};
 
-	assert_null(hs_ip_address_read(to, config.to));
+	assert_null(hs_ip_address_read(to, config.to.address));
 	return config;
 }
 

@@ -76,10 +76,10 @@ static struct hs_export_config to_collector(
 			.flows = true,
 			.bytes = bytes,
 			.port = MON,
-			.to_port = 32766,
+			.to.port = 32766,
 			.hw_id = (uint8_t)(format + 3)};
 
-	assert_null(hs_ip_address_read(ipv6 ? "2001:db8::9" : "192.0.2.9", config.to));
+	assert_null(hs_ip_address_read(ipv6 ? "2001:db8::9" : "192.0.2.9", config.to.address));
 	assert_null(hs_ip_address_read(ipv6 ? "2001:db8::1" : "192.0.2.1", config.from));
 	memcpy(config.mac, mac, sizeof(mac));
 	return config;

@@ -30,9 +30,9 @@ static struct hs_export_config to_collector(enum hs_int_report_version format, u
 			.flows = true,
 			.bytes = HS_EXPORT_BYTES,
 			.port = port,
-			.to_port = 32766};
+			.to.port = 32766};
 
-	assert_null(hs_ip_address_read("192.0.2.9", config.to));
+	assert_null(hs_ip_address_read("192.0.2.9", config.to.address));
 	assert_null(hs_ip_address_read("192.0.2.1", config.from));
 	return config;
 }

@@ -24,9 +24,9 @@ static struct hs_export_config to_collector(enum hs_int_report_version format)
 			.flows = true,
 			.bytes = HS_EXPORT_BYTES,
 			.port = MON,
-			.to_port = 32766};
+			.to.port = 32766};
 
-	assert_null(hs_ip_address_read("192.0.2.9", config.to));
+	assert_null(hs_ip_address_read("192.0.2.9", config.to.address));
 	assert_null(hs_ip_address_read("192.0.2.1", config.from));
 	memcpy(config.mac, mac, sizeof(mac));
 	return config;
@@ -223,7 +223,7 @@ static void an_ipv6_collector_gets_a_checksum(void **state)
 	uint32_t sum = 0;
 	(void)state;
 
-	assert_null(hs_ip_address_read("2001:db8::9", config.to));
+	assert_null(hs_ip_address_read("2001:db8::9", config.to.address));
 	assert_null(hs_ip_address_read("2001:db8::1", config.from));
 	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
 	size_t len = measured(&settings, frame);

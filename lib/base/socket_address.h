@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An address and a port as the kernel's sockets take them.
+//
+// Thread rule: any; pure function.
+#pragma once
+
+#include "ip_address.h"
+
+#include <sys/socket.h>
+
+// Fills *to, whose family is the version of the address. Returns how many bytes of *to count.
+socklen_t hs_socket_address_of(const struct hs_ip_port *at, struct sockaddr_storage *to);
