@@ -51,8 +51,15 @@ static int read_request(json_t *object, bool in_list, enum hs_api_which which,
 	return rc;
 }
 
-static int plan_one(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err)
+// A rule without ns_id gets one, and so does its request, because requests are saved.
+static int plan_one(struct hs_api_plan *plan, json_t *object, struct hs_api_args *args,
+		struct hs_error *err)
 {
+	if (args->verb == HS_VERB_INT_REQUEST && args->ns_id == 0) {
+		hs_api_plan_choose_ns(plan, args);
+		json_object_set_new(json_object_get(object, hs_api_verbs[args->verb].name), "ns_id",
+				json_integer(args->ns_id));
+	}
 	int rc = hs_api_plan_add(plan, args, err);
 
 	if (rc)
@@ -76,7 +83,7 @@ static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix
 		struct hs_api_args args;
 		int rc = read_request(json_array_get(items, i), true, which, &element, &args, err);
 		if (rc == 0)
-			rc = plan_one(plan, &args, err);
+			rc = plan_one(plan, json_array_get(items, i), &args, err);
 		if (rc) {
 			prefix_index(err, prefix, i);
 			if (failing_id)
@@ -126,7 +133,7 @@ static int make_plan(struct hs_api_plan *plan, struct hs_api_envelope *envelope,
 
 	if (envelope->single) {
 		int rc = read_request(envelope->single, false, which, &again, &args, err);
-		return rc ? rc : plan_one(plan, &args, err);
+		return rc ? rc : plan_one(plan, envelope->single, &args, err);
 	}
 	int rc = plan_list(plan, envelope->items, envelope->prefix, which, &failing_id, err);
 	if (rc && failing_id && !envelope->id)
@@ -436,7 +443,7 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 			continue;
 		rc = read_request(change, true, HS_API_CHANGES, &element, &args, err);
 		if (rc == 0 && (!wanted || wanted(context, &args))) {
-			rc = plan_one(plan, &args, err);
+			rc = plan_one(plan, change, &args, err);
 			items[n_steps++] = i;
 		}
 		if (rc && listed)

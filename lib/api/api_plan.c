@@ -44,6 +44,8 @@ struct hs_api_plan {
 	struct planned *planned;
 	struct hs_u32_map by_ns;      // ns_id -> planned[]
 	struct hs_route_book *routes; // copied when a request first changes them
+	uint32_t chosen_from,
+			chosen; // the last ns_id that was chosen, and the first that was tried
 };
 
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n)
@@ -100,6 +102,30 @@ static struct planned *find(struct hs_api_plan *plan, uint32_t ns_id)
 	if (rule)
 		planned->rule = *rule;
 	return planned;
+}
+
+static bool is_free(const struct hs_api_plan *plan, uint32_t ns_id)
+{
+	const struct hs_api_backend *backend = plan->backend;
+	uint32_t at = hs_u32_map_find(&plan->by_ns, ns_id);
+
+	if (at != HS_U32_MAP_NONE)
+		return !plan->planned[at].exists || plan->planned[at].gives_way;
+	return !backend->ns_exists(backend->context, ns_id) ||
+	       (backend->gives_way && backend->gives_way(backend->context, ns_id));
+}
+
+// Rules of one flow in one list do not try each other's again.
+void hs_api_plan_choose_ns(struct hs_api_plan *plan, struct hs_api_args *args)
+{
+	uint32_t from = hs_rule_flow_ns(&args->rule);
+	uint32_t ns_id = from == plan->chosen_from ? plan->chosen : from;
+
+	while (!is_free(plan, ns_id))
+		ns_id++;
+	plan->chosen_from = from;
+	plan->chosen = ns_id;
+	args->ns_id = args->rule.ns_id = ns_id;
 }
 
 static int ask_admission(

@@ -16,6 +16,10 @@ int hs_api_resolve_port(int (*port_of)(void *context, const char *name), void *c
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n);
 void hs_api_plan_destroy(struct hs_api_plan *plan);
 
+// Gives an ns_id to the rule of an int_request that has none: one that no rule of the backend or of
+// the plan has.
+void hs_api_plan_choose_ns(struct hs_api_plan *plan, struct hs_api_args *args);
+
 // Plays the next request. Returns 0, or -EINVAL with *err (path relative to the verb's content):
 // ns_in_use, no_such_rule, table_full, too_large, or what hs_rule_apply says.
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);

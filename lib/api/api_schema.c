@@ -23,10 +23,10 @@
 
 static json_t *verb_schema(enum hs_api_verb verb)
 {
-	struct hs_schema_field update[HS_RULE_ROWS + 1];
+	struct hs_schema_field of_rule[HS_RULE_ROWS + 1];
 	json_t *object = json_pack(
 			"{s:s, s:s}", "type", "object", "description", hs_api_verbs[verb].help);
-	json_t *fields = hs_schema_describe(hs_api_verb_fields(verb, update));
+	json_t *fields = hs_schema_describe(hs_api_verb_fields(verb, of_rule));
 
 	json_object_update(object, fields);
 	json_decref(fields);
@@ -42,6 +42,7 @@ static json_t *rule_schema(void)
 	json_t *rule = verb_schema(HS_VERB_INT_REQUEST);
 
 	json_object_set_new(rule, "description", json_string("a rule in a reply"));
+	json_array_insert_new(json_object_get(rule, "required"), 0, json_string("ns_id"));
 	json_object_set_new(json_object_get(rule, "properties"), "nodes",
 			hs_schema_shape("{'type': 'object', 'additionalProperties': "
 					"{'type': 'string'}, 'description': "

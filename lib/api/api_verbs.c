@@ -201,7 +201,7 @@ static const struct hs_schema_field event_fields[] = {
 const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 		[HS_VERB_HELLO] = {"hello", "who answers: API version, node, limits, verbs"},
 		[HS_VERB_INT_REQUEST] = {"int_request", "install a rule: monitor a flow",
-				.changes = true, .fields = hs_rule_fields},
+				.changes = true},
 		[HS_VERB_INT_UPDATE] = {"int_update", "change switches or sampling of a rule",
 				.changes = true},
 		[HS_VERB_INT_DELETE] = {"int_delete", "remove a rule", .changes = true,
@@ -284,16 +284,26 @@ void hs_api_verb_list(char *text, size_t size, enum hs_api_which which)
 					hs_api_verbs[i].name);
 }
 
+// The fields of a rule that is to be installed: it may have no ns_id yet.
+static void request_fields(struct hs_schema_field fields[HS_RULE_ROWS + 1])
+{
+	memcpy(fields, hs_rule_fields, sizeof(hs_rule_fields));
+	fields[HS_RULE_NS_ID].required = false;
+	fields[HS_RULE_NS_ID].fallback = "a free one, 100000 to 999999, by the flow";
+}
+
 const struct hs_schema_field *hs_api_verb_fields(
-		enum hs_api_verb verb, struct hs_schema_field update[HS_RULE_ROWS + 1])
+		enum hs_api_verb verb, struct hs_schema_field of_rule[HS_RULE_ROWS + 1])
 {
 	static const struct hs_schema_field none = {NULL};
 
 	if (verb == HS_VERB_INT_UPDATE)
-		hs_rule_update_fields(update);
-	return verb == HS_VERB_INT_UPDATE  ? update
-	       : hs_api_verbs[verb].fields ? hs_api_verbs[verb].fields
-					   : &none;
+		hs_rule_update_fields(of_rule);
+	if (verb == HS_VERB_INT_REQUEST)
+		request_fields(of_rule);
+	return verb == HS_VERB_INT_UPDATE || verb == HS_VERB_INT_REQUEST ? of_rule
+	       : hs_api_verbs[verb].fields				 ? hs_api_verbs[verb].fields
+									 : &none;
 }
 
 // ---- reading ----
@@ -388,17 +398,22 @@ static int check_together(enum hs_api_verb verb, const json_t *content, struct h
 	}
 }
 
-// "on" says where the rule belongs. All other members belong to the rule.
+// "on" says where the rule belongs. All other members belong to the rule. A rule without ns_id is
+// read with any, and gets its own when it is planned.
 static int read_rule(const json_t *content, struct hs_api_args *args, struct hs_error *err)
 {
+	bool named = json_object_get(content, "ns_id");
 	json_t *rest = NULL;
 
 	args->on = json_object_get(content, "on");
-	if (args->on) {
+	if (args->on || !named) {
 		rest = json_copy((json_t *)content);
 		json_object_del(rest, "on");
 	}
+	if (!named)
+		json_object_set_new(rest, "ns_id", json_integer(1));
 	int rc = hs_rule_from_json(rest ? rest : content, &args->rule, err);
+	args->rule.ns_id = named ? args->rule.ns_id : 0;
 	args->ns_id = args->rule.ns_id;
 	json_decref(rest);
 	return rc;

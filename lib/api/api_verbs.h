@@ -15,9 +15,10 @@ struct hs_api_verb_row {
 
 extern const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT];
 
-// Returns the fields of a verb. Those of int_update are made in `update`.
+// Returns the fields of a verb. Those of int_request and int_update are made in
+// `of_rule`.
 const struct hs_schema_field *hs_api_verb_fields(
-		enum hs_api_verb verb, struct hs_schema_field update[HS_RULE_ROWS + 1]);
+		enum hs_api_verb verb, struct hs_schema_field of_rule[HS_RULE_ROWS + 1]);
 
 // Returns the verb of a name, or -1.
 int hs_api_verb_find(const char *name);

@@ -15,6 +15,25 @@ void hs_rule_init(struct hs_rule *rule)
 	*rule = (struct hs_rule){.transmit_report = true, .hop_enabled = true};
 }
 
+static uint32_t hash(uint32_t so_far, const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) // FNV-1a
+		so_far = (so_far ^ bytes[i]) * UINT32_C(16777619);
+	return so_far;
+}
+
+uint32_t hs_rule_flow_ns(const struct hs_rule *rule)
+{
+	const uint8_t rest[] = {rule->src_host_bits, rule->dst_host_bits,
+			(uint8_t)(rule->src_port >> 8), (uint8_t)rule->src_port,
+			(uint8_t)(rule->dst_port >> 8), (uint8_t)rule->dst_port, rule->protocol,
+			rule->dscp};
+	uint32_t number = hash(UINT32_C(2166136261), rule->src_ip, sizeof(rule->src_ip));
+
+	number = hash(number, rule->dst_ip, sizeof(rule->dst_ip));
+	return 100000 + hash(number, rest, sizeof(rest)) % 900000;
+}
+
 static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 {
 	const char *port_path = rule->src_port ? "src_port" : "dst_port";
@@ -82,11 +101,29 @@ static int check_prefix(
 			hs_ip_prefix_write(ip, host_bits, text));
 }
 
+// No packet of a flow has the unspecified address. Who writes it means any address.
+static int refuse_unspecified(
+		const char *path, const uint8_t ip[16], uint8_t host_bits, struct hs_error *err)
+{
+	bool is_4 = hs_ip_address_is_ipv4(ip);
+
+	if (host_bits || !hs_ip_address_is_any(ip))
+		return 0;
+	return hs_error_set(err, "bad_value", path,
+			is_4 ? "a host's address, or with method int 0.0.0.0/0 for any"
+			     : "a host's address, or with method int ::/0 for any",
+			"%s: \"%s\" is the address of no host", path, is_4 ? "0.0.0.0" : "::");
+}
+
 static int check_prefixes(const struct hs_rule *rule, struct hs_error *err)
 {
 	int rc = check_prefix("src_ip", rule->src_ip, rule->src_host_bits, err);
 
-	return rc ? rc : check_prefix("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
+	if (rc == 0)
+		rc = check_prefix("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
+	if (rc == 0)
+		rc = refuse_unspecified("src_ip", rule->src_ip, rule->src_host_bits, err);
+	return rc ? rc : refuse_unspecified("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
 }
 
 // One flow needs one address at each end. Rules for sets of flows are INT's.
@@ -99,9 +136,6 @@ static int check_flexint(const struct hs_rule *rule, struct hs_error *err)
 				"prefix",
 				path);
 	}
-	if (rule->protocol == HS_RULE_ANY_PROTOCOL)
-		return hs_error_set(err, "out_of_range", "protocol", "tcp, udp or icmp",
-				"protocol: method flexint needs one, only method int takes any");
 	if (rule->dscp)
 		return hs_error_set(
 				err, "conflict", "dscp", "none", "dscp: method flexint has none");

@@ -115,6 +115,10 @@ void hs_rule_init(struct hs_rule *rule);
 // ("wrong_family" at src_ip or dst_ip).
 int hs_rule_check_method(const struct hs_rule *rule, const char *method, struct hs_error *err);
 
+// Returns the ns_id of a rule whose writer chose none: 100000 to 999999, by the flow that the rule
+// names, so that the same request gets the same ns_id at each node where this number is free.
+uint32_t hs_rule_flow_ns(const struct hs_rule *rule);
+
 // Checks all fields together. This is the one validator for API, file and CBOR. Returns 0, or
 // -EINVAL with *err.
 int hs_rule_check(const struct hs_rule *rule, struct hs_error *err);

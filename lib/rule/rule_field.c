@@ -211,7 +211,7 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.help = "destination port, 0 for any; 0 with icmp"},
 		[HS_RULE_PROTOCOL] = {"protocol", HS_SCHEMA_WORD, IN_RULE(protocol),
 				.words = protocols, .required = true,
-				.allowed = "tcp, udp or icmp, or with method int any",
+				.allowed = "tcp, udp, icmp or any",
 				.help = "protocol of the flow; icmp is ICMPv6, or ICMP between "
 					"IPv4 addresses"},
 		[HS_RULE_TRACE_TYPE] = {"trace_type", HS_SCHEMA_PARSED, IN_RULE(trace_type),

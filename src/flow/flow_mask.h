@@ -16,7 +16,7 @@
 
 struct hs_flow_table;
 
-#define HS_FLOW_PAIRS 20 // of prefix lengths, at most one for each mask
+#define HS_FLOW_PAIRS 24 // of prefix lengths, at most one for each mask
 
 struct hs_flow_mask {
 	uint64_t keep[HS_FLOW_KEY_WORDS]; // bits of a packet's key that rules compare

@@ -47,7 +47,7 @@ struct hs_flow_entry {
 };
 
 // Those of the rules, and those of reverse entries, which compare whole addresses of IPv6.
-#define HS_FLOW_MASKS (HS_RULE_MASKS + 4)
+#define HS_FLOW_MASKS (HS_RULE_MASKS + 8)
 
 struct hs_flow_table {
 	struct hs_flow_table_config config;

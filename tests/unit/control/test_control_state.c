@@ -302,7 +302,8 @@ static void a_list_is_refused_whole_where_it_would_need_a_seventeenth_mask(void 
 					2, "10.0.0.0/29", "") "]",
 			"\"ok\"");
 	expect(&l,
-			"{\"int_request\": {\"ns_id\": 5, \"src_ip\": \"::\", \"dst_ip\": \"::1\", "
+			"{\"int_request\": {\"ns_id\": 5, \"src_ip\": \"::2\", \"dst_ip\": "
+			"\"::1\", "
 			"\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": "
 			"\"count\","
 			" \"mode_setting\": 1}, \"dry_run\": true}",

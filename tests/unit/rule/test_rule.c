@@ -20,6 +20,8 @@ static struct hs_rule good_rule(void)
 	struct hs_rule rule;
 	hs_rule_init(&rule);
 	rule.ns_id = 7;
+	rule.src_ip[15] = 1;
+	rule.dst_ip[15] = 2;
 	rule.protocol = IPPROTO_UDP;
 	rule.trace_type = 0x7000E000;
 	rule.mode = HS_MODE_COUNT;
@@ -61,13 +63,13 @@ static void namespace_zero_is_refused(void **state)
 	assert_refused(&rule, "out_of_range", "ns_id");
 }
 
-static void only_tcp_udp_and_icmpv6_are_monitored(void **state)
+static void only_tcp_udp_icmpv6_and_any_protocol_are_monitored(void **state)
 {
 	(void)state;
 	for (unsigned protocol = 0; protocol < 256; protocol++) {
 		struct hs_rule rule = good_rule();
 		rule.protocol = (uint8_t)protocol;
-		if (protocol == 6 || protocol == 17 || protocol == 58)
+		if (protocol == 0 || protocol == 6 || protocol == 17 || protocol == 58)
 			assert_int_equal(hs_rule_check(&rule, NULL), 0);
 		else
 			assert_refused(&rule, "out_of_range", "protocol");
@@ -215,7 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_new_rule_transmits_reports_and_is_enabled),
 			cmocka_unit_test(namespace_zero_is_refused),
-			cmocka_unit_test(only_tcp_udp_and_icmpv6_are_monitored),
+			cmocka_unit_test(only_tcp_udp_icmpv6_and_any_protocol_are_monitored),
 			cmocka_unit_test(icmp_with_a_port_is_refused),
 			cmocka_unit_test(only_a_method_that_measures_ipv4_takes_its_addresses),
 			cmocka_unit_test(
