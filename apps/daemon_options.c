@@ -29,7 +29,8 @@ static const struct {
 } table[] = {
 		{{"config", required_argument, NULL, 'c'}, "FILE", NULL}, // the program says
 		{{"check", no_argument, NULL, OPTION_CHECK}, "",
-				"check the configuration and change nothing"},
+				"check the configuration, and whether the machine has "
+				"what it names; change nothing"},
 		{{"print-config", no_argument, NULL, OPTION_PRINT}, "",
 				"print the configuration with its defaults"},
 		{{"log-json", no_argument, NULL, OPTION_JSON}, "",
@@ -128,11 +129,15 @@ static void start_log(const struct options *options)
 			options->json);
 }
 
-static void say_error(const char *file, const struct hs_error *err)
+static void say_errors(const char *file, const struct hs_errors *errors)
 {
 	char text[HS_ERROR_TEXT];
 
-	fprintf(stderr, "%s:%s%s\n", file, err->path[0] ? "" : " ", hs_error_text(err, text));
+	for (unsigned i = 0; i < errors->n && i < HS_ERRORS_MOST; i++)
+		fprintf(stderr, "%s:%s%s\n", file, errors->list[i].path[0] ? "" : " ",
+				hs_error_text(&errors->list[i], text));
+	if (errors->n > HS_ERRORS_MOST)
+		fprintf(stderr, "%s: %u more errors\n", file, errors->n - HS_ERRORS_MOST);
 }
 
 static int print_config(json_t *config)
@@ -144,13 +149,28 @@ static int print_config(json_t *config)
 	return HS_EXIT_OK;
 }
 
+// The file is right, whatever the machine lacks: it may be for another machine.
+static int say_ok(const struct daemon_program *program, const char *file)
+{
+	static struct hs_errors lacks;
+	char text[HS_ERROR_TEXT];
+
+	program->lacks(&lacks);
+	printf("%s: ok%s\n", file, lacks.n ? ", but this machine lacks what it names" : "");
+	for (unsigned i = 0; i < lacks.n && i < HS_ERRORS_MOST; i++)
+		printf("  %s\n", hs_error_text(&lacks.list[i], text));
+	if (lacks.n > HS_ERRORS_MOST)
+		printf("  and %u more\n", lacks.n - HS_ERRORS_MOST);
+	return fflush(stdout) == 0 ? HS_EXIT_OK : HS_EXIT_FAILED;
+}
+
 static int run(const struct daemon_program *program, const struct options *options, int argc,
 		char **argv)
 {
 	if (options->print)
 		return print_config(program->print());
 	if (options->check)
-		return HS_EXIT_OK;
+		return say_ok(program, options->config);
 	start_log(options);
 	return program->run(argc, argv);
 }
@@ -158,7 +178,7 @@ static int run(const struct daemon_program *program, const struct options *optio
 int daemon_main(const struct daemon_program *program, int argc, char **argv)
 {
 	struct options options;
-	struct hs_error err = {0};
+	static struct hs_errors errors;
 
 	if (hs_clean_stdio("\n\t"))
 		return HS_EXIT_FAILED;
@@ -173,8 +193,8 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 		return HS_EXIT_OK;
 	}
 	int code = HS_EXIT_USAGE;
-	if (program->load(options.config, &err) < 0)
-		say_error(options.config, &err);
+	if (program->load(options.config, &errors) < 0)
+		say_errors(options.config, &errors);
 	else
 		code = run(program, &options, argc - optind, argv + optind);
 	program->fini();

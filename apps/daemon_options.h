@@ -3,7 +3,7 @@
 // it prints about the file.
 #pragma once
 
-#include "error.h"
+#include "errors.h"
 #include "exit_code.h"
 
 #include <jansson.h>
@@ -17,8 +17,11 @@ struct daemon_program {
 	const char *exit_codes;	 // the last lines of the help
 	bool takes_eal_words;	 // accepts words for DPDK's EAL after --
 
-	// Reads and checks the configuration, which the program keeps.
-	int (*load)(const char *file, struct hs_error *err);
+	// Reads and checks the configuration, which the program keeps. Returns 0, or a negative
+	// errno with *errors.
+	int (*load)(const char *file, struct hs_errors *errors);
+	// Adds what the configuration names and the machine does not have.
+	void (*lacks)(struct hs_errors *lacks);
 	json_t *(*print)(void);		   // the configuration; NULL is a failure
 	int (*run)(int argc, char **argv); // argv has words for EAL; returns an exit code
 	void (*fini)(void);

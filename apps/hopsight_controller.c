@@ -16,18 +16,26 @@ static int send_nothing(void *context, unsigned node, const char *text, size_t l
 	return -EAGAIN;
 }
 
-static int load(const char *file, struct hs_error *err)
+static int load(const char *file, struct hs_errors *errors)
 {
 	struct hs_controller_output output = {.send = send_nothing};
 	struct hs_controller *controller = NULL;
-	int rc = hs_controller_config_load(file, &config, err);
+	struct hs_error err = {0};
+	int rc = hs_controller_config_load(file, &config, errors);
 
-	if (rc == 0)
-		rc = hs_controller_daemon_check(&config, err);
-	if (rc == 0)
-		rc = hs_controller_create(&config, "check", &output, 0, &controller, err);
+	if (rc < 0)
+		return rc;
+	if (hs_controller_daemon_check(&config, &err) < 0)
+		rc = hs_errors_keep(errors, &err);
+	if (hs_controller_create(&config, "check", &output, 0, &controller, &err) < 0)
+		rc = hs_errors_keep(errors, &err);
 	hs_controller_destroy(controller);
 	return rc;
+}
+
+static void say_lacks(struct hs_errors *lacks)
+{
+	hs_controller_config_lacks(&config, lacks);
 }
 
 static json_t *print(void)
@@ -56,6 +64,7 @@ int main(int argc, char **argv)
 			.exit_codes = "Exit codes: 0 done, 1 failed at run time, 2 bad usage or "
 				      "configuration.",
 			.load = load,
+			.lacks = say_lacks,
 			.print = print,
 			.run = run,
 			.fini = fini,

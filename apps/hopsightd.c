@@ -11,9 +11,14 @@
 
 static struct hs_config config;
 
-static int load(const char *file, struct hs_error *err)
+static int load(const char *file, struct hs_errors *errors)
 {
-	return hs_config_load(file, NULL, &config, err);
+	return hs_config_load(file, NULL, &config, errors);
+}
+
+static void say_lacks(struct hs_errors *lacks)
+{
+	hs_config_lacks(&config, lacks);
 }
 
 static json_t *print(void)
@@ -44,6 +49,7 @@ int main(int argc, char **argv)
 				      "3 a port cannot be opened.",
 			.takes_eal_words = true,
 			.load = load,
+			.lacks = say_lacks,
 			.print = print,
 			.run = run,
 			.fini = fini,

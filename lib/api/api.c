@@ -30,18 +30,23 @@ static int check_which(enum hs_api_verb asked, enum hs_api_which which, struct h
 			"%s changes nothing, so it has no place here", verb->name);
 }
 
+static int read_verb(json_t *object, bool in_list, enum hs_api_which which,
+		struct hs_api_envelope *envelope, int *verb, struct hs_error *err)
+{
+	if (!json_is_object(object))
+		return hs_error_set(err, "bad_envelope", "", "an object with one verb",
+				"the request is not an object");
+	int rc = hs_api_object_read(object, in_list, envelope, verb, err);
+	return rc ? rc : check_which((enum hs_api_verb) * verb, which, err);
+}
+
 // The content is read last, because distinct `fields` and owners are stored for good.
 static int read_request(json_t *object, bool in_list, enum hs_api_which which,
 		struct hs_api_envelope *envelope, struct hs_api_args *args, struct hs_error *err)
 {
 	int verb;
+	int rc = read_verb(object, in_list, which, envelope, &verb, err);
 
-	if (!json_is_object(object))
-		return hs_error_set(err, "bad_envelope", "", "an object with one verb",
-				"the request is not an object");
-	int rc = hs_api_object_read(object, in_list, envelope, &verb, err);
-	if (rc == 0)
-		rc = check_which((enum hs_api_verb)verb, which, err);
 	if (rc)
 		return rc;
 	rc = hs_api_args_from_json((enum hs_api_verb)verb,
@@ -74,24 +79,32 @@ static void prefix_index(struct hs_error *err, const char *prefix, size_t index)
 	hs_error_prefix(err, path);
 }
 
-// Reads and plans all requests of a list. *failing_id (may be NULL) is the id of a refused request.
+// Reads and plans request i of a list. *failing_id (may be NULL) is the id of a refused request.
+static int plan_item(struct hs_api_plan *plan, json_t *items, size_t i, const char *prefix,
+		enum hs_api_which which, json_t **failing_id, struct hs_error *err)
+{
+	struct hs_api_envelope element = {.prefix = ""};
+	struct hs_api_args args;
+	json_t *item = json_array_get(items, i);
+	int rc = read_request(item, true, which, &element, &args, err);
+
+	if (rc == 0)
+		rc = plan_one(plan, item, &args, err);
+	if (rc)
+		prefix_index(err, prefix, i);
+	if (rc && failing_id)
+		*failing_id = element.id;
+	return rc;
+}
+
 static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix,
 		enum hs_api_which which, json_t **failing_id, struct hs_error *err)
 {
-	for (size_t i = 0; i < json_array_size(items); i++) {
-		struct hs_api_envelope element = {.prefix = ""};
-		struct hs_api_args args;
-		int rc = read_request(json_array_get(items, i), true, which, &element, &args, err);
-		if (rc == 0)
-			rc = plan_one(plan, json_array_get(items, i), &args, err);
-		if (rc) {
-			prefix_index(err, prefix, i);
-			if (failing_id)
-				*failing_id = element.id;
-			return rc;
-		}
-	}
-	return 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < json_array_size(items) && rc == 0; i++)
+		rc = plan_item(plan, items, i, prefix, which, failing_id, err);
+	return rc;
 }
 
 static int check_count(size_t n, const char *prefix, struct hs_error *err)
@@ -400,14 +413,65 @@ char *hs_api_handle(const struct hs_api_backend *backend, const char *message, s
 
 // ---- configuration files ----
 
+void hs_api_look_at_request(json_t *item, struct hs_errors *errors)
+{
+	struct hs_api_envelope element = {.prefix = ""};
+	struct hs_error err;
+	unsigned before = errors->n;
+	int verb;
+
+	if (read_verb(item, true, HS_API_CHANGES, &element, &verb, &err) < 0) {
+		hs_errors_keep(errors, &err);
+		return;
+	}
+	const char *name = hs_api_verbs[verb].name;
+	hs_api_args_errors((enum hs_api_verb)verb, json_object_get(item, name), errors);
+	hs_errors_prefix(errors, before, name);
+}
+
+static int check_list(const json_t *requests, struct hs_error *err)
+{
+	if (json_is_array(requests))
+		return 0;
+	return hs_error_set(
+			err, "wrong_type", "", "a list of requests", "the requests are not a list");
+}
+
+// What is missing after an error may be what the error kept from being there.
+static bool may_follow(const struct hs_error *err, const struct hs_errors *errors)
+{
+	return errors->n && strncmp(err->code, "no_such_", strlen("no_such_")) == 0;
+}
+
+int hs_api_plan_all(
+		const struct hs_api_backend *backend, json_t *requests, struct hs_errors *errors)
+{
+	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
+	struct hs_error err = {0};
+	unsigned before = errors->n;
+	int rc = plan ? check_list(requests, &err) : no_memory(&err);
+
+	if (rc)
+		hs_errors_keep(errors, &err);
+	for (size_t i = 0; rc == 0 && i < json_array_size(requests); i++) {
+		if (plan_item(plan, requests, i, "", HS_API_CHANGES, NULL, &err) == 0 ||
+				may_follow(&err, errors))
+			continue;
+		hs_errors_keep(errors, &err);
+		if (strcmp(err.code, "table_full") == 0)
+			break; // and so would be said of all further rules
+	}
+	hs_api_plan_destroy(plan);
+	return errors->n > before ? -EINVAL : 0;
+}
+
 int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err)
 {
 	struct hs_api_envelope envelope = {.items = requests, .prefix = ""};
 	size_t failed = 0;
 
-	if (!json_is_array(requests))
-		return hs_error_set(err, "wrong_type", "", "a list of requests",
-				"the requests are not a list");
+	if (check_list(requests, err))
+		return -EINVAL;
 	// A file may be larger than a message, because it is the operator's own.
 	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
 	struct hs_api_answers answers = {0};

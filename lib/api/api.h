@@ -8,7 +8,7 @@
 // call at a time.
 #pragma once
 
-#include "error.h"
+#include "errors.h"
 #include "route_book.h"
 #include "rule.h"
 
@@ -178,7 +178,8 @@ int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, stru
 int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
 		struct hs_error *err);
-// Only checks such a list (--check), against empty tables.
+// Only checks such a list (--check), against empty tables. Keeps the errors of all requests, with
+// paths as "[2].int_request.ns_id". Returns 0 or a negative errno.
 struct hs_api_check {
 	uint32_t rules;		      // capacity of the rule table
 	struct hs_route_book *routes; // the routes before the list; NULL: the node does not route
@@ -187,7 +188,12 @@ struct hs_api_check {
 			struct hs_error *err); // may be NULL
 	void *context;
 };
-int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_error *err);
+int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_errors *errors);
+
+// Keep all errors that an item of a configuration file's lists has by itself (hs_schema_field).
+void hs_api_look_at_request(json_t *request, struct hs_errors *errors);
+void hs_api_look_at_route(json_t *route, struct hs_errors *errors);
+void hs_api_look_at_neighbour(json_t *neighbour, struct hs_errors *errors);
 
 // Adds the `neighbours` and `routes` of a configuration file (lists of the verbs' contents; may be
 // NULL) to check->routes. Returns 0, or -EINVAL with *err, whose path is "neighbours[2].mac".

@@ -46,19 +46,10 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 	return check->admits ? check->admits(check->context, rule, err) : 0;
 }
 
-static int do_nothing(void *context, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)context, (void)args, (void)err;
-	*result = json_object();
-	return 0;
-}
-
-int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_error *err)
+int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_errors *errors)
 {
 	struct hs_api_check copy = *check;
 	const struct hs_api_backend empty = {.context = &copy,
-			.run = do_nothing,
 			.ns_exists = no_namespace,
 			.rule_of = no_rule,
 			.rules_free = rules_of,
@@ -66,10 +57,20 @@ int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct
 			.admits = admits,
 			.routes = routes_of,
 			.port_of = port_of};
-	return hs_api_run_list(&empty, requests, err);
+	return hs_api_plan_all(&empty, requests, errors);
 }
 
 // ---- routes and neighbours of a file ----
+
+void hs_api_look_at_route(json_t *route, struct hs_errors *errors)
+{
+	hs_api_args_errors(HS_VERB_ROUTE_ADD, route, errors);
+}
+
+void hs_api_look_at_neighbour(json_t *neighbour, struct hs_errors *errors)
+{
+	hs_api_args_errors(HS_VERB_NEIGHBOUR_ADD, neighbour, errors);
+}
 
 static int add_one(enum hs_api_verb verb, const json_t *item, const struct hs_api_check *check,
 		struct hs_error *err)

@@ -419,13 +419,21 @@ static int read_rule(const json_t *content, struct hs_api_args *args, struct hs_
 	return rc;
 }
 
+// `unknown` has the words of the style.
+static struct hs_schema_style style_of(enum hs_api_verb verb, char unknown[64])
+{
+	snprintf(unknown, 64, " is not a field of %s", hs_api_verbs[verb].name);
+	return verb == HS_VERB_INT_REQUEST ? hs_rule_style
+	       : verb == HS_VERB_INT_UPDATE
+			       ? hs_rule_update_style
+			       : (struct hs_schema_style){": is missing", unknown, ", "};
+}
+
 static int read_fields(enum hs_api_verb verb, json_t *content, struct hs_api_args *args,
 		struct hs_error *err)
 {
 	char unknown[64];
-	const struct hs_schema_style style = {": is missing", unknown, ", "};
-
-	snprintf(unknown, sizeof(unknown), " is not a field of %s", hs_api_verbs[verb].name);
+	const struct hs_schema_style style = style_of(verb, unknown);
 	int rc = hs_schema_read_as(&style, hs_api_verb_fields(verb, NULL), content, "", args, err);
 	args->has_ns_id = args->ns_id != 0;
 	return rc ? rc : check_together(verb, content, args, err);
@@ -451,6 +459,30 @@ int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct h
 		return read_fields(verb, (json_t *)content, args, err);
 	args->has_ns_id = rc == 0;
 	return rc;
+}
+
+// Values that are wrong by themselves come first. Only without them is it known what goes together.
+void hs_api_args_errors(enum hs_api_verb verb, json_t *content, struct hs_errors *errors)
+{
+	struct hs_schema_field of_rule[HS_RULE_ROWS + 1];
+	const struct hs_schema_field *fields = hs_api_verb_fields(verb, of_rule);
+	char unknown[64];
+	const struct hs_schema_style style = style_of(verb, unknown);
+	json_t *rest = verb == HS_VERB_INT_REQUEST ? json_copy(content) : json_incref(content);
+	struct hs_api_args args = {.verb = verb};
+	struct hs_rule rule;
+	struct hs_error err;
+	unsigned before = errors->n;
+
+	hs_rule_init(&rule);
+	if (verb == HS_VERB_INT_REQUEST)
+		json_object_del(rest, "on");
+	if (json_is_object(rest))
+		hs_schema_read_all_as(&style, fields, rest, "",
+				fields == of_rule ? (void *)&rule : &args, errors);
+	json_decref(rest);
+	if (errors->n == before && hs_api_args_from_json(verb, content, &args, &err) < 0)
+		hs_errors_keep(errors, &err);
 }
 
 // ---- describing ----

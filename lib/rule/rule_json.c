@@ -33,14 +33,18 @@ static int check_given(const json_t *object, const struct hs_rule *rule, struct 
 	return 0;
 }
 
+// Single spaces, because otherwise the names would not all fit.
+const struct hs_schema_style hs_rule_style = {" is missing", " is not a known field", " "};
+const struct hs_schema_style hs_rule_update_style = {
+		" is missing", " cannot be changed by an update", " "};
+
 int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err)
 {
-	// Single spaces, because otherwise the names would not all fit.
-	static const struct hs_schema_style style = {" is missing", " is not a known field", " "};
 	struct hs_rule parsed;
 
 	hs_rule_init(&parsed);
-	int rc = hs_schema_read_as(&style, hs_rule_fields, (json_t *)object, "", &parsed, err);
+	int rc = hs_schema_read_as(
+			&hs_rule_style, hs_rule_fields, (json_t *)object, "", &parsed, err);
 	if (rc == 0)
 		rc = check_given(object, &parsed, err);
 	if (rc == 0)
@@ -50,14 +54,11 @@ int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_erro
 	return rc;
 }
 
-static const struct hs_schema_style update_style = {
-		" is missing", " cannot be changed by an update", " "};
-
 static int refuse_none(const struct hs_schema_field *fields, struct hs_error *err)
 {
 	char keys[sizeof(err->expected)];
 
-	hs_schema_list_keys(&update_style, fields, keys, sizeof(keys));
+	hs_schema_list_keys(&hs_rule_update_style, fields, keys, sizeof(keys));
 	return hs_error_set(err, "missing_field", "", keys, "the update changes nothing");
 }
 
@@ -69,7 +70,8 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 
 	hs_rule_update_fields(fields);
 	memset(update, 0, sizeof(*update));
-	int rc = hs_schema_read_as(&update_style, fields, (json_t *)object, "", &update->to, err);
+	int rc = hs_schema_read_as(
+			&hs_rule_update_style, fields, (json_t *)object, "", &update->to, err);
 	*ns_id = update->to.ns_id;
 	if (rc)
 		return rc;

@@ -5,12 +5,16 @@
 #pragma once
 
 #include "rule.h"
+#include "schema.h"
 
 #include <jansson.h>
 
 // Reads the content of an int_request. Returns 0, or -EINVAL with *err (path "src_ip", ...); codes
 // unknown_field, missing_field, wrong_type, bad_value, out_of_range, wrong_family, unsupported.
 int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err);
+
+// How errors of the two are worded.
+extern const struct hs_schema_style hs_rule_style, hs_rule_update_style;
 
 // Writes every field with the same names and units. mode_setting is an integer if it is whole.
 // Returns a new reference, or NULL if memory is out.

@@ -100,7 +100,22 @@ struct reader {
 	const void *root;
 	const struct hs_schema_style *style; // NULL: as in configurations
 	struct hs_error *err;
+	struct hs_errors *all; // NULL: the first error ends the reading
 };
+
+// Returns 0 to go on after an error that is kept.
+static int keep(const struct reader *reader, int rc)
+{
+	if (rc == 0 || rc == -ENOMEM || !reader->all)
+		return rc;
+	hs_errors_keep(reader->all, reader->err);
+	return 0;
+}
+
+static unsigned kept(const struct reader *reader)
+{
+	return reader->all ? reader->all->n : 0;
+}
 
 static int read_name(const struct reader *reader, const struct hs_schema_field *field,
 		json_t *value, const char *path, void *at)
@@ -121,18 +136,35 @@ static int read_name(const struct reader *reader, const struct hs_schema_field *
 	return 0;
 }
 
-static int read_kept(const struct hs_schema_field *field, json_t *value, const char *path, void *at,
-		struct hs_error *err)
+static void look_at_items(const struct hs_schema_field *field, json_t *list, const char *path,
+		struct hs_errors *errors)
+{
+	char at[160];
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (list, i, item) {
+		unsigned before = errors->n;
+		field->look(item, errors);
+		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		hs_errors_prefix(errors, before, at);
+	}
+}
+
+static int read_kept(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *value, const char *path, void *at)
 {
 	json_t *before;
 
 	if (!json_is_array(value))
-		return hs_schema_wrong_type(
-				value, path, field->expected ? field->expected : "a list", err);
+		return hs_schema_wrong_type(value, path,
+				field->expected ? field->expected : "a list", reader->err);
 	memcpy(&before, at, sizeof(before));
 	json_decref(before);
 	json_incref(value);
 	memcpy(at, &value, sizeof(value));
+	if (reader->all && field->look)
+		look_at_items(field, value, path, reader->all);
 	return 0;
 }
 
@@ -173,7 +205,11 @@ static int read_item(const struct reader *reader, const struct hs_schema_field *
 		memcpy(item, list->fresh, list->item_bytes);
 	else
 		memset(item, 0, list->item_bytes);
+	unsigned before = kept(reader);
 	int rc = read_field(reader, &list->item, value, at, item);
+	// An item with a wrong value would get errors that only follow from the first one.
+	if (kept(reader) > before)
+		return rc;
 	if (rc == 0 && list->take)
 		return list->take(into, &(struct hs_schema_item){item, value, at, i}, reader->err);
 	return rc == 0 && list->check ? list->check(value, at, into, i, reader->err) : rc;
@@ -190,7 +226,7 @@ static int take_items(const struct reader *reader, const struct hs_schema_field 
 
 	json_array_foreach (list, i, item) {
 		if (rc == 0)
-			rc = read_item(reader, field, item, path, into, room, i);
+			rc = keep(reader, read_item(reader, field, item, path, into, room, i));
 	}
 	free(room);
 	return rc;
@@ -222,7 +258,8 @@ static int read_list(const struct reader *reader, const struct hs_schema_field *
 		// An item that cannot be read counts: the caller releases what it has.
 		if (list->counted)
 			*(unsigned *)((char *)into + list->count) = (unsigned)i + 1;
-		rc = read_item(reader, field, item, path, into, items + i * list->item_bytes, i);
+		rc = keep(reader, read_item(reader, field, item, path, into,
+						  items + i * list->item_bytes, i));
 	}
 	return rc;
 }
@@ -264,13 +301,16 @@ static int read_map(const struct reader *reader, const struct hs_schema_field *f
 		memset(item, 0, list->item_bytes);
 		if (list->fresh)
 			memcpy(item, list->fresh, list->item_bytes);
+		unsigned before = kept(reader);
 		int rc = read_name_of_item(list, key, at, item, reader->err);
 		if (rc == 0)
 			rc = read_field(reader, &list->item, value, at, item);
-		if (rc == 0 && list->check)
+		if (rc == 0 && list->check && kept(reader) == before)
 			rc = list->check(value, at, into, *n, reader->err);
-		if (rc < 0)
+		if (rc < 0 && keep(reader, rc) < 0)
 			return rc;
+		if (rc < 0)
+			continue;
 		item += list->item_bytes;
 		++*n;
 	}
@@ -299,7 +339,7 @@ static int read_field(const struct reader *reader, const struct hs_schema_field 
 		memcpy(at, &value, sizeof(value));
 		return 0;
 	case HS_SCHEMA_KEPT:
-		return read_kept(field, value, path, at, err);
+		return read_kept(reader, field, value, path, at);
 	case HS_SCHEMA_CUSTOM:
 		return field->read(value, path, at, err);
 	default: {
@@ -344,8 +384,7 @@ static int refuse_unknown(const struct reader *reader, const struct hs_schema_fi
 
 	if (style && style->open)
 		return 0;
-	json_object_foreach_safe(object, next, key, value)
-	{
+	json_object_foreach_safe (object, next, key, value) {
 		char known[sizeof(reader->err->expected)], at[160], clean[84];
 		if (is_key(fields, key))
 			continue;
@@ -356,11 +395,12 @@ static int refuse_unknown(const struct reader *reader, const struct hs_schema_fi
 		hs_schema_clean_key(clean, sizeof(clean), key);
 		snprintf(at, sizeof(at), "%s%s%s", path, path[0] ? "." : "", clean);
 		hs_schema_list_keys(style, fields, known, sizeof(known));
-		if (style)
-			return hs_error_set(reader->err, "unknown_field", at, known, "%s%s", clean,
-					style->unknown);
-		return hs_error_set(reader->err, "unknown_field", at, known,
-				"there is no \"%.64s\" here", key);
+		int rc = style ? hs_error_set(reader->err, "unknown_field", at, known, "%s%s",
+						 clean, style->unknown)
+			       : hs_error_set(reader->err, "unknown_field", at, known,
+						 "there is no \"%.64s\" here", key);
+		if (keep(reader, rc) < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -397,8 +437,8 @@ static int read_object(const struct reader *reader, const struct hs_schema_field
 			snprintf(at, sizeof(at), "%s.%s", path, fields->key);
 			whole = at;
 		}
-		rc = value ? read_field(reader, fields, value, whole, into)
-			   : refuse_missing(reader, fields, whole);
+		rc = keep(reader, value ? read_field(reader, fields, value, whole, into)
+					: refuse_missing(reader, fields, whole));
 	}
 	return rc;
 }
@@ -414,6 +454,25 @@ int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const c
 		void *into, struct hs_error *err)
 {
 	return hs_schema_read_as(NULL, fields, object, path, into, err);
+}
+
+int hs_schema_read_all_as(const struct hs_schema_style *style, const struct hs_schema_field *fields,
+		json_t *object, const char *path, void *into, struct hs_errors *errors)
+{
+	struct hs_error err = {0};
+	const struct reader reader = {.root = into, .style = style, .err = &err, .all = errors};
+	unsigned before = errors->n;
+	int rc = read_object(&reader, fields, object, path, into);
+
+	if (rc < 0)
+		hs_errors_keep(errors, &err);
+	return rc < 0 ? rc : errors->n > before ? -EINVAL : 0;
+}
+
+int hs_schema_read_all(const struct hs_schema_field *fields, json_t *object, const char *path,
+		void *into, struct hs_errors *errors)
+{
+	return hs_schema_read_all_as(NULL, fields, object, path, into, errors);
 }
 
 int hs_schema_read_value(const struct hs_schema_field *field, json_t *value, const char *path,

@@ -6,6 +6,7 @@
 // Thread rule: any; the tables are constant, the struct belongs to the caller.
 #pragma once
 
+#include "errors.h"
 #include "schema_value.h"
 
 // Reads an object into a struct, in the order of the table. Members whose keys are absent do not
@@ -13,6 +14,10 @@
 // "bad_value", "missing_field".
 int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const char *path,
 		void *into, struct hs_error *err);
+
+// Does the same and goes on after each error: *errors has all errors of all members and items.
+int hs_schema_read_all(const struct hs_schema_field *fields, json_t *object, const char *path,
+		void *into, struct hs_errors *errors);
 
 // How errors of an object are worded, and of the objects in it. `missing` and `unknown` follow the
 // key. A style without `missing` words this as hs_schema_read does.
@@ -24,6 +29,9 @@ struct hs_schema_style {
 };
 int hs_schema_read_as(const struct hs_schema_style *style, const struct hs_schema_field *fields,
 		json_t *object, const char *path, void *into, struct hs_error *err);
+// Does the same and goes on after each error, as hs_schema_read_all.
+int hs_schema_read_all_as(const struct hs_schema_style *style, const struct hs_schema_field *fields,
+		json_t *object, const char *path, void *into, struct hs_errors *errors);
 // Lists the keys, for `expected`.
 void hs_schema_list_keys(const struct hs_schema_style *style, const struct hs_schema_field *fields,
 		char *text, size_t size);

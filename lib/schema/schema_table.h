@@ -4,7 +4,7 @@
 // Thread rule: any; constants.
 #pragma once
 
-#include "error.h"
+#include "errors.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -96,6 +96,9 @@ struct hs_schema_field {
 	// Custom: `at` is the struct plus `offset`.
 	int (*read)(json_t *value, const char *path, void *at, struct hs_error *err);
 	json_t *(*print)(const void *at); // a NULL result leaves out the key
+	// Kept, where all errors are read: keeps the errors of an item, with paths from it on; may
+	// be NULL.
+	void (*look)(json_t *item, struct hs_errors *errors);
 	// JSON Schema of a value that no row describes, with ' in place of "; else that of
 	// `fields`.
 	const char *shape;
@@ -121,7 +124,8 @@ struct hs_schema_list {
 	const char *noun;   // "ports"; may be NULL
 	const char *bounds; // NULL: "at most 32 ports", "1 to 32 ports"
 	const void *fresh;  // an item before it is read; NULL: zeros
-	// Called after each item, with the struct that has the list; may be NULL.
+	// Called after each item whose values are right, with the struct that has the list; may be
+	// NULL.
 	int (*check)(json_t *item, const char *path, void *into, size_t index,
 			struct hs_error *err);
 	// In place of an array: takes each item, before the next item is read.

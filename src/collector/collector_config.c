@@ -371,7 +371,7 @@ static int check_formats(struct hs_collector_config *config, struct hs_error *er
 	return 0;
 }
 
-static int check_ways_in(const struct hs_collector_config *config, struct hs_error *err)
+static int check_ways_in(struct hs_collector_config *config, struct hs_error *err)
 {
 	if (config->n_listen + config->n_ports == 0)
 		return hs_error_set(err, "missing_field", "listen",
@@ -400,30 +400,50 @@ static int check_workers(const struct hs_collector_config *config, const cpu_set
 	return hs_config_check_cores(&config->base, cores, err);
 }
 
-static int check(struct hs_collector_config *config, const cpu_set_t *cores, struct hs_error *err)
+static int check_name(struct hs_collector_config *config, struct hs_error *err)
 {
-	if (hs_schema_check_name(config->base.node.name, "name", err) < 0 ||
-			check_workers(config, cores, err) < 0 || check_ways_in(config, err) < 0 ||
-			check_formats(config, err) < 0)
-		return -EINVAL;
-	if (hs_influx_check(&config->base.influx, err) < 0)
-		return -EINVAL;
+	return hs_schema_check_name(config->base.node.name, "name", err);
+}
+
+static int check_influx(struct hs_collector_config *config, struct hs_error *err)
+{
+	return hs_influx_check(&config->base.influx, err);
+}
+
+static int check_control(struct hs_collector_config *config, struct hs_error *err)
+{
 	return hs_config_check_control(&config->base, err);
+}
+
+static int check(struct hs_collector_config *config, const cpu_set_t *cores,
+		struct hs_errors *errors)
+{
+	static int (*const parts[])(struct hs_collector_config *, struct hs_error *) = {
+			check_name, check_ways_in, check_formats, check_influx, check_control};
+	struct hs_error err = {0};
+	int rc = 0;
+
+	if (check_workers(config, cores, &err) < 0)
+		rc = hs_errors_keep(errors, &err);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i](config, &err) < 0)
+			rc = hs_errors_keep(errors, &err);
+	return rc;
 }
 
 // Takes over `root`.
 static int take_root(json_t *root, const cpu_set_t *cores, struct hs_collector_config *config,
-		struct hs_error *err)
+		struct hs_errors *errors)
 {
 	cpu_set_t own;
 
 	if (!cores)
 		cores = hs_config_own_cores(&own);
 	set_defaults(config, cores);
-	int rc = hs_schema_read(fields, root, "", config, err);
+	int rc = hs_schema_read_all(fields, root, "", config, errors);
 	if (rc == 0) {
 		derive_defaults(config, root);
-		rc = check(config, cores, err);
+		rc = check(config, cores, errors);
 	}
 	json_decref(root);
 	if (rc < 0)
@@ -437,16 +457,24 @@ int hs_collector_config_parse(const char *text, size_t len, const cpu_set_t *cor
 	json_error_t syntax;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 
-	return root ? take_root(root, cores, config, err) : hs_schema_syntax_error(&syntax, err);
+	struct hs_errors errors = {0};
+	int rc = root ? take_root(root, cores, config, &errors)
+		      : hs_schema_syntax_error(&syntax, err);
+	if (errors.n)
+		*err = errors.list[0];
+	return rc;
 }
 
 int hs_collector_config_load(const char *file, const cpu_set_t *cores,
-		struct hs_collector_config *config, struct hs_error *err)
+		struct hs_collector_config *config, struct hs_errors *errors)
 {
+	struct hs_error err = {0};
 	json_t *root;
-	int rc = hs_schema_load_file(file, &root, err);
+	int rc = hs_schema_load_file(file, &root, &err);
 
-	return rc < 0 ? rc : take_root(root, cores, config, err);
+	if (rc < 0)
+		hs_errors_keep(errors, &err);
+	return rc < 0 ? rc : take_root(root, cores, config, errors);
 }
 
 void hs_collector_config_fini(struct hs_collector_config *config)

@@ -55,10 +55,10 @@ struct hs_collector_config {
 };
 
 // Reads a file, or `text` of `len` bytes. Core numbers are checked against `cores`; NULL: those
-// that this process may run on. Returns 0, or a negative errno with *err, whose path is as in
-// hs_config_load. On failure nothing needs to be released.
+// that this process may run on. Returns 0, or a negative errno with *errors or *err as
+// hs_config_load has them. On failure nothing needs to be released.
 int hs_collector_config_load(const char *file, const cpu_set_t *cores,
-		struct hs_collector_config *config, struct hs_error *err);
+		struct hs_collector_config *config, struct hs_errors *errors);
 int hs_collector_config_parse(const char *text, size_t len, const cpu_set_t *cores,
 		struct hs_collector_config *config, struct hs_error *err);
 void hs_collector_config_fini(struct hs_collector_config *config);

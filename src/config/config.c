@@ -5,6 +5,7 @@
 #include "config_parts.h"
 #include "egress.h"
 
+#include "api.h"
 #include "flexint.h"
 #include "qos_lengths.h"
 
@@ -140,8 +141,10 @@ static const struct hs_schema_field forwarding_fields[] = {
 				.expected = "a list of pairs of port names", .list = &pair_list,
 				.given = is_patch},
 		{"neighbours", HS_SCHEMA_KEPT, CONFIG(neighbours),
-				.shape = LIST_OF("neighbour_add")},
-		{"routes", HS_SCHEMA_KEPT, CONFIG(routes), .shape = LIST_OF("route_add")},
+				.shape = LIST_OF("neighbour_add"),
+				.look = hs_api_look_at_neighbour},
+		{"routes", HS_SCHEMA_KEPT, CONFIG(routes), .shape = LIST_OF("route_add"),
+				.look = hs_api_look_at_route},
 		{"mac_age_s", HS_SCHEMA_UINT, CONFIG(node.mac_age_s), .min = 1, .max = 86400},
 		{NULL},
 };
@@ -216,7 +219,7 @@ static const struct hs_schema_field fields[] = {
 				.given = is_scraped},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
-				.shape = LIST_OF("change")},
+				.shape = LIST_OF("change"), .look = hs_api_look_at_request},
 		{NULL},
 };
 
@@ -291,17 +294,17 @@ static void derive_defaults(struct hs_config *config, json_t *root)
 
 // Takes over `root`.
 static int take_root(json_t *root, const cpu_set_t *cores, struct hs_config *config,
-		struct hs_error *err)
+		struct hs_errors *errors)
 {
 	cpu_set_t own;
 
 	if (!cores)
 		cores = hs_config_own_cores(&own);
 	set_defaults(config, cores);
-	int rc = hs_schema_read(fields, root, "", config, err);
+	int rc = hs_schema_read_all(fields, root, "", config, errors);
 	if (rc == 0) {
 		derive_defaults(config, root);
-		rc = hs_config_check(config, cores, err);
+		rc = hs_config_check(config, cores, errors);
 	}
 	json_decref(root);
 	if (rc < 0)
@@ -315,16 +318,24 @@ int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct
 	json_error_t syntax;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 
-	return root ? take_root(root, cores, config, err) : hs_schema_syntax_error(&syntax, err);
+	struct hs_errors errors = {0};
+	int rc = root ? take_root(root, cores, config, &errors)
+		      : hs_schema_syntax_error(&syntax, err);
+	if (errors.n)
+		*err = errors.list[0];
+	return rc;
 }
 
 int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *config,
-		struct hs_error *err)
+		struct hs_errors *errors)
 {
+	struct hs_error err = {0};
 	json_t *root;
-	int rc = hs_schema_load_file(file, &root, err);
+	int rc = hs_schema_load_file(file, &root, &err);
 
-	return rc < 0 ? rc : take_root(root, cores, config, err);
+	if (rc < 0)
+		hs_errors_keep(errors, &err);
+	return rc < 0 ? rc : take_root(root, cores, config, errors);
 }
 
 void hs_config_fini(struct hs_config *config)

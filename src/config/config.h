@@ -105,15 +105,20 @@ struct hs_config {
 	json_t *requests;	     // a list; owned
 };
 
-// Reads a file, or `text` of `len` bytes. Core numbers are checked against `cores`, and defaults
-// are taken from them; NULL: the cores that this process may run on. Returns 0, or a negative errno
-// with *err: the path of a syntax error is "line:column", of any other "ports[3].mtu". On failure
-// nothing needs to be released.
+// Reads a file, with all its errors, or `text` of `len` bytes, with the first error. What values
+// mean together is checked where each value by itself is right. Core numbers are checked against
+// `cores`, and defaults are taken from them; NULL: the cores that this process may run on. Returns
+// 0, or a negative errno with *err: the path of a syntax error is "line:column", of any other
+// "ports[3].mtu". On failure nothing needs to be released.
 int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *config,
-		struct hs_error *err);
+		struct hs_errors *errors);
 int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
 		struct hs_error *err);
 void hs_config_fini(struct hs_config *config);
+
+// Adds what the configuration names and this machine does not have: interfaces, PCI devices, and
+// folders that can be written.
+void hs_config_lacks(const struct hs_config *config, struct hs_errors *lacks);
 
 // Returns the values in force, with defaults, as JSON that hs_config_parse accepts. New reference.
 json_t *hs_config_print(const struct hs_config *config);

@@ -202,23 +202,24 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 	return rc ? rc : hs_rule_admission(&config->node, rule, err);
 }
 
-static int check_tables(
-		struct hs_config *config, const struct hs_api_check *check, struct hs_error *err)
+static int check_tables(struct hs_config *config, const struct hs_api_check *check,
+		struct hs_errors *errors)
 {
-	if (hs_api_check_routes(config->neighbours, config->routes, check, err) < 0) {
-		hs_error_prefix(err, "forwarding");
-		return -EINVAL;
+	struct hs_error err;
+
+	if (hs_api_check_routes(config->neighbours, config->routes, check, &err) < 0) {
+		hs_error_prefix(&err, "forwarding");
+		return hs_errors_keep(errors, &err);
 	}
-	if (hs_api_check_list(config->requests, check, err) < 0) {
-		hs_error_prefix(err, "requests");
-		return -EINVAL;
-	}
-	return 0;
+	int rc = hs_api_check_list(config->requests, check, errors);
+	hs_errors_prefix(errors, 0, "requests"); // nothing else is wrong
+	return rc;
 }
 
 // Requests of the configuration are checked against tables that nobody uses.
-static int check_requests(struct hs_config *config, struct hs_error *err)
+static int check_requests(struct hs_config *config, struct hs_errors *errors)
 {
+	struct hs_error err;
 	struct hs_api_check check = {.rules = config->node.rules,
 			.port_of = find_port,
 			.admits = admits,
@@ -226,11 +227,13 @@ static int check_requests(struct hs_config *config, struct hs_error *err)
 
 	if (config->node.forwarding == HS_FORWARD_ROUTE) {
 		check.routes = hs_route_book_create(config->node.routes);
-		if (!check.routes)
-			return hs_error_set(err, "no_memory", "memory.routes", "fewer",
+		if (!check.routes) {
+			hs_error_set(&err, "no_memory", "memory.routes", "fewer",
 					"no memory for %u routes", config->node.routes);
+			return hs_errors_keep(errors, &err);
+		}
 	}
-	int rc = check_tables(config, &check, err);
+	int rc = check_tables(config, &check, errors);
 	hs_route_book_destroy(check.routes);
 	return rc;
 }
@@ -319,25 +322,61 @@ int hs_config_check_control(const struct hs_config *config, struct hs_error *err
 	return check_endpoints(&config->publish_bind, "control.publish_bind", open || used, err);
 }
 
-int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
+// ---- all of it ----
+
+static int check_name(struct hs_config *config, struct hs_error *err)
 {
-	if (hs_schema_check_name(config->node.name, "node.name", err) < 0 ||
-			hs_config_check_cores(config, cores, err) < 0)
-		return -EINVAL;
-	if (config->n_ports == 0)
-		return hs_error_set(err, "missing_field", "ports", "at least one port",
+	return hs_schema_check_name(config->node.name, "node.name", err);
+}
+
+static int check_influx(struct hs_config *config, struct hs_error *err)
+{
+	return hs_influx_check(&config->influx, err);
+}
+
+static int check_control(struct hs_config *config, struct hs_error *err)
+{
+	return hs_config_check_control(config, err);
+}
+
+static int check_ports(struct hs_config *config, struct hs_errors *errors)
+{
+	struct hs_error err = {0};
+	int rc = 0;
+
+	if (config->n_ports == 0) {
+		hs_error_set(&err, "missing_field", "ports", "at least one port",
 				"the node has no ports");
-	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (hs_config_check_port(config, i, err) < 0 || check_queue(config, i, err) < 0)
-			return -EINVAL;
+		return hs_errors_keep(errors, &err);
 	}
-	if (resolve_ids(config, err) < 0)
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		if (hs_config_check_port(config, i, &err) < 0 || check_queue(config, i, &err) < 0)
+			rc = hs_errors_keep(errors, &err);
+	}
+	return rc;
+}
+
+int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors)
+{
+	static int (*const alone[])(struct hs_config *, struct hs_error *) = {
+			check_name, check_control, check_influx};
+	static int (*const of_ports[])(struct hs_config *, struct hs_error *) = {resolve_ids,
+			hs_config_resolve_profiles, hs_config_resolve_exports,
+			check_forwarding,
+			check_in_band};
+	struct hs_error err = {0};
+	int rc = 0;
+
+	if (hs_config_check_cores(config, cores, &err) < 0)
+		rc = hs_errors_keep(errors, &err);
+	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+		if (alone[i](config, &err) < 0)
+			rc = hs_errors_keep(errors, &err);
+	if (check_ports(config, errors) < 0)
 		return -EINVAL;
-	if (hs_config_resolve_profiles(config, err) < 0 ||
-			hs_config_resolve_exports(config, err) < 0 ||
-			check_forwarding(config, err) < 0 || check_in_band(config, err) < 0 ||
-			hs_config_check_control(config, err) < 0 ||
-			hs_influx_check(&config->influx, err) < 0)
-		return -EINVAL;
-	return check_requests(config, err);
+	for (size_t i = 0; i < sizeof(of_ports) / sizeof(of_ports[0]); i++)
+		if (of_ports[i](config, &err) < 0)
+			rc = hs_errors_keep(errors, &err);
+	// Whether a request fits depends on all of it.
+	return rc == 0 ? check_requests(config, errors) : rc;
 }

@@ -5,8 +5,9 @@
 
 #include "config.h"
 
-// Checks across fields and turns the names in pairs into indices. Returns 0, or -EINVAL with *err.
-int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);
+// Checks across fields and turns the names in pairs into indices. Returns 0, or -EINVAL with
+// *errors.
+int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors);
 
 // Parts of it, of the same result: the cores; one port's name and device, beside those before it;
 // endpoints and keys.

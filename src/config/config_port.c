@@ -122,7 +122,9 @@ static const struct hs_schema_field port_fields[] = {
 				.shape = HS_CONFIG_PCI_SHAPE},
 		{"driver", HS_SCHEMA_CUSTOM, .read = hs_config_read_driver,
 				.print = hs_config_print_driver, .shape = HS_CONFIG_DRIVER_SHAPE},
-		{"side", HS_SCHEMA_WORD, PORT(side), .demanded = true, .words = side_words,
+		// There is no default: if a port were taken for inside by mistake, the node would
+		// trust what hosts send.
+		{"side", HS_SCHEMA_WORD, PORT(side), .required = true, .words = side_words,
 				.expected = "host or network"},
 		{"profile", HS_SCHEMA_TEXT, PORT(profile), .min = 1, .max = HS_PORT_NAME_MAX - 1},
 		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
@@ -135,28 +137,12 @@ static const struct hs_schema_field port_fields[] = {
 		{NULL},
 };
 
-// There is no default: if a port were taken for inside by mistake, the node would trust what hosts
-// send.
-static int check_side(
-		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
-{
-	char at[48];
-
-	(void)into;
-	(void)index;
-	if (json_object_get(item, "side"))
-		return 0;
-	snprintf(at, sizeof(at), "%s.side", path);
-	return hs_error_set(err, "missing_field", at, "host or network", "the port has no side");
-}
-
 const struct hs_schema_list hs_config_port_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = port_fields},
 		HS_SCHEMA_ITEMS(struct hs_config, ports),
 		HS_SCHEMA_COUNT(struct hs_config, n_ports),
 		.noun = "ports",
 		.fresh = &(const struct hs_port_config){.mtu = 1500, .rx_queues = 1},
-		.check = check_side,
 };
 
 int hs_config_port_index(const struct hs_config *config, const char *name)

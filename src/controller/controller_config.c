@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "controller_config.h"
 
+#include "api.h"
+#include "machine.h"
 #include "qos_lengths.h"
 
 #include <errno.h>
@@ -68,6 +70,9 @@ int hs_controller_config_node(const struct hs_controller_config *config, const c
 static uint32_t find_node(const void *root, const char *name)
 {
 	int node = hs_controller_config_node(root, name);
+	// A node whose name is missing or wrong may be the one that is meant.
+	if (node < 0)
+		node = hs_controller_config_node(root, "");
 	return node < 0 ? HS_SCHEMA_NO_NAME : (uint32_t)node;
 }
 
@@ -207,8 +212,9 @@ static const struct hs_schema_field fields[] = {
 		{"prometheus", HS_SCHEMA_OBJECT, CONFIG(prometheus), .fields = hs_scrape_fields,
 				.given = is_scraped},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
-		// The controller checks their content with the validator of the API.
+		// The controller checks what they mean with the validator of the API.
 		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
+				.look = hs_api_look_at_request,
 				.shape = "{'type': 'array', 'items': {'$ref': "
 					 "'request.json#/$defs/change'}}"},
 		{NULL},
@@ -233,37 +239,45 @@ static void set_defaults(struct hs_controller_config *config)
 	};
 }
 
-static int read_root(json_t *root, struct hs_controller_config *config, struct hs_error *err)
+static int read_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
 {
-	int rc = hs_schema_read(fields, root, "", config, err);
+	struct hs_error err = {0};
+	int rc = hs_schema_read_all(fields, root, "", config, errors);
 
 	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
-	if (rc == 0 && config->n_nodes == 0)
-		rc = hs_error_set(err, "missing_field", "nodes", "at least one node",
+	if (rc < 0)
+		return rc;
+	if (config->n_nodes == 0) {
+		hs_error_set(&err, "missing_field", "nodes", "at least one node",
 				"there are no nodes to look after");
-	return rc < 0 ? rc : hs_influx_check(&config->influx, err);
+		rc = hs_errors_keep(errors, &err);
+	}
+	if (hs_influx_check(&config->influx, &err) < 0)
+		rc = hs_errors_keep(errors, &err);
+	return rc;
 }
 
 // Takes over `root`.
-static int take_root(json_t *root, struct hs_controller_config *config, struct hs_error *err)
+static int take_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
 {
 	set_defaults(config);
-	int rc = read_root(root, config, err);
+	int rc = read_root(root, config, errors);
 	json_decref(root);
-	if (rc == -ENOMEM)
-		hs_error_set(err, "internal", "", "", "memory is out");
 	if (rc < 0)
 		hs_controller_config_fini(config);
 	return rc;
 }
 
 int hs_controller_config_load(
-		const char *file, struct hs_controller_config *config, struct hs_error *err)
+		const char *file, struct hs_controller_config *config, struct hs_errors *errors)
 {
+	struct hs_error err = {0};
 	json_t *root;
-	int rc = hs_schema_load_file(file, &root, err);
+	int rc = hs_schema_load_file(file, &root, &err);
 
-	return rc < 0 ? rc : take_root(root, config, err);
+	if (rc < 0)
+		hs_errors_keep(errors, &err);
+	return rc < 0 ? rc : take_root(root, config, errors);
 }
 
 int hs_controller_config_parse(const char *text, size_t len, struct hs_controller_config *config,
@@ -271,8 +285,12 @@ int hs_controller_config_parse(const char *text, size_t len, struct hs_controlle
 {
 	json_error_t syntax;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
+	struct hs_errors errors = {0};
+	int rc = root ? take_root(root, config, &errors) : hs_schema_syntax_error(&syntax, err);
 
-	return root ? take_root(root, config, err) : hs_schema_syntax_error(&syntax, err);
+	if (errors.n)
+		*err = errors.list[0];
+	return rc;
 }
 
 void hs_controller_config_fini(struct hs_controller_config *config)
@@ -283,6 +301,23 @@ void hs_controller_config_fini(struct hs_controller_config *config)
 	free(config->nodes);
 	json_decref(config->requests);
 	*config = (struct hs_controller_config){.n_nodes = 0};
+}
+
+void hs_controller_config_lacks(const struct hs_controller_config *config, struct hs_errors *lacks)
+{
+	const struct {
+		const struct hs_endpoints *endpoints;
+		const char *path;
+	} lists[] = {{&config->bind, "control.bind"},
+			{&config->subscribe_bind, "control.subscribe_bind"},
+			{&config->publish_bind, "control.publish_bind"}};
+	const char *list[HS_MAX_ENDPOINTS];
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		hs_machine_endpoints(list, hs_endpoints_point(lists[i].endpoints, list),
+				lists[i].path, lacks);
+	if (config->state_file[0])
+		hs_machine_folder(config->state_file, false, "state.file", lacks);
 }
 
 json_t *hs_controller_config_print(const struct hs_controller_config *config)

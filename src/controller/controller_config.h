@@ -69,13 +69,17 @@ struct hs_controller_config {
 	json_t *requests;		  // a list, each with "on"; owned
 };
 
-// Reads a file, or text. Returns 0, or a negative errno with *err: the path of a syntax error is
-// "line:column", of any other "nodes[3].api". On failure nothing needs to be released.
+// Reads a file, with all its errors, or text, with the first error. Returns 0, or a negative errno:
+// the path of a syntax error is "line:column", of any other "nodes[3].api". On failure nothing
+// needs to be released.
 int hs_controller_config_load(
-		const char *file, struct hs_controller_config *config, struct hs_error *err);
+		const char *file, struct hs_controller_config *config, struct hs_errors *errors);
 int hs_controller_config_parse(const char *text, size_t len, struct hs_controller_config *config,
 		struct hs_error *err);
 void hs_controller_config_fini(struct hs_controller_config *config);
+
+// Adds what the configuration names and this machine does not have: folders that can be written.
+void hs_controller_config_lacks(const struct hs_controller_config *config, struct hs_errors *lacks);
 
 // Returns the values in force, with defaults, as JSON that hs_controller_config_parse accepts. New
 // reference.

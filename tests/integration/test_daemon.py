@@ -8,24 +8,92 @@ import socket
 import subprocess
 
 import netlab
-from lib import Chain, Node, Subscriber, check, equal, main, need, rule, test, until
+from lib import Chain, Subscriber, check, equal, main, need, ring_node, rule, test, until
 
 A, B = "2001:db8::1", "2001:db8::2"
-
-
-def ring(name, number, side):
-    return {"name": name, "devargs": f"net_ring{number}", "side": side}
-
-
-def ring_node(workspace, **config):
-    """A node that needs no interfaces."""
-    ports = [ring("in", 0, "host"), ring("out", 1, "network")]
-    return Node(workspace, 3, ports, **config)
 
 
 def daemon(*words, **kwargs):
     return subprocess.run([os.path.join(netlab.BUILD, "apps", "hopsightd"), *words],
                           capture_output=True, text=True, check=False, timeout=40, **kwargs)
+
+
+def scheduling_of_worker(process):
+    """Returns what the kernel says of the first worker's thread: nice, real-time priority, policy."""
+    for task in os.listdir(f"/proc/{process.pid}/task"):
+        with open(f"/proc/{process.pid}/task/{task}/stat", encoding="ascii") as f:
+            name, rest = f.read().split("(")[1].rsplit(")", 1)
+        if name == "rte-worker-1":
+            fields = rest.split()
+            return int(fields[16]), int(fields[37]), int(fields[38])
+    return None
+
+
+@test()
+def a_worker_is_scheduled_as_the_configuration_says(workspace):
+    for scheduling, shown, seen in (
+            ({}, None, (os.nice(0), 0, os.SCHED_OTHER)),
+            ({"nice": -5}, {"class": "normal", "nice": -5}, (-5, 0, os.SCHED_OTHER)),
+            ({"class": "rr"}, {"class": "rr", "priority": 10}, (0, 10, os.SCHED_RR)),
+            ({"class": "fifo", "priority": 3}, {"class": "fifo", "priority": 3},
+             (0, 3, os.SCHED_FIFO))):
+        node = ring_node(workspace, worker_scheduling=scheduling).start()
+        said = node.call("node_get")
+        equal(said.get("worker_scheduling"), shown, "node_get")
+        equal("sys_nice" in said["sandbox"]["capabilities"], shown is not None, "CAP_SYS_NICE")
+        equal(scheduling_of_worker(node.process), seen, scheduling)
+        node.stop()
+
+
+@test()
+def scheduling_that_is_configured_overrides_what_the_process_inherits(workspace):
+    need("nice", "chrt")
+    program = os.path.join(netlab.BUILD, "apps", "hopsightd")
+    high, low = (["nice", "-n", str(nice - os.nice(0))] for nice in (5, -5))
+    for words, scheduling, seen in (
+            (high, {}, (5, 0, os.SCHED_OTHER)),
+            (high, {"class": "normal"}, (0, 0, os.SCHED_OTHER)),
+            (high, {"nice": 0}, (0, 0, os.SCHED_OTHER)),
+            (low, {"nice": 2}, (2, 0, os.SCHED_OTHER)),
+            (["chrt", "--rr", "7"], {"class": "normal"}, (0, 0, os.SCHED_OTHER)),
+            (["chrt", "--batch", "0"], {"nice": 3}, (3, 0, os.SCHED_OTHER)),
+            (["nice", "-n", str(-os.nice(0)), "chrt", "--rr", "7"], {"class": "fifo"},
+             (0, 10, os.SCHED_FIFO))):
+        node = ring_node(workspace, worker_scheduling=scheduling)
+        node.process = workspace.spawn([*words, program, "--config", node.write_config()],
+                                       log=f"{node.name}.log", env={**os.environ})
+        node.wait_ready()
+        equal(scheduling_of_worker(node.process), seen, f"{words} and {scheduling}")
+        node.stop()
+
+
+@test()
+def scheduling_that_the_process_may_not_have_is_refused(workspace):
+    need("setpriv", "prlimit")
+    without = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
+    program = os.path.join(netlab.BUILD, "apps", "hopsightd")
+    for scheduling in ({"class": "rr"}, {"nice": -1}):
+        node = ring_node(workspace, worker_scheduling=scheduling)
+        refused = subprocess.run([*without, program, "--config", node.write_config()], check=False,
+                                 capture_output=True, text=True, timeout=40)
+        equal(refused.returncode, 1, refused.stderr)
+        check("worker_scheduling: the kernel refuses" in refused.stderr and
+              "CAP_SYS_NICE" in refused.stderr, refused.stderr)
+    if subprocess.run(["prlimit", "--rtprio=10", "true"], check=False).returncode != 0:
+        return "refused; no limit can be raised here"
+    node = ring_node(workspace, worker_scheduling={"class": "rr"})
+    node.process = workspace.spawn(["prlimit", "--rtprio=10", *without, program, "--config",
+                                    node.write_config()], log=f"{node.name}.log", env={**os.environ})
+    node.wait_ready()
+    equal(scheduling_of_worker(node.process), (0, 10, os.SCHED_RR), "by the limit")
+    node.stop()
+    node = ring_node(workspace, worker_scheduling={"nice": -5})
+    node.process = workspace.spawn(["prlimit", "--nice=25", *without, program, "--config",
+                                    node.write_config()], log=f"{node.name}.log", env={**os.environ})
+    node.wait_ready()
+    equal(scheduling_of_worker(node.process), (-5, 0, os.SCHED_OTHER), "by the limit of nice")
+    node.stop()
+    return "refused, and allowed by a limit"
 
 
 class Telemetry:

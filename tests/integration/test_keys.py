@@ -12,7 +12,7 @@ import sys
 import zmq
 import zmq.auth
 
-from lib import TESTS, Node, check, equal, events, main, need, rule, test, until  # first: the path
+from lib import TESTS, check, equal, events, main, need, ring_node, rule, test, until  # first: the path
 import netlab
 from netlab import Client
 
@@ -66,11 +66,9 @@ class Keys:
         return {"secret": self.file("node.secret"), "allowed": self.allowed, **more}
 
 
-def ring_node(workspace, keys, **control):
+def node_with_keys(workspace, keys, **control):
     """A node with keys that needs no interfaces. The operator is its client."""
-    ports = [{"name": name, "devargs": f"net_ring{i}", "side": side}
-             for i, (name, side) in enumerate((("in", "host"), ("out", "network")))]
-    node = Node(workspace, 3, ports, control=control)
+    node = ring_node(workspace, control=control)
     node.config["control"].setdefault("keys", keys.config())
     node.client.keys = keys.of("operator")
     return node
@@ -109,7 +107,7 @@ def keygen_makes_a_pair_that_pyzmq_reads_and_replaces_nothing(workspace):
 @test()
 def every_mistake_with_keys_is_told_with_its_place_by_check(workspace):
     keys = Keys(workspace)
-    node = ring_node(workspace, keys, bind=["tcp://0.0.0.0:5555"])
+    node = node_with_keys(workspace, keys, bind=["tcp://0.0.0.0:5555"])
     control = node.config["control"]
 
     def checks(path, says, allowed=""):
@@ -160,7 +158,7 @@ def a_reading_key_reads_all_and_changes_nothing(workspace):
     need()
     keys = Keys(workspace)
     endpoint = f"tcp://127.0.0.1:{free_port()}"
-    node = ring_node(workspace, keys, bind=[endpoint])
+    node = node_with_keys(workspace, keys, bind=[endpoint])
     node.client.endpoint = endpoint
     node.start()
     node.call("int_request", **rule(7, A, B))
@@ -190,7 +188,7 @@ def the_page_about_security_shows_a_client_that_works(workspace):
     need()
     keys = Keys(workspace)
     endpoint = f"tcp://127.0.0.1:{free_port()}"
-    node = ring_node(workspace, keys, bind=[endpoint])
+    node = node_with_keys(workspace, keys, bind=[endpoint])
     node.client.endpoint = endpoint
     node.start()
     page = os.path.join(os.path.dirname(TESTS), "docs", "security.md")
@@ -216,7 +214,7 @@ def the_page_about_security_shows_a_client_that_works(workspace):
 def the_command_line_takes_keys_from_options_or_the_environment(workspace):
     need()
     keys = Keys(workspace)
-    node = ring_node(workspace, keys).start()
+    node = node_with_keys(workspace, keys).start()
     ask = ("-c", node.api, "hello")
     command(*keys.words("viewer"), *ask)
     secret, public = keys.of("operator")
@@ -239,7 +237,7 @@ def the_command_line_takes_keys_from_options_or_the_environment(workspace):
 def a_key_that_is_removed_is_cut_off_and_one_that_is_added_gets_in(workspace):
     need()
     keys = Keys(workspace)
-    node = ring_node(workspace, keys).start()
+    node = node_with_keys(workspace, keys).start()
     viewer = Client(node.api, limit_s=1, keys=keys.of("viewer"))
     viewer.call("hello")
     keys.forbid("viewer")
@@ -276,7 +274,7 @@ def a_node_publishes_to_the_controller_whose_key_it_was_given(workspace):
     need()
     keys = Keys(workspace)
     endpoint = f"tcp://127.0.0.1:{free_port()}"
-    node = ring_node(workspace, keys, publish_to=[endpoint])
+    node = node_with_keys(workspace, keys, publish_to=[endpoint])
     node.config["control"]["keys"] = keys.config(controller=keys.file("controller.pub"))
     context = zmq.Context()
 
@@ -322,7 +320,7 @@ def a_controller_and_its_nodes_know_each_other_by_keys(workspace):
     keys = Keys(workspace)
     keys.allow("controller")
     api, reports = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
-    node = ring_node(workspace, keys, publish_to=[reports])
+    node = node_with_keys(workspace, keys, publish_to=[reports])
     node.config["control"]["keys"] = keys.config(controller=keys.file("controller.pub"))
     node.start()
     # The controller allows two keys: the node's and a client's.
@@ -379,7 +377,7 @@ def a_controller_and_its_nodes_know_each_other_by_keys(workspace):
 def a_controller_tells_which_key_is_wrong_before_and_while_it_runs(workspace):
     need()
     keys = Keys(workspace)
-    node = ring_node(workspace, keys).start()
+    node = node_with_keys(workspace, keys).start()
     allowed = workspace.path("ctl-allowed")
     os.makedirs(allowed)
     for name in ("operator", "viewer"):

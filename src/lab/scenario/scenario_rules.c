@@ -67,11 +67,14 @@ static int check_list(const struct history *history)
 {
 	const struct hs_api_check check = {.rules = history->draft->scenario.rules};
 	struct hs_error *err = history->draft->err;
-	int rc = hs_api_check_list(history->list, &check, err);
+	struct hs_errors errors = {0};
+	int rc = hs_api_check_list(history->list, &check, &errors);
 
-	if (rc < 0)
-		hs_scenario_place_error(history->places, err);
-	if (rc < 0 && strcmp(err->code, "table_full") == 0)
+	if (rc == 0)
+		return 0;
+	*err = errors.list[0];
+	hs_scenario_place_error(history->places, err);
+	if (strcmp(err->code, "table_full") == 0)
 		snprintf(err->expected, sizeof(err->expected), "fewer requests, or larger rules");
 	return rc;
 }

@@ -223,18 +223,83 @@ static void a_reply_is_json_although_an_error_cuts_a_character_in_two(void **sta
 
 static void a_file_of_requests_is_checked_against_the_capacity(void **state)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 	char text[600];
 	json_t *list = json_array();
 	(void)state;
-	for (unsigned ns_id = 1; ns_id <= 3; ns_id++) {
+	for (unsigned ns_id = 1; ns_id <= 4; ns_id++) {
 		snprintf(text, sizeof(text), FAKE_RULE, ns_id);
 		json_array_append_new(list, json_loads(text, 0, NULL));
 	}
-	assert_int_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 3}, &err), 0);
-	assert_int_not_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 2}, &err), 0);
-	assert_string_equal(err.code, "table_full");
-	assert_string_equal(err.path, "[2].int_request");
+	assert_int_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 4}, &errors), 0);
+	assert_int_not_equal(
+			hs_api_check_list(list, &(struct hs_api_check){.rules = 2}, &errors), 0);
+	assert_int_equal(errors.n, 1); // and not one for each rule that finds no room
+	assert_string_equal(errors.list[0].code, "table_full");
+	assert_string_equal(errors.list[0].path, "[2].int_request");
+	json_decref(list);
+}
+
+static void assert_paths(const struct hs_errors *errors, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n && i < errors->n; i++)
+		assert_string_equal(errors->list[i].path, paths[i]);
+	assert_int_equal(errors->n, n);
+}
+
+#define ASSERT_PATHS(errors, ...)                                                                  \
+	assert_paths(errors, (const char *const[]){__VA_ARGS__},                                   \
+			sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+// As the reader of a file does.
+static void look_at(json_t *list, struct hs_errors *errors)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (list, i, item) {
+		unsigned before = errors->n;
+		char at[32];
+		hs_api_look_at_request(item, errors);
+		snprintf(at, sizeof(at), "requests[%zu]", i);
+		hs_errors_prefix(errors, before, at);
+	}
+}
+
+static void a_file_of_requests_is_refused_with_the_errors_of_all_of_them(void **state)
+{
+	struct hs_errors errors = {0};
+	char text[600], other[1400];
+	(void)state;
+	json_t *list = json_loads(
+			"[{\"int_request\": {\"ns_id\": -1, \"colour\": 1, \"src_ip\": 5}}, 7, "
+			"{\"int_update\": {\"mode\": \"often\", \"src_ip\": \"::1\"}}, "
+			"{\"route_add\": {\"prefix\": \"x\", \"mac\": 1}}, {\"int_dlete\": {}}, "
+			"{\"int_delete\": {\"ns_id\": 1}}]",
+			0, NULL);
+	look_at(list, &errors);
+	ASSERT_PATHS(&errors, "requests[0].int_request.colour", "requests[0].int_request.ns_id",
+			"requests[0].int_request.src_ip", "requests[0].int_request.dst_ip",
+			"requests[0].int_request.protocol", "requests[0].int_request.mode",
+			"requests[0].int_request.mode_setting", "requests[1]",
+			"requests[2].int_update.src_ip", "requests[2].int_update.ns_id",
+			"requests[2].int_update.mode", "requests[3].route_add.mac",
+			"requests[3].route_add.prefix", "requests[4].int_dlete");
+	json_decref(list);
+
+	// What is right by itself, but not together. Rule 2 may be missing because of an error.
+	snprintf(text, sizeof(text), FAKE_RULE, 1u);
+	snprintf(other, sizeof(other),
+			"[%s, %s, {\"int_delete\": {\"ns_id\": 2}}, {\"route_delete\": "
+			"{\"prefix\": \"::/0\"}}]",
+			text, text);
+	list = json_loads(other, 0, NULL);
+	errors.n = 0;
+	look_at(list, &errors);
+	assert_int_equal(errors.n, 0);
+	assert_int_not_equal(
+			hs_api_check_list(list, &(struct hs_api_check){.rules = 9}, &errors), 0);
+	ASSERT_PATHS(&errors, "[1].int_request.ns_id", "[3].route_delete");
 	json_decref(list);
 }
 
@@ -283,23 +348,24 @@ static void every_reply_has_the_id_of_its_request(void **state)
 
 static void a_query_in_a_file_of_requests_is_refused(void **state)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 	json_t *list = json_loads("[{\"audit\": {}}]", 0, NULL);
 	(void)state;
-	assert_int_not_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 1}, &err), 0);
-	assert_string_equal(err.code, "unsupported");
-	assert_string_equal(err.path, "[0].audit");
+	assert_int_not_equal(
+			hs_api_check_list(list, &(struct hs_api_check){.rules = 1}, &errors), 0);
+	assert_string_equal(errors.list[0].code, "unsupported");
+	assert_string_equal(errors.list[0].path, "[0].audit");
 	json_decref(list);
 }
 
 static void requests_of_a_file_that_are_no_list_are_refused(void **state)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 	json_t *object = json_object();
 	(void)state;
 	assert_int_not_equal(
-			hs_api_check_list(object, &(struct hs_api_check){.rules = 1}, &err), 0);
-	assert_string_equal(err.code, "wrong_type");
+			hs_api_check_list(object, &(struct hs_api_check){.rules = 1}, &errors), 0);
+	assert_string_equal(errors.list[0].code, "wrong_type");
 	json_decref(object);
 }
 
@@ -456,6 +522,8 @@ int main(void)
 					each_prefix_of_a_request_gets_an_answer_and_changes_nothing),
 			cmocka_unit_test(a_reply_is_json_although_an_error_cuts_a_character_in_two),
 			cmocka_unit_test(a_file_of_requests_is_checked_against_the_capacity),
+			cmocka_unit_test(
+					a_file_of_requests_is_refused_with_the_errors_of_all_of_them),
 			cmocka_unit_test(a_file_of_requests_is_run_as_a_whole_or_not_at_all),
 			cmocka_unit_test(every_reply_has_the_id_of_its_request),
 			cmocka_unit_test(a_query_in_a_file_of_requests_is_refused),

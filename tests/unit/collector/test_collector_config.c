@@ -56,13 +56,13 @@ static void parse(const char *text)
 static void refuses_as_its_folder_says(void **state)
 {
 	cpu_set_t cores = four_cores();
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 	char folder[384], file[512];
 
 	snprintf(folder, sizeof(folder), "%s/%s", GOLDEN_DIR, (const char *)*state);
 	snprintf(file, sizeof(file), "%s/config.json", folder);
-	assert_true(hs_collector_config_load(file, &cores, &config, &err) < 0);
-	assert_refused_as_said(folder, &err);
+	assert_true(hs_collector_config_load(file, &cores, &config, &errors) < 0);
+	assert_refused_as_said(folder, &errors.list[0]);
 }
 
 static void absent_keys_have_their_documented_defaults(void **state)
@@ -205,12 +205,12 @@ static void a_threshold_is_printed_as_it_is_read(void **state)
 
 static void a_file_that_is_not_there_is_refused(void **state)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 
 	(void)state;
-	assert_int_equal(hs_collector_config_load("/nowhere/at/all.json", NULL, &config, &err),
+	assert_int_equal(hs_collector_config_load("/nowhere/at/all.json", NULL, &config, &errors),
 			-ENOENT);
-	assert_string_equal(err.code, "not_readable");
+	assert_string_equal(errors.list[0].code, "not_readable");
 }
 
 int main(void)

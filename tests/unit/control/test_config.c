@@ -32,12 +32,12 @@ static void refuses_as_its_folder_says(void **state)
 	const char *name = *state;
 	char folder[384], file[512];
 	struct hs_config config;
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 
 	snprintf(folder, sizeof(folder), "%s/%s", GOLDEN_DIR, name);
 	snprintf(file, sizeof(file), "%s/config.json", folder);
-	assert_true(hs_config_load(file, CORES, &config, &err) < 0);
-	assert_refused_as_said(folder, &err);
+	assert_true(hs_config_load(file, CORES, &config, &errors) < 0);
+	assert_refused_as_said(folder, &errors.list[0]);
 }
 
 // ---- good input ----
@@ -449,10 +449,10 @@ static void a_file_that_is_not_there_is_an_error_with_its_reason(void **state)
 {
 	(void)state;
 	struct hs_config c;
-	struct hs_error err = {0};
-	assert_true(hs_config_load("/nonexistent/x.json", CORES, &c, &err) < 0);
-	assert_string_equal(err.code, "not_readable");
-	assert_non_null(strstr(err.message, "No such file"));
+	struct hs_errors errors = {0};
+	assert_true(hs_config_load("/nonexistent/x.json", CORES, &c, &errors) < 0);
+	assert_string_equal(errors.list[0].code, "not_readable");
+	assert_non_null(strstr(errors.list[0].message, "No such file"));
 }
 
 static void eal_is_given_room_for_tables_and_buffers(void **state)

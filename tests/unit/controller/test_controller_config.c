@@ -57,28 +57,29 @@ static void refuses_as_its_folder_says(void **state)
 {
 	const char *name = *state;
 	struct hs_controller_config config;
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 	char folder[384], file[512];
 
 	snprintf(folder, sizeof(folder), "%s/%s", GOLDEN_DIR, name);
 	snprintf(file, sizeof(file), "%s/config.json", folder);
-	int rc = hs_controller_config_load(file, &config, &err);
+	int rc = hs_controller_config_load(file, &config, &errors);
 	if (rc == 0) {
-		rc = check_requests(&config, &err);
+		rc = check_requests(&config, &errors.list[0]);
 		hs_controller_config_fini(&config);
 	}
 	assert_true(rc < 0);
-	assert_refused_as_said(folder, &err);
+	assert_refused_as_said(folder, &errors.list[0]);
 }
 
 static void a_file_that_is_not_there_is_refused(void **state)
 {
 	struct hs_controller_config config;
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 
 	(void)state;
-	assert_int_equal(hs_controller_config_load("/nowhere/at/all.json", &config, &err), -ENOENT);
-	assert_string_equal(err.code, "not_readable");
+	assert_int_equal(hs_controller_config_load("/nowhere/at/all.json", &config, &errors),
+			-ENOENT);
+	assert_string_equal(errors.list[0].code, "not_readable");
 }
 
 static void absent_keys_have_their_documented_defaults(void **state)

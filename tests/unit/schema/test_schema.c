@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -483,9 +484,55 @@ static void a_file_that_never_ends_or_is_none_is_refused(void **state)
 	}
 }
 
+static void all_errors_are_told_and_what_is_right_is_read(void **state)
+{
+	static const char *const paths[] = {"at.colour", "at.size", "at.narrow", "at.word"};
+	json_t *object = json_loads("{\"narrow\": 9, \"colour\": 1, \"wide\": 5, \"size\": 2,"
+				    " \"word\": \"short\", \"ratio\": 0.25}",
+			0, NULL);
+	struct hs_errors errors = {0};
+	struct thing thing = {0};
+
+	(void)state;
+	assert_int_equal(hs_schema_read_all(fields, object, "at", &thing, &errors), -EINVAL);
+	assert_int_equal(errors.n, sizeof(paths) / sizeof(paths[0]));
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_string_equal(errors.list[i].path, paths[i]);
+	assert_int_equal(thing.wide, 5);
+	assert_true(thing.ratio == 0.25);
+	json_object_del(object, "colour");
+	json_object_del(object, "size");
+	json_object_set_new(object, "narrow", json_integer(8));
+	json_object_set_new(object, "word", json_string("long"));
+	// Errors of before stay, and are none of this object.
+	assert_int_equal(hs_schema_read_all(fields, object, "at", &thing, &errors), 0);
+	assert_int_equal(errors.n, sizeof(paths) / sizeof(paths[0]));
+	json_decref(object);
+}
+
+static void of_many_errors_the_first_are_kept_and_all_are_counted(void **state)
+{
+	json_t *object = json_object();
+	struct hs_errors errors = {0};
+	struct thing thing = {0};
+	char key[16];
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		snprintf(key, sizeof(key), "key%d", i);
+		json_object_set_new(object, key, json_null());
+	}
+	assert_int_equal(hs_schema_read_all(fields, object, "", &thing, &errors), -EINVAL);
+	assert_int_equal(errors.n, 50);
+	assert_string_equal(errors.list[HS_ERRORS_MOST - 1].code, "unknown_field");
+	json_decref(object);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(all_errors_are_told_and_what_is_right_is_read),
+			cmocka_unit_test(of_many_errors_the_first_are_kept_and_all_are_counted),
 			cmocka_unit_test(integers_may_have_a_sign),
 			cmocka_unit_test(numbers_may_have_a_fraction_or_none),
 			cmocka_unit_test(seconds_are_kept_to_the_nearest_nanosecond),

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The errors of one file, so that a user mends all of them before the next try.
+//
+// Thread rule: any; the struct belongs to the caller. Begin with zeros.
+#pragma once
+
+#include "error.h"
+
+#define HS_ERRORS_MOST 16
+
+struct hs_errors {
+	unsigned n; // how many there were; the list has the first HS_ERRORS_MOST
+	struct hs_error list[HS_ERRORS_MOST];
+};
+
+// Keeps a copy of *err. Returns -EINVAL.
+int hs_errors_keep(struct hs_errors *errors, const struct hs_error *err);
+
+// Prepends a parent to the paths of the errors from number `from` on (hs_error_prefix).
+void hs_errors_prefix(struct hs_errors *errors, unsigned from, const char *prefix);
