@@ -25,9 +25,13 @@
 #define HS_API_MAX_PAGE	     10000
 #define HS_API_MAX_PORT_NAME 31
 #define HS_API_WINDOWS	     4		// the highest number of lengths of windows
-#define HS_API_MAX_VALUES    (1u << 16) // numbers, strings, lists and objects of one message
+#define HS_API_MAX_VALUES    (1u << 16) // commas of one message, outside strings
 #define HS_API_MAX_QUESTIONS 1000	// in one list that changes nothing
 #define HS_API_MAX_STRING    4096
+#define HS_API_MAX_ID	     256 // bytes of an id that is a string
+// Questions in a list that changes something: one of the larger ones counts as several int_get.
+#define HS_API_MAX_PRICE   256
+#define HS_API_LARGE_PRICE 16
 // Limits of one reply to requests that change nothing: bytes and processor time. Lists are cut into
 // smaller pages to stay within them; a transaction that would exceed them is refused.
 #define HS_API_MAX_REPLY    (288u << 10)

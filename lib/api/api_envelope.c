@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_ID_BYTES 256
-
 // ---- before there is JSON ----
 
 // The bytes are scanned before the parser sees them, so that the parser recurses only to our limit
@@ -169,7 +167,7 @@ static int read_id(json_t *value, const char *path, void *at, struct hs_error *e
 	if (!json_is_integer(value) && !json_is_string(value))
 		return hs_error_set(err, "wrong_type", path, "a string or an integer",
 				"id is neither a string nor an integer");
-	if (json_string_length(value) > MAX_ID_BYTES)
+	if (json_string_length(value) > HS_API_MAX_ID)
 		return hs_error_set(err, "out_of_range", path, "at most 256 bytes",
 				"id has %zu bytes", json_string_length(value));
 	envelope->id = value;

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE_PRICE 16
-#define MAX_PRICE   256
-
 // A namespace that the plan has touched, in its planned state.
 struct planned {
 	uint32_t ns_id;
@@ -333,8 +330,8 @@ static int check_price(
 		struct hs_api_plan *plan, const struct hs_api_verb_row *verb, struct hs_error *err)
 {
 	plan->changes |= verb->changes;
-	plan->price += verb->changes ? 0 : verb->light ? 1 : LARGE_PRICE;
-	if (!plan->changes || plan->price <= MAX_PRICE)
+	plan->price += verb->changes ? 0 : verb->light ? 1 : HS_API_LARGE_PRICE;
+	if (!plan->changes || plan->price <= HS_API_MAX_PRICE)
 		return 0;
 	return hs_error_set(err, "too_large", "",
 			"beside changes, at most 256 int_get or 16 of the larger answers",

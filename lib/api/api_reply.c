@@ -2,6 +2,7 @@
 #include "api_reply.h"
 
 #include "api_verbs.h"
+#include "event_log.h"
 
 // ---- hello ----
 
@@ -11,20 +12,67 @@ struct said {
 	const char *const *verbs;
 	unsigned n_verbs;
 	struct limits {
-		uint32_t message_bytes, depth, transaction_verbs, page;
-		uint32_t rules, monitored_rules, routes;
+		uint32_t message_bytes, depth, commas, string_bytes, id_bytes;
+		uint32_t transaction_verbs, questions, questions_beside_changes, question_weight;
+		uint32_t page, answer_bytes, answer_ns, events;
+		uint32_t rules, monitored_rules, routes, node_questions, gathered_bytes;
+		const struct hs_api_connection_limits *connection;
 	} limits;
+};
+
+#define CONNECTION(...) HS_SCHEMA_ROW(struct hs_api_connection_limits, UINT, __VA_ARGS__)
+static const struct hs_schema_field connection_fields[] = {
+		CONNECTION(requests, "requests of a connection that are taken and not yet "
+				     "answered; the next one waits"),
+		CONNECTION(waiting_bytes,
+				"bytes of requests of a connection that wait to be taken; "
+				"beyond it nothing is read"),
+		CONNECTION(part_bytes, "what each part of a message counts beside its bytes, in "
+				       "waiting_bytes and subscription_bytes"),
+		CONNECTION(message_bytes,
+				"bytes of a part of a message; a longer one closes the connection"),
+		CONNECTION(reply_bytes,
+				"bytes of replies that a client has not taken; beyond it its "
+				"requests wait"),
+		CONNECTION(subscriptions, "short subscriptions and cancellations on a connection; "
+					  "one more closes the connection"),
+		CONNECTION(subscription_bytes, "bytes of all subscriptions and cancellations on a "
+					       "connection; beyond it the connection is closed"),
+		CONNECTION(queued_messages,
+				"published messages that wait for a subscriber; further "
+				"ones are lost to the subscriber"),
+		CONNECTION(connections, "connections that are open at once"),
+		CONNECTION(connections_of_one,
+				"of these, those of one process, or of one address over tcp"),
+		{NULL},
 };
 
 #define LIMIT(...) HS_SCHEMA_ROW(struct limits, UINT, __VA_ARGS__)
 static const struct hs_schema_field limit_fields[] = {
 		LIMIT(message_bytes, "bytes of a message"),
 		LIMIT(depth, "levels of a message"),
-		LIMIT(transaction_verbs, "requests in a list"),
+		LIMIT(commas, "commas of a message, outside strings"),
+		LIMIT(string_bytes, "bytes of a string"),
+		LIMIT(id_bytes, "bytes of an `id` that is a string"),
+		LIMIT(transaction_verbs, "requests in a list; no list is longer"),
+		LIMIT(questions, "requests in a list that changes nothing"),
+		LIMIT(questions_beside_changes, "`int_get` in a list that changes something"),
+		LIMIT(question_weight, "how many `int_get` any other question counts as there"),
 		LIMIT(page, "entries of a page"),
+		LIMIT(answer_bytes,
+				"bytes of the entries of a page, and of the answers to a list that "
+				"changes nothing"),
+		LIMIT(answer_ns, "processor time of the answers to a list that changes nothing"),
+		LIMIT(events, "newest events that `events` can tell"),
 		LIMIT(rules, "rules that fit at a node", .optional = true),
 		LIMIT(monitored_rules, "rules with metrics"),
 		LIMIT(routes, "routes that fit at a node that routes", .optional = true),
+		LIMIT(node_questions, "at a controller: questions that are under way at a node",
+				.optional = true),
+		LIMIT(gathered_bytes, "at a controller: bytes of the nodes' answers to a question",
+				.optional = true),
+		HS_SCHEMA_ROW(struct limits, OBJECT, connection, "of each connection",
+				.fields = connection_fields, .behind = true),
 		{NULL},
 };
 static const struct hs_schema_list verb_list = {
@@ -70,9 +118,29 @@ json_t *hs_api_hello(const struct hs_api_hello *hello)
 			.hello = *hello,
 			.api_version = HS_API_VERSION,
 			.verbs = verbs,
-			.limits = {HS_API_MAX_BYTES, HS_API_MAX_DEPTH, HS_API_MAX_VERBS,
-					HS_API_MAX_PAGE, hello->rules, hello->monitored_rules,
-					hello->routes},
+			.limits =
+					{
+							.message_bytes = HS_API_MAX_BYTES,
+							.depth = HS_API_MAX_DEPTH,
+							.commas = HS_API_MAX_VALUES,
+							.string_bytes = HS_API_MAX_STRING,
+							.id_bytes = HS_API_MAX_ID,
+							.transaction_verbs = HS_API_MAX_VERBS,
+							.questions = HS_API_MAX_QUESTIONS,
+							.questions_beside_changes =
+									HS_API_MAX_PRICE,
+							.question_weight = HS_API_LARGE_PRICE,
+							.page = HS_API_MAX_PAGE,
+							.answer_bytes = HS_API_MAX_REPLY,
+							.answer_ns = HS_API_MAX_REPLY_NS,
+							.events = HS_EVENT_LOG_EVENTS,
+							.rules = hello->rules,
+							.monitored_rules = hello->monitored_rules,
+							.routes = hello->routes,
+							.node_questions = hello->node_questions,
+							.gathered_bytes = hello->gathered_bytes,
+							.connection = hello->connection,
+					},
 	};
 	for (unsigned verb = 0; verb < HS_VERB_COUNT; verb++) {
 		if (hello->verbs & 1u << verb)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "api.h"
+#include "api_limits.h"
 #include "schema.h"
 
 #include <jansson.h>
@@ -25,6 +26,8 @@ struct hs_api_hello {
 	unsigned n_features;
 	const char *const *features;
 	uint32_t rules, monitored_rules, routes; // limits; of rules and routes 0: there is none
+	uint32_t node_questions, gathered_bytes; // limits of a controller; 0: there is none
+	const struct hs_api_connection_limits *connection; // NULL: there are no sockets
 };
 extern const struct hs_schema_field hs_api_hello_fields[];
 // Prints what this says and what each program with this API says. New reference, or NULL if memory

@@ -18,7 +18,6 @@
 
 #define LINGER_MS      100
 #define MAX_PUBLISHERS 16 // one for local subscribers and one for each controller
-#define PUBLISH_QUEUE  1000
 #define TAKEN_AT_ONCE  16 // requests that move into rows before one is returned
 
 struct hs_bus {
@@ -64,7 +63,8 @@ static int open_publisher(struct hs_bus *bus, unsigned queue, struct hs_error *e
 	int rc = hs_bus_line_open(line, bus->context, ZMQ_PUB, LINGER_MS);
 
 	rc = rc ? rc
-		: hs_bus_socket_set(line->socket, ZMQ_SNDHWM, (int)(queue ? queue : PUBLISH_QUEUE));
+		: hs_bus_socket_set(line->socket, ZMQ_SNDHWM,
+				  (int)(queue ? queue : HS_BUS_PUBLISH_QUEUE));
 	rc = rc ? rc
 		: hs_bus_socket_set(line->socket, ZMQ_RCVHWM, 0); // subscriptions: see bus_gate.h
 	rc = rc ? rc : hs_bus_socket_set(line->socket, ZMQ_XPUB_NODROP, 1);

@@ -19,6 +19,8 @@
 
 struct hs_bus;
 
+#define HS_BUS_PUBLISH_QUEUE 1000
+
 struct hs_bus_config {
 	const char *const *bind; // endpoints that answer requests: "ipc:///run/...", "tcp://..."
 	unsigned n_bind;
@@ -26,7 +28,7 @@ struct hs_bus_config {
 	unsigned n_publish_to;
 	const char *const *publish_bind; // endpoints where local listeners may subscribe
 	unsigned n_publish_bind;
-	unsigned publish_queue; // messages held for each subscriber; 0: 1000
+	unsigned publish_queue; // messages held for each subscriber; 0: HS_BUS_PUBLISH_QUEUE
 	bool insecure;		// allow what hs_bus_check_endpoint refuses without it
 	// NULL: no encryption and no authentication. Otherwise bound sockets accept only the keys
 	// of `allowed_dir`, and `publish_to` peers must prove that they own `server_file`.

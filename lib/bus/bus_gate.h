@@ -25,6 +25,9 @@
 #define HS_BUS_GATE_RESERVE 48
 // Replies that a client has not taken. Beyond this, the client's requests wait.
 #define HS_BUS_GATE_BACKLOG (128 << 10)
+// Requests and subscriptions of a connection that nobody has taken, in the weights of bus_frames.h.
+#define HS_BUS_GATE_REQUEST_BYTES      ((4 << 20) + (64 << 10))
+#define HS_BUS_GATE_SUBSCRIPTION_BYTES (256 << 10)
 
 enum hs_bus_gate_kind {
 	HS_BUS_GATE_REQUESTS,	 // messages come, and replies go

@@ -26,9 +26,9 @@
 static const struct {
 	uint64_t base, most, pool;
 } bounds[HS_BUS_GATE_KINDS] = {
-		[HS_BUS_GATE_REQUESTS] = {64 << 10, HS_BUS_MAX_MESSAGE + (64 << 10), 32 << 20},
-		[HS_BUS_GATE_SUBSCRIBERS] = {16 << 10, 256 << 10, 2 << 20},
-		[HS_BUS_GATE_FEEDS] = {64 << 10, HS_BUS_MAX_MESSAGE + (64 << 10), 64 << 20},
+		[HS_BUS_GATE_REQUESTS] = {64 << 10, HS_BUS_GATE_REQUEST_BYTES, 32 << 20},
+		[HS_BUS_GATE_SUBSCRIBERS] = {16 << 10, HS_BUS_GATE_SUBSCRIPTION_BYTES, 2 << 20},
+		[HS_BUS_GATE_FEEDS] = {64 << 10, HS_BUS_GATE_REQUEST_BYTES, 64 << 20},
 };
 
 // ---- ending ----
@@ -138,7 +138,7 @@ static bool has_credit(struct hs_bus_gate *gate, unsigned place)
 	reckon(gate, place);
 	if (connection->pooled == 0)
 		return true;
-	if (connection->pooled + bounds[kind].base >= bounds[kind].most)
+	if (connection->pooled + bounds[kind].base > bounds[kind].most)
 		return false;
 	if (gate->pooled[kind] > bounds[kind].pool)
 		reckon_all(gate);

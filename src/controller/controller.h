@@ -51,6 +51,9 @@ struct hs_controller_output {
 	void (*unsave)(void *context);
 	// As in struct hs_api_backend.
 	int64_t (*spent_ns)(void);
+	// What hello tells of the sockets of clients. NULL: there are none. Borrowed for the life
+	// of the controller.
+	const struct hs_api_connection_limits *connection;
 };
 
 // `config` is borrowed for the life of the controller. Its requests are wanted from the start; an

@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "bus.h"
+#include "bus_limits.h"
 #include "key_watch.h"
 #include "log.h"
 #include "os_clock.h"
@@ -31,6 +32,7 @@
 struct daemon {
 	const struct hs_controller_config *config;
 	struct hs_bus *bus;
+	struct hs_api_connection_limits limits; // of its sockets
 	struct hs_controller_links *links;
 	struct hs_key_watch key_watch;
 	struct hs_controller *controller;
@@ -169,6 +171,7 @@ static int open_state(struct daemon *d, struct hs_error *err)
 
 static int open_controller(struct daemon *d, struct hs_error *err)
 {
+	d->limits = hs_bus_limits(0);
 	struct hs_controller_output output = {.context = d,
 			.send = send_to,
 			.reply = reply,
@@ -177,7 +180,8 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 			.lines = d->config->influx.n ? count_lines : NULL,
 			.save = save,
 			.unsave = unsave,
-			.spent_ns = hs_os_clock_spent_ns};
+			.spent_ns = hs_os_clock_spent_ns,
+			.connection = &d->limits};
 	int rc = hs_controller_create(
 			d->config, d->service.boot_id, &output, wall_ns(), &d->controller, err);
 	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);

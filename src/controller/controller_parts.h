@@ -18,6 +18,9 @@
 #define CALLS_REPAIR  63
 #define CALLS_RELAY   16
 #define CALLS_HELLO   8
+// The most bytes that one question may collect. Nodes that answer later are named and must be asked
+// directly.
+#define CONTROLLER_GATHERED_BYTES (4u << 20)
 
 struct controller_rule;
 

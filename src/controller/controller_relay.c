@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The most bytes that one question may collect. Nodes that answer later are named and must be asked
-// directly.
-#define MAX_BYTES   (4u << 20)
 #define MAX_MESSAGE 255 // bytes of the message of an error, as in struct hs_error
 
 struct text {
@@ -266,7 +263,8 @@ static void take_answer(struct relay *relay, const struct controller_node *node,
 {
 	struct text *answers = &relay->answers;
 
-	if (answers->len + relay->error_bytes + json_dumpb(ok, NULL, 0, HS_API_DUMP) > MAX_BYTES) {
+	if (answers->len + relay->error_bytes + json_dumpb(ok, NULL, 0, HS_API_DUMP) >
+			CONTROLLER_GATHERED_BYTES) {
 		fail(relay, node, "too_large",
 				"the answers of the other nodes have 4 MiB already: ask this node "
 				"itself");

@@ -132,6 +132,9 @@ static json_t *hello(struct hs_controller *controller)
 			.n_features = sizeof(features) / sizeof(features[0]),
 			.features = features,
 			.monitored_rules = controller->config->monitored_rules,
+			.node_questions = CALLS_RELAY,
+			.gathered_bytes = CONTROLLER_GATHERED_BYTES,
+			.connection = controller->output.connection,
 	};
 	return hs_api_hello(&said);
 }

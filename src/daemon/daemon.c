@@ -9,6 +9,7 @@
 
 #include "api.h"
 #include "bus.h"
+#include "bus_limits.h"
 #include "log.h"
 #include "os_clock.h"
 
@@ -233,7 +234,9 @@ static int open_control(struct hs_daemon *d, struct hs_error *err)
 			.brief_steps = true,
 			.delay_buckets = d->config->prometheus.on,
 			.spent_ns = hs_os_clock_spent_ns,
+			.connection = &d->limits,
 	};
+	d->limits = hs_bus_limits(d->config->publish_queue);
 	memcpy(control.boot_id, d->service.boot_id, sizeof(control.boot_id));
 	hs_api_set_windows(d->config->window_ns);
 	int rc = hs_control_create(

@@ -4,6 +4,7 @@
 // Thread rule: the main thread.
 #pragma once
 
+#include "api_limits.h"
 #include "config.h"
 #include "control.h"
 #include "daemon_influx.h"
@@ -26,6 +27,7 @@ struct hs_daemon {
 	struct hs_port *ports[HS_MAX_PORTS];
 	struct hs_node *node;
 	struct hs_bus *bus;
+	struct hs_api_connection_limits limits; // of the sockets of `bus`
 	struct hs_port_watch *watch;
 	struct hs_telemetry *telemetry;
 	json_t *settings;
