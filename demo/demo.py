@@ -132,7 +132,7 @@ def audit_of(node, before):
 
 def demonstrate(workspace, seconds, live):
     say("setting up two hosts and four nodes")
-    chain = Chain(workspace)
+    chain = Chain(workspace, offloads=True)
     chain.add_ipv4(INT)
     chain.start()
     chain.install(*rules())

@@ -200,14 +200,16 @@ def pcap(name, number, side, rx=None, tx=None, mtu=9000):
             "devargs": ",".join([f"net_pcap{number}", *files])}
 
 
-def veth(a_namespace, a_name, b_namespace, b_name, mtu=1500):
-    """A veth pair with one end in each namespace, up, without offloads that alter frames."""
+def veth(a_namespace, a_name, b_namespace, b_name, mtu=1500, offloads=False):
+    """A veth pair with one end in each namespace, up. Without offloads, the packet sockets of a test
+    see packets as a wire would carry them; with `offloads`, both ends are as Linux makes them."""
     run("ip", "link", "add", a_name, "netns", a_namespace, "mtu", str(mtu), "type", "veth",
         "peer", "name", b_name, "netns", b_namespace, "mtu", str(mtu))
     for namespace, name in ((a_namespace, a_name), (b_namespace, b_name)):
-        # Packet sockets see unfinished checksums and merged segments unless all of these are off.
-        run("ip", "netns", "exec", namespace, "ethtool", "-K", name, "tx", "off", "rx", "off",
-            "sg", "off", "tso", "off", "gso", "off", "gro", "off", "rxvlan", "off", "txvlan", "off")
+        if not offloads:
+            run("ip", "netns", "exec", namespace, "ethtool", "-K", name, "tx", "off", "rx", "off",
+                "sg", "off", "tso", "off", "gso", "off", "gro", "off", "rxvlan", "off", "txvlan",
+                "off")
         run("ip", "-n", namespace, "link", "set", name, "up")
 
 
@@ -251,7 +253,7 @@ class Chain:
     works in namespace n<i>; its ports are called west and east."""
 
     def __init__(self, workspace, nodes=4, link="memif", host_mtu=1500, net_mtu=1800, ring=12,
-                 cores=(0, 1), **config):
+                 cores=(0, 1), offloads=False, **config):
         self.workspace = workspace
         self.hosts = [Host(workspace, "host1", "2001:db8::1"),
                       Host(workspace, "host2", "2001:db8::2")]
@@ -260,13 +262,14 @@ class Chain:
         self._net_mtu = net_mtu
         self._ring = ring
         namespaces = [workspace.namespace(f"n{i}") for i in range(1, nodes + 1)]
-        veth(self.hosts[0].namespace, "eth0", namespaces[0], "west", host_mtu)
-        veth(self.hosts[1].namespace, "eth0", namespaces[-1], "east", host_mtu)
+        veth(self.hosts[0].namespace, "eth0", namespaces[0], "west", host_mtu,
+             offloads)
+        veth(self.hosts[1].namespace, "eth0", namespaces[-1], "east", host_mtu, offloads)
         for host in self.hosts:
             host.configure()
         if link == "veth":
             for left, right in zip(namespaces, namespaces[1:]):
-                veth(left, "east", right, "west", net_mtu)
+                veth(left, "east", right, "west", net_mtu, offloads)
         for i, namespace in enumerate(namespaces):
             ports = [self._port(i, "west", nodes, host_mtu), self._port(i, "east", nodes, host_mtu)]
             self.nodes.append(Node(workspace, i + 1, ports, namespace, **{
@@ -304,6 +307,14 @@ class Chain:
         for node in self.nodes:
             node.config["profiles"] = {"ipv4": profile}
             node.config["forwarding"]["pairs"].append(["west4", "east4"])
+
+    def address_ipv4(self):
+        """Gives the hosts 192.0.2.1 and 192.0.2.2 beside their IPv6 addresses, and each the other as a fixed
+        neighbour."""
+        for i, (host, other) in enumerate((self.hosts, self.hosts[::-1]), 1):
+            run("ip", "-n", host.namespace, "addr", "add", f"192.0.2.{i}/24", "dev", host.interface)
+            run("ip", "-n", host.namespace, "neigh", "replace", f"192.0.2.{3 - i}", "lladdr", other.mac,
+                "dev", host.interface, "nud", "permanent")
 
     def start(self):
         for node in self.nodes:

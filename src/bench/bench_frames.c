@@ -141,7 +141,7 @@ static void put_udp(uint8_t *frame, uint32_t flow, size_t address_bytes, size_t 
 	for (size_t i = 0; i < 2 * address_bytes; i += 2)
 		sum += hs_be16_load(udp - 2 * address_bytes + i);
 	hs_be16_store(udp + 6, fold(sum));
-	hs_checksum_complete(frame, at + bytes);
+	hs_checksum_complete(frame, at + bytes, at, 6);
 }
 
 static void put_ipv6(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)

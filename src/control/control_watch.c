@@ -178,8 +178,8 @@ static void watch_state(struct hs_control *control)
 			control->state_error);
 }
 
-// A veth passes whatever its other end sends, and that end assumes that hardware segments 64 KiB.
-// Without this event, a TCP connection is slow and no counter of the node says why.
+// A veth passes whatever its other end sends. Without this event, a TCP connection is slow and only
+// a counter says why.
 static void watch_rx_errors(struct hs_control *control, uint16_t index)
 {
 	struct hs_port *port = hs_node_port(control->node, index);
@@ -192,9 +192,9 @@ static void watch_rx_errors(struct hs_control *control, uint16_t index)
 	if (!hs_event_limit(&control->rx_error_limits[index], control->now_ns, stats.rx_errors,
 			    &grown))
 		return;
-	static const char advice[] = "larger than its buffers and lost; a host that leaves "
-				     "segmentation to hardware sends such: ethtool -K <interface "
-				     "on the other end> tso off gso off";
+	static const char advice[] = "above its mtu, or large frames that no port cuts, such as "
+				     "segments within a tunnel, and lost: raise the mtu, or switch "
+				     "that segmentation off on the other end";
 	hs_log(HS_LOG_WARNING, "control", "port '%s': %" PRIu64 " packets were %s",
 			port->config.name, grown, advice);
 	hs_control_event(control, "port_rx_errors",

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completes a checksum that a sender left to hardware which does not exist: a host behind a veth
-// fills in the part of the pseudo header only.
+// The Internet checksum, and completing one that a sender left to hardware which does not exist: a
+// host behind a veth fills in the part of the pseudo header only.
 //
 // Source: RFC 1071; Linux Documentation/networking/checksum-offloads (CHECKSUM_PARTIAL). Thread
-// rule: any; a pure function.
+// rule: any; pure functions.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Completes the checksum of a TCP or UDP frame (IPv4, or IPv6 with any Hop-by-Hop and destination
-// options; up to two tags) whose field holds the folded sum of its pseudo header. Other frames do
-// not change.
-void hs_checksum_complete(uint8_t *frame, size_t len);
+// Adds bytes to a sum of 16-bit words in network order. They begin at an even place of what is
+// summed. The sum of 64 KiB never overflows.
+uint64_t hs_checksum_add(uint64_t sum, const void *bytes, size_t n);
+// Returns the sum as 16 bits in network order, to be stored as they are. A checksum is its inverse.
+uint16_t hs_checksum_fold(uint64_t sum);
+// Completes the checksum of the bytes from `start` to the end of the frame. The field is `offset`
+// bytes behind `start` and holds the folded sum of the pseudo header. Returns false, with the frame
+// unchanged, if the field is not within the frame. A field at the place of UDP's checksum never
+// gets 0.
+bool hs_checksum_complete(uint8_t *frame, size_t len, size_t start, size_t offset);

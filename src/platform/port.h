@@ -93,8 +93,8 @@ static inline uint32_t hs_port_id(const struct hs_port *port)
 }
 
 // The device's own counters. They are never reset and continue over re-opening. rx_missed: lost
-// because its ring had no room; rx_errors: too long or broken; tx_errors: accepted by tx_burst,
-// then not sent.
+// because its ring had no room; rx_errors: too long or broken, a large frame counts once;
+// tx_errors: accepted by tx_burst, then not sent.
 struct hs_port_device_stats {
 	uint64_t rx_packets, tx_packets, rx_missed, rx_errors, tx_errors, rx_nombuf;
 };

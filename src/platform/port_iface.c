@@ -23,6 +23,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#ifndef IFLA_GSO_IPV4_MAX_SIZE
+#define IFLA_GSO_IPV4_MAX_SIZE 63 // since Linux 6.3
+#endif
+
+#define GSO_BYTES_MAX 65536u
+
 // ---- ioctl ----
 
 int iface_ioctl(const char *name, unsigned long request, struct ifreq *ifr)
@@ -54,8 +60,42 @@ struct link_request {
 	struct ifinfomsg info;
 };
 
+struct link {
+	struct rtnl_link_stats64 stats;
+	unsigned flags;
+	uint32_t gso_bytes, gso_packets; // of one frame, at most
+	uint32_t other;			 // the index of a veth's other end in its namespace
+	bool queue;			 // a queueing discipline
+};
+
+static void read_attribute(const struct rtattr *attr, struct link *link)
+{
+	size_t size = RTA_PAYLOAD(attr); // newer kernels send more
+	uint32_t number = 0;
+
+	memcpy(&number, RTA_DATA(attr), RTE_MIN(size, sizeof(number)));
+	switch (attr->rta_type) {
+	case IFLA_STATS64:
+		memcpy(&link->stats, RTA_DATA(attr), RTE_MIN(size, sizeof(link->stats)));
+		break;
+	case IFLA_GSO_MAX_SIZE:
+	case IFLA_GSO_IPV4_MAX_SIZE:
+		link->gso_bytes = RTE_MIN(link->gso_bytes, number);
+		break;
+	case IFLA_LINK:
+		link->other = number;
+		break;
+	case IFLA_QDISC:
+		link->queue = strncmp(RTA_DATA(attr), "noqueue", size) != 0;
+		break;
+	case IFLA_GSO_MAX_SEGS:
+		link->gso_packets = number;
+		break;
+	}
+}
+
 // Returns false if the interface is gone.
-static bool ask_link(unsigned index, unsigned *flags, struct rtnl_link_stats64 *stats)
+static bool ask_link(unsigned index, struct link *link)
 {
 	struct link_request request = {
 			.header = {.nlmsg_len = sizeof(request),
@@ -76,15 +116,14 @@ static bool ask_link(unsigned index, unsigned *flags, struct rtnl_link_stats64 *
 	close(fd);
 	if (n < 0 || !NLMSG_OK(message, (size_t)n) || message->nlmsg_type != RTM_NEWLINK)
 		return false;
-	*flags = ((const struct ifinfomsg *)NLMSG_DATA(message))->ifi_flags;
+	*link = (struct link){
+			.flags = ((const struct ifinfomsg *)NLMSG_DATA(message))->ifi_flags,
+			.gso_bytes = GSO_BYTES_MAX,
+	};
 	const struct rtattr *attr = IFLA_RTA(NLMSG_DATA(message));
 	int left = (int)IFLA_PAYLOAD(message);
-	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left)) {
-		size_t size = RTA_PAYLOAD(attr); // newer kernels send more
-
-		if (attr->rta_type == IFLA_STATS64)
-			memcpy(stats, RTA_DATA(attr), RTE_MIN(size, sizeof(*stats)));
-	}
+	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left))
+		read_attribute(attr, link);
 	return true;
 }
 
@@ -98,19 +137,30 @@ bool iface_flags_say_up(unsigned flags)
 
 struct iface_drops iface_drops(const struct iface *iface)
 {
-	struct rtnl_link_stats64 stats = {0};
-	unsigned flags;
+	struct link link;
 
-	if (iface->index == 0 || !ask_link(iface->index, &flags, &stats))
+	if (iface->index == 0 || !ask_link(iface->index, &link))
 		return (struct iface_drops){0};
-	return (struct iface_drops){.rx = stats.rx_dropped, .tx = stats.tx_dropped};
+	return (struct iface_drops){.rx = link.stats.rx_dropped, .tx = link.stats.tx_dropped};
+}
+
+struct iface_gso iface_gso(const struct iface *iface)
+{
+	struct link link;
+
+	if (!ask_link(iface->index, &link) || link.gso_packets < HS_BURST)
+		return (struct iface_gso){0};
+	return (struct iface_gso){
+			.bytes = link.gso_bytes - 1, // the kernel cuts a frame of this length
+			.queue = link.queue,
+			.up = iface_flags_say_up(link.flags),
+	};
 }
 
 int iface_find(struct iface *iface)
 {
-	struct rtnl_link_stats64 stats;
 	struct ifreq ifr = {0};
-	unsigned flags;
+	struct link link;
 
 	iface->index = if_nametoindex(iface->name);
 	if (iface->index == 0)
@@ -118,9 +168,9 @@ int iface_find(struct iface *iface)
 	if (iface_ioctl(iface->name, SIOCGIFMTU, &ifr) < 0)
 		return -ENODEV;
 	iface->mtu = (uint16_t)(ifr.ifr_mtu > UINT16_MAX ? UINT16_MAX : ifr.ifr_mtu);
-	if (!ask_link(iface->index, &flags, &stats))
+	if (!ask_link(iface->index, &link))
 		return -ENODEV;
-	iface->up = iface_flags_say_up(flags);
+	iface->up = iface_flags_say_up(link.flags);
 	return 0;
 }
 
@@ -271,6 +321,22 @@ static const struct port_driver *pick(const struct hs_port *port)
 	return strcmp(port->config.driver, "af_xdp") == 0 ? &port_xdp_driver : &port_packet_driver;
 }
 
+// Nothing marks a packet without its checksum or its tag there, so that the port cannot know.
+static void warn_of_other_end(const struct iface *iface)
+{
+	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+	struct link link;
+
+	if (iface_ethtool(iface->name, &info) < 0 || strcmp(info.driver, "veth") != 0 ||
+			!ask_link(iface->index, &link))
+		return;
+	hs_log(HS_LOG_WARNING, "port",
+			"interface %s on af_xdp: the other end of the veth (interface %u of its "
+			"namespace) must leave no checksums and no tags to hardware: switch its "
+			"offloads tx and txvlan off",
+			iface->name, link.other);
+}
+
 static void read_mac(const struct iface *iface, uint8_t mac[6])
 {
 	struct ifreq ifr = {0};
@@ -307,8 +373,11 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 		release(iface);
 		return ret;
 	}
+	if (p->iface_driver == &port_xdp_driver)
+		warn_of_other_end(iface);
 	iface_find(iface); // it may have come up just now
 	port_set_link(port, iface->up);
+	port_follow_offloads(port);
 	hs_log(HS_LOG_NOTICE, "port", "%s: interface %s on %s (%s), %u queue%s, mtu %u",
 			port->config.name, iface->name, port->driver_name,
 			port->config.driver[0] ? "as configured" : "the safe choice",

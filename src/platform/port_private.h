@@ -61,6 +61,13 @@ struct iface {
 	struct iface_drops drops_before; // the kernel's counters at attach
 };
 
+// For whom a port joins TCP packets to a frame.
+enum port_joins {
+	PORT_JOINS_NOTHING,
+	PORT_JOINS_FOR_INTERFACE, // the interface gets the frame
+	PORT_JOINS_FOR_KERNEL,	  // the kernel cuts the frame: the interface gets the packets
+};
+
 struct port_private {
 	const struct port_driver *driver;
 	struct rte_mempool *pool;
@@ -72,7 +79,10 @@ struct port_private {
 	const struct port_driver *iface_driver; // the selected driver
 	_Atomic uint32_t max_frame; // the longest frame that the interface sends, without tags
 	_Atomic bool link_up;
-	_Atomic int wake_fds[PORT_MAX_QUEUES]; // readable when queue i has packets; -1: none
+	_Atomic enum port_joins joins;
+	_Atomic uint32_t join_bytes; // of a frame of several packets, at most
+	// Readable when queue i has packets; -1: none. Of a port with needs_timed_poll: a bell.
+	_Atomic int wake_fds[PORT_MAX_QUEUES];
 
 	pthread_mutex_t stats_lock;
 	struct hs_port_device_stats last;  // the device's last counters
@@ -95,7 +105,16 @@ void port_set_link(struct hs_port *port, bool up);
 // Adapts the port's limit to the interface's present MTU.
 void port_follow_mtu(struct hs_port *port, uint32_t mtu);
 
+// ---- iface_offloads.c ----
+
+// Adapts what the port sends at once to the interface's present offloads.
+void port_follow_offloads(struct hs_port *port);
+
 // ---- port_packet.c ----
+
+// Sets whether packets bypass the interface's queueing discipline. Without the bypass, the kernel
+// cuts frames that the interface does not take. Only for a port of port_packet_driver.
+void port_packet_bypass(struct hs_port *port, bool on);
 
 uint16_t port_packet_mbuf_bytes(uint16_t mtu);
 
@@ -150,6 +169,13 @@ unsigned iface_rx_channels(const struct iface *iface);
 // Returns the packets that the kernel received and did not deliver, or took and did not send.
 // Returns 0 if the interface is gone.
 struct iface_drops iface_drops(const struct iface *iface);
+// What an interface takes of frames of several packets.
+struct iface_gso {
+	uint32_t bytes; // of a frame that the interface gets whole, at most; 0: too few packets
+	bool queue;	// the interface has a queueing discipline
+	bool up;	// packets can pass
+};
+struct iface_gso iface_gso(const struct iface *iface);
 
 // Lists the open descriptors, so that those that a driver opens later can be found.
 struct fd_list;

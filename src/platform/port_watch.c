@@ -36,7 +36,8 @@ struct link_news {
 
 int hs_port_watch_create(hs_port_event_fn on_event, void *context, struct hs_port_watch **watch)
 {
-	struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
+	struct sockaddr_nl address = {
+			.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_TC};
 	struct hs_port_watch *made = calloc(1, sizeof(*made));
 	int ret;
 
@@ -137,6 +138,7 @@ static void apply(struct hs_port_watch *watch, struct watched *w, const struct l
 		// What the port is reopened with is up to the listener; its state comes next.
 	}
 	port_follow_mtu(w->port, news->mtu);
+	port_follow_offloads(w->port);
 	set_up_state(watch, w, news->up);
 }
 
@@ -173,6 +175,30 @@ static bool parse(const struct nlmsghdr *message, struct link_news *news)
 	return news->name[0] != '\0';
 }
 
+// What a port sends at once depends on whether its interface has a queueing discipline.
+static void follow_discipline(struct hs_port_watch *watch, const struct nlmsghdr *message)
+{
+	const struct tcmsg *info = NLMSG_DATA(message);
+
+	if (message->nlmsg_type != RTM_NEWQDISC && message->nlmsg_type != RTM_DELQDISC)
+		return;
+	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
+		return;
+	for (unsigned i = 0; i < watch->n_ports; i++)
+		if (watch->ports[i].index && (int)watch->ports[i].index == info->tcm_ifindex)
+			port_follow_offloads(watch->ports[i].port);
+}
+
+static void take_message(struct hs_port_watch *watch, const struct nlmsghdr *message)
+{
+	struct link_news news;
+
+	if (parse(message, &news))
+		apply_to_all(watch, &news);
+	else
+		follow_discipline(watch, message);
+}
+
 void hs_port_watch_resync(struct hs_port_watch *watch)
 {
 	for (unsigned i = 0; i < watch->n_ports; i++) {
@@ -195,7 +221,6 @@ void hs_port_watch_resync(struct hs_port_watch *watch)
 void hs_port_watch_poll(struct hs_port_watch *watch)
 {
 	alignas(struct nlmsghdr) char buffer[32768];
-	struct link_news news;
 	ssize_t n;
 
 	while ((n = recv(watch->fd, buffer, sizeof(buffer), 0)) != 0) {
@@ -209,7 +234,6 @@ void hs_port_watch_poll(struct hs_port_watch *watch)
 			return;
 		const struct nlmsghdr *message = (const struct nlmsghdr *)buffer;
 		for (; NLMSG_OK(message, n); message = NLMSG_NEXT(message, n))
-			if (parse(message, &news))
-				apply_to_all(watch, &news);
+			take_message(watch, message);
 	}
 }

@@ -1,0 +1,244 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares nodes with Linux bridges on one machine: TCP, small UDP packets and idle pings between two
+hosts on veths, as Linux makes them or without offloads. Each round measures every case once, so that
+what else the machine does meets all cases alike. Run it as root."""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from netlab import Chain, Host, rule, veth  # noqa: E402
+from workspace import Workspace, run  # noqa: E402
+
+_A, _B = "2001:db8::1", "2001:db8::2"
+_UDP_RATES = (400000, 350000, 300000, 250000, 200000, 170000, 140000, 110000, 80000, 50000, 20000)
+_STALL_BPS = 1e6  # an interval of TCP below this is a stall
+_PAYLOAD_BYTES = 64
+
+
+class Bridges:
+    """host1 - bridge 1 ... bridge n - host2, shaped like netlab.Chain."""
+
+    def __init__(self, workspace, count, offloads):
+        self.hosts = [Host(workspace, "host1", _A), Host(workspace, "host2", _B)]
+        spaces = [workspace.namespace(f"b{i}") for i in range(count)]
+        veth(self.hosts[0].namespace, "eth0", spaces[0], "west", offloads=offloads)
+        veth(self.hosts[1].namespace, "eth0", spaces[-1], "east", offloads=offloads)
+        for left, right in zip(spaces, spaces[1:]):
+            veth(left, "east", right, "west", offloads=offloads)
+        for space in spaces:
+            run("ip", "-n", space, "link", "add", "br0", "up", "type", "bridge")
+            for port in ("west", "east"):
+                run("ip", "-n", space, "link", "set", port, "master", "br0")
+        for host in self.hosts:
+            host.configure()
+        for host, other in (self.hosts, self.hosts[::-1]):
+            host.knows(other)
+
+
+def make_path(workspace, kind, count, offloads, every=0):
+    if kind == "bridge":
+        return Bridges(workspace, count, offloads)
+    link = "memif" if kind == "memif" else "veth"
+    chain = Chain(workspace, nodes=count, link=link, offloads=offloads).start()
+    if kind == "memif":
+        time.sleep(1.2)  # nodes look for each other's bell once a second
+    if every:
+        chain.install(*(rule(number, _A, _B, protocol, mode_setting=every)
+                        for number, protocol in ((1, "tcp"), (2, "udp"))))
+    return chain
+
+
+# ---- measurements: each returns a dictionary of numbers ----
+
+def _iperf(path, words):
+    left, right = path.hosts
+    server = right.spawn("iperf3", "-s", "-1", log="server.log")
+    end = time.monotonic() + 5
+    while ":5201" not in right.run("ss", "-ltn"):
+        if time.monotonic() > end:
+            raise RuntimeError("iperf3 does not listen")
+        time.sleep(0.02)
+    result = json.loads(left.run("iperf3", "-c", _B, "-J", *words))
+    server.wait(10)
+    return result
+
+
+def tcp(path, seconds):
+    result = _iperf(path, ["-t", str(seconds)])
+    received = result["end"]["sum_received"]["bits_per_second"]
+    stalls = sum(i["sum"]["bits_per_second"] < _STALL_BPS for i in result["intervals"]
+                 if i["sum"]["seconds"] > 0.5)
+    return {"Gbit/s": received / 1e9, "stalls": stalls}
+
+
+def udp_arrived(host):
+    """Returns how many packets for the host have come to its interface that are not TCP, whether or not its
+    sockets had room for them."""
+    ip = dict(line.split() for line in host.run("cat", "/proc/net/dev_snmp6/eth0").splitlines())
+    names, values = [line.split()[1:] for line in host.run("cat", "/proc/net/snmp").splitlines()
+                     if line.startswith("Tcp:")]
+    return int(ip["Ip6InReceives"]) - int(ip["Ip6InMcastPkts"]) - int(dict(zip(names, values))["InSegs"])
+
+
+def udp(path, seconds):
+    """The highest of _UDP_RATES at which the path loses nothing. iperf3 also counts what its own socket lost
+    because iperf3 did not read soon enough."""
+    for rate in _UDP_RATES:
+        words = ["-u", "-l", str(_PAYLOAD_BYTES), "-b", str(rate * _PAYLOAD_BYTES * 8), "-t", str(seconds)]
+        before = udp_arrived(path.hosts[1])
+        end = _iperf(path, words)["end"]["sum"]
+        sent = end["packets"] / end["seconds"]
+        arrived = udp_arrived(path.hosts[1]) - before - 1  # the first one only connects
+        if arrived >= end["packets"] and sent > 0.9 * rate:
+            return {"packets/s": sent}
+    return {"packets/s": 0.0}
+
+
+def ping(path, seconds):
+    said = path.hosts[0].run("ping", "-i", "0.01", "-c", str(int(seconds * 100)), _B)
+    times = sorted(float(ms) * 1000 for ms in re.findall(r"time=([\d.]+) ms", said))
+    if not times:
+        raise RuntimeError(f"no reply: {said}")
+    return {"p50 µs": times[len(times) // 2], "p99 µs": times[len(times) * 99 // 100]}
+
+
+_COMMANDS = {
+    tcp: f"iperf3 -c {_B} -J -t SECONDS",
+    udp: f"iperf3 -u -c {_B} -J -l {_PAYLOAD_BYTES} -b RATE -t SECONDS, from {_UDP_RATES[0]:,} packets/s down, "
+         "until all packets come to the other host's interface",
+    ping: f"ping -i 0.01 -c N {_B}",
+}
+_PATHS = (("bridge", 1, 0), ("bridge", 2, 0), ("node", 1, 0), ("node", 2, 0), ("node", 1, 100),
+          ("node", 2, 100))
+# Measurement, title, offloads, paths.
+SECTIONS = (
+    (tcp, "TCP, offloads as Linux has them", True, _PATHS),
+    (tcp, "TCP, all offloads off", False, _PATHS[:4]),
+    (udp, "UDP of 64 bytes without loss", True, _PATHS[:4]),
+    (ping, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0))),
+)
+
+
+def measure(kind, count, every, offloads, measurement, seconds):
+    with tempfile.TemporaryDirectory(prefix="hs-") as folder:
+        workspace = Workspace(folder)
+        try:
+            return measurement(make_path(workspace, kind, count, offloads, every), seconds)
+        finally:
+            workspace.close()
+
+
+def measure_all(rounds, seconds, sections, say=lambda text: None):
+    """Returns a list of results, one for each round, by (title, kind, count, every)."""
+    results = {}
+    for number in range(rounds):
+        for measurement, title, offloads, paths in sections:
+            for kind, count, every in paths:
+                found = measure(kind, count, every, offloads, measurement, seconds)
+                results.setdefault((title, kind, count, every), []).append(found)
+                say(f"round {number + 1}: {title}, {name_of(kind, count, every)}: {found}")
+    return results
+
+
+# ---- the page ----
+
+def name_of(kind, count, every):
+    name = {("bridge", 1): "a bridge", ("bridge", 2): "two bridges", ("node", 1): "one node",
+            ("node", 2): "two nodes", ("memif", 2): "two nodes, memif between them"}[kind, count]
+    return f"{name}, a rule samples 1/{every}" if every else name
+
+
+def _number(value):
+    if value == 0 and isinstance(value, float):
+        return "–"
+    return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"
+
+
+def _cell(values):
+    if max(values) == min(values):
+        return _number(values[0])
+    return f"{_number(statistics.median(values))} ({_number(min(values))}–{_number(max(values))})"
+
+
+def _table(results, title, paths):
+    first = results[(title, *paths[0])]
+    keys = list(first[0])
+    lines = ["| path | " + " | ".join(keys) + " | against the bridges |",
+             "|---" * (len(keys) + 2) + "|"]
+    for kind, count, every in paths:
+        rows = results[(title, kind, count, every)]
+        beside = statistics.median(row[keys[0]] for row in results[(title, "bridge", count, 0)])
+        ratio = f"{statistics.median(row[keys[0]] for row in rows) / beside:.2f}" if beside else "–"
+        cells = [_cell([row[key] for row in rows]) for key in keys]
+        lines.append(f"| {name_of(kind, count, every)} | {' | '.join(cells)} | {ratio} |")
+    return lines
+
+
+def _is_empty(results, title, paths):
+    return not any(value for path in paths for row in results[(title, *path)] for value in row.values())
+
+
+def page(results, rounds, seconds, sections, load):
+    command = f"tools/linux_compare.py --rounds {rounds} --seconds {seconds:g} --out docs/results/linux.md"
+    lines = ["# Nodes beside Linux bridges", "",
+             f"`{command}` wrote this page on",
+             f"{datetime.date.today()}. Values are medians of all rounds, with the least and the greatest value in",
+             "brackets. A round measures each case once. Two hosts, and each bridge or node between them, have a",
+             "network namespace of their own; veths join them, unless a path says otherwise. `–` stands for a rate that was not",
+             "reached. A section that no path reached is left out.", "",
+             f"The machine: Linux {'.'.join(platform.release().split('.')[:2])}, {os.cpu_count()} cores, load average {load[0]:.1f} at the",
+             f"start and {load[1]:.1f} at the end. The load of a quiet machine is below 1 at the start; on a machine",
+             "with other work, only ratios mean something.", ""]
+    for measurement, title, _, paths in sections:
+        if _is_empty(results, title, paths):
+            continue
+        lines += [f"## {title}", "", f"`{_COMMANDS[measurement]}`", ""]
+        if measurement is udp:
+            lines += [f"The tool tries no more than {_UDP_RATES[0]:,} packets/s. Values near it say what the sender can do, not",
+                      "what the path can.", ""]
+        lines += [*_table(results, title, paths), ""]
+    return "\n".join(lines)
+
+
+def _arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="how often each case is measured (5)")
+    parser.add_argument("--seconds", type=float, default=3, help="of each measurement (3)")
+    parser.add_argument("--out", metavar="FILE", help="where the page goes; default: standard output")
+    parser.add_argument("--only", metavar="WORDS", default="", help="the sections with these words in their title")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1 or arguments.seconds < 1:
+        parser.error("--rounds and --seconds must be at least 1")
+    arguments.sections = [s for s in SECTIONS if arguments.only.lower() in s[1].lower()]
+    if not arguments.sections:
+        parser.error(f"--only {arguments.only}: the titles are " + "; ".join(s[1] for s in SECTIONS))
+    return arguments
+
+
+def main():
+    arguments = _arguments()
+    load = [os.getloadavg()[0]]
+    results = measure_all(arguments.rounds, arguments.seconds, arguments.sections,
+                          lambda text: print(text, file=sys.stderr, flush=True))
+    load.append(os.getloadavg()[0])
+    text = page(results, arguments.rounds, arguments.seconds, arguments.sections, load)
+    if not arguments.out:
+        print(text)
+        return
+    with open(arguments.out, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+if __name__ == "__main__":
+    main()
