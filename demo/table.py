@@ -105,7 +105,7 @@ def summary(out, result):
     out.write("\nPrograms report payload; Hopsight counts frames: payload and 62 bytes of Ethernet,"
               " IPv6 and UDP\n(42 with IPv4; 86 of each TCP segment). \"As frames\" is the"
               " program's figure so converted.\nDelays are one-way medians.\n"
-              "Most of a delay is sleep: idle nodes look at memif ports once a millisecond"
+              "A part of a delay is the time in which idle nodes wake up"
               " (\"busy\" would not sleep).\n")
     round_trip(out, {flow["name"]: flow for flow in result["flows"]})
     lost = "adds up on every node" if result["audit"]["ok"] else "DOES NOT ADD UP"

@@ -176,8 +176,9 @@ static void rest(struct hs_collector_worker *worker)
 {
 	hs_idle_arm(worker->idle);
 	// What came between the last round and the arming would wake nobody.
-	if (round_now(worker) > 0) {
-		hs_idle_work(worker->idle);
+	unsigned taken = round_now(worker);
+	if (taken > 0) {
+		hs_idle_work(worker->idle, taken);
 		return;
 	}
 	int64_t due_ns = worker->pushes ? worker->push_ns - hs_os_clock_ns(CLOCK_REALTIME)
@@ -194,10 +195,10 @@ static int loop(void *context)
 		unsigned taken = round_now(worker);
 		worker->taken += taken;
 		if (taken > 0)
-			hs_idle_work(worker->idle);
+			hs_idle_work(worker->idle, taken);
 		if (taken > 0 && taken < HS_BURST && worker->adaptive)
 			nap(worker);
-		else if (taken == 0 && hs_idle_should_arm(worker->idle))
+		else if (taken == 0 && hs_idle_next(worker->idle) != HS_PACE_SPIN)
 			rest(worker);
 	}
 	return 0;

@@ -5,18 +5,39 @@
 
 #include <errno.h>
 
-static void rest(struct hs_worker_thread *thread)
+static void sleep_or_rest(struct hs_worker_thread *thread, enum hs_pace_step step)
 {
-	hs_idle_arm(thread->idle);
-	// A packet that came between the last round and the arming would wake nobody.
-	if (hs_node_worker_poll(thread->node, thread->index) > 0) {
-		hs_idle_work(thread->idle);
+	unsigned packets = 0;
+
+	if (step == HS_PACE_SLEEP) {
+		hs_idle_arm(thread->idle);
+		// A packet that came between the last round and the arming would wake nobody.
+		packets = hs_node_worker_poll(thread->node, thread->index);
+	}
+	if (packets > 0) {
+		hs_idle_work(thread->idle, packets);
 		return;
 	}
 	int64_t due_ns = hs_node_worker_due_ns(thread->node, thread->index);
 	hs_node_worker_offline(thread->node, thread->index);
-	hs_idle_sleep(thread->idle, due_ns);
+	if (step == HS_PACE_SLEEP)
+		hs_idle_sleep(thread->idle, due_ns);
+	else
+		hs_idle_rest(thread->idle, due_ns);
 	hs_node_worker_online(thread->node, thread->index);
+}
+
+static void look(struct hs_worker_thread *thread)
+{
+	unsigned packets = hs_node_worker_poll(thread->node, thread->index);
+
+	if (packets > 0) {
+		hs_idle_work(thread->idle, packets);
+		return;
+	}
+	enum hs_pace_step step = hs_idle_next(thread->idle);
+	if (step != HS_PACE_SPIN)
+		sleep_or_rest(thread, step);
 }
 
 static int loop(void *context)
@@ -25,12 +46,8 @@ static int loop(void *context)
 
 	hs_node_worker_online(thread->node, thread->index);
 	sem_post(&thread->ready);
-	while (!__atomic_load_n(&thread->stop, __ATOMIC_RELAXED)) {
-		if (hs_node_worker_poll(thread->node, thread->index) > 0)
-			hs_idle_work(thread->idle);
-		else if (hs_idle_should_arm(thread->idle))
-			rest(thread);
-	}
+	while (!__atomic_load_n(&thread->stop, __ATOMIC_RELAXED))
+		look(thread);
 	hs_node_worker_offline(thread->node, thread->index);
 	return 0;
 }

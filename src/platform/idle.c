@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "idle.h"
 
+#include "memif_bell.h"
 #include "port_private.h"
 
 #include <rte_cycles.h>
@@ -17,24 +18,30 @@
 #include <time.h>
 #include <unistd.h>
 
-// Time of empty rounds before the first sleep: a sleep and its wake-up cost about 20 us.
-#define SPIN_US	       50
-#define TIMED_SLEEP_NS 1000000
-#define LONG_SLEEP_NS  100000000
-#define ALL_QUEUES     UINT16_MAX
-#define MAX_ENTRIES    (HS_MAX_PORTS * 4)
-#define MAX_OWN_FDS    16
-#define MAX_FDS	       (HS_MAX_PORTS * PORT_MAX_QUEUES + MAX_OWN_FDS + 1)
+// A sleep and its wake-up cost about as much.
+#define SHORTEST_NS   20000
+#define LONG_SLEEP_NS 100000000
+#define ALL_QUEUES    UINT16_MAX
+#define MAX_ENTRIES   (HS_MAX_PORTS * 4)
+#define MAX_OWN_FDS   16
+#define MAX_FDS	      (HS_MAX_PORTS * PORT_MAX_QUEUES + MAX_OWN_FDS + 1)
 
 struct entry {
 	struct hs_port *port;
 	uint16_t queue;
 };
 
+// What one sleep waits for.
+struct waits {
+	unsigned n;
+	bool timed;
+	struct pollfd fds[MAX_FDS]; // the first is the worker's own
+	bool bells[MAX_FDS];
+};
+
 struct hs_idle {
 	// Only the worker uses the following members.
-	uint64_t empty_since; // ticks; 0: the last round brought packets
-	uint64_t spin_ticks;
+	struct hs_pace pace;
 	bool adaptive;
 	bool exact_timers;
 
@@ -56,7 +63,7 @@ int hs_idle_create(bool adaptive, struct hs_idle **idle)
 		return -ENOMEM;
 	*made = (struct hs_idle){.adaptive = adaptive};
 	rte_spinlock_init(&made->lock);
-	made->spin_ticks = rte_get_tsc_hz() / 1000000 * SPIN_US;
+	hs_pace_init(&made->pace, rte_get_tsc_hz() / 1000000);
 	made->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (made->wake_fd < 0) {
 		int ret = -errno;
@@ -128,22 +135,14 @@ void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port)
 		sched_yield();
 }
 
-void hs_idle_work(struct hs_idle *idle)
+void hs_idle_work(struct hs_idle *idle, unsigned packets)
 {
-	idle->empty_since = 0;
+	hs_pace_work(&idle->pace, packets);
 }
 
-bool hs_idle_should_arm(struct hs_idle *idle)
+enum hs_pace_step hs_idle_next(struct hs_idle *idle)
 {
-	if (!idle->adaptive)
-		return false;
-
-	uint64_t now = rte_rdtsc();
-	if (idle->empty_since == 0) {
-		idle->empty_since = now | 1;
-		return false;
-	}
-	return now - idle->empty_since >= idle->spin_ticks;
+	return idle->adaptive ? hs_pace_next(&idle->pace, rte_rdtsc()) : HS_PACE_SPIN;
 }
 
 void hs_idle_arm(struct hs_idle *idle)
@@ -157,53 +156,57 @@ void hs_idle_arm(struct hs_idle *idle)
 	idle->exact_timers = true;
 }
 
-static unsigned add_fds(const struct entry *entry, struct pollfd *fds)
+static void add_fd(struct waits *waits, int fd, bool bell)
+{
+	waits->bells[waits->n] = bell;
+	waits->fds[waits->n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+}
+
+static void add_fds(const struct entry *entry, struct waits *waits)
 {
 	struct port_private *p = port_private(entry->port);
 	unsigned from = entry->queue == ALL_QUEUES ? 0 : entry->queue;
 	unsigned to = entry->queue == ALL_QUEUES ? entry->port->rx_queues : from + 1;
-	unsigned n = 0;
 
 	for (unsigned q = from; q < to && q < PORT_MAX_QUEUES; q++) {
 		int fd = atomic_load_explicit(&p->wake_fds[q], memory_order_relaxed);
 
 		if (fd >= 0)
-			fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+			add_fd(waits, fd, entry->port->needs_timed_poll);
 	}
-	return n;
 }
 
 // Collects the descriptors to wait for. This happens at each sleep, because ports come and go while
 // the worker sleeps.
-static unsigned begin_sleep(struct hs_idle *idle, struct pollfd *fds, bool *timed)
+static void begin_sleep(struct hs_idle *idle, struct waits *waits)
 {
-	unsigned n = 1;
-
-	*timed = false;
-	fds[0] = (struct pollfd){.fd = idle->wake_fd, .events = POLLIN};
+	waits->n = 0;
+	waits->timed = false;
+	add_fd(waits, idle->wake_fd, false);
 	rte_spinlock_lock(&idle->lock);
 	atomic_fetch_add(&idle->sleeps, 1);
 	for (unsigned i = 0; i < idle->n_entries; i++) {
-		*timed |= idle->entries[i].port->needs_timed_poll;
-		if (n + PORT_MAX_QUEUES + MAX_OWN_FDS <= MAX_FDS)
-			n += add_fds(&idle->entries[i], &fds[n]);
+		waits->timed |= idle->entries[i].port->needs_timed_poll;
+		if (waits->n + PORT_MAX_QUEUES + MAX_OWN_FDS <= MAX_FDS)
+			add_fds(&idle->entries[i], waits);
 	}
 	for (unsigned i = 0; i < idle->n_fds; i++)
-		fds[n++] = (struct pollfd){.fd = idle->fds[i], .events = POLLIN};
+		add_fd(waits, idle->fds[i], false);
 	rte_spinlock_unlock(&idle->lock);
-	return n;
 }
 
 // An interface that goes down leaves an error on its sockets, which would end every sleep at once.
-// Reading the error removes it.
-static void clear_errors(const struct pollfd *fds, unsigned n)
+// Reading the error removes it. A bell rings until it is quieted.
+static void clear_sockets(const struct waits *waits)
 {
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 1; i < waits->n; i++) {
 		int error;
 		socklen_t len = sizeof(error);
 
-		if (fds[i].revents & (POLLERR | POLLHUP))
-			getsockopt(fds[i].fd, SOL_SOCKET, SO_ERROR, &error, &len);
+		if (waits->fds[i].revents & (POLLERR | POLLHUP))
+			getsockopt(waits->fds[i].fd, SOL_SOCKET, SO_ERROR, &error, &len);
+		if (waits->bells[i] && waits->fds[i].revents & POLLIN)
+			memif_bell_quiet(waits->fds[i].fd);
 	}
 }
 
@@ -227,25 +230,33 @@ void hs_idle_nap(struct hs_idle *idle, int64_t ns)
 		clear_wake(idle);
 }
 
+void hs_idle_rest(struct hs_idle *idle, int64_t limit_ns)
+{
+	if (limit_ns < SHORTEST_NS)
+		return;
+	hs_idle_nap(idle, RTE_MIN(HS_PACE_REST_US * INT64_C(1000), limit_ns));
+	hs_pace_woke(&idle->pace, rte_rdtsc(), false);
+}
+
 void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 {
-	if (limit_ns < SPIN_US * 1000)
+	if (limit_ns < SHORTEST_NS)
 		return;
 
-	struct pollfd fds[MAX_FDS];
-	bool timed;
-	unsigned n = begin_sleep(idle, fds, &timed);
-	int64_t longest_ns = timed ? TIMED_SLEEP_NS : LONG_SLEEP_NS;
-	struct timespec limit = {.tv_nsec = RTE_MIN(longest_ns, limit_ns)};
-	int ready = ppoll(fds, n, &limit, NULL);
+	struct waits waits; // not cleared: only added members are read
+	begin_sleep(idle, &waits);
+	if (waits.timed)
+		limit_ns = RTE_MIN(limit_ns,
+				hs_pace_look_us(&idle->pace, rte_rdtsc()) * INT64_C(1000));
+	struct timespec limit = {.tv_nsec = RTE_MIN(LONG_SLEEP_NS, limit_ns)};
+	int ready = ppoll(waits.fds, waits.n, &limit, NULL);
 
+	if (ready > 0)
+		clear_sockets(&waits); // afterwards, a port may be detached
 	atomic_fetch_add(&idle->sleeps, 1);
 	// After a sleep that nothing interrupted, the next empty round may sleep again at once.
-	if (ready <= 0)
-		return;
-	idle->empty_since = 0;
-	clear_errors(fds + 1, n - 1);
-	if (fds[0].revents)
+	hs_pace_woke(&idle->pace, rte_rdtsc(), ready > 0);
+	if (ready > 0 && waits.fds[0].revents)
 		clear_wake(idle);
 }
 

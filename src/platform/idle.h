@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a worker behaves when its queues are empty: it spins, or it sleeps until a packet comes or a
-// short time has passed.
+// How a worker behaves when its queues are empty: it spins, it rests for a short time, or it sleeps
+// until a packet comes or a time has passed (pace.h has the rule).
 //
 // `iface` ports are polled on the sockets that their driver receives from, which costs nothing
-// while the worker is busy. Ports without a wake-up limit the sleep to 1 ms.
+// while the worker is busy. Ports without a wake-up limit the sleep to 2 ms, and to less soon after
+// a packet. So do memif ports, whose bell also ends a sleep (memif_bell.h).
 //
-// The loop is: if a round brought packets, call hs_idle_work. If not, and hs_idle_should_arm is
-// true, call hs_idle_arm, run one more round, and call hs_idle_sleep if that round was also empty.
+// The loop is: if a round brought packets, call hs_idle_work. If not, do as hs_idle_next says: for
+// HS_PACE_REST, call hs_idle_rest; for HS_PACE_SLEEP, call hs_idle_arm, run one more round, and
+// call hs_idle_sleep if that round was also empty.
 //
 // Without EAL, the time of DPDK is not known: a worker then sleeps after its first empty round.
 //
 // Thread rule: owner lcore, except create, destroy, add and remove (control) and wake (any).
 #pragma once
 
+#include "pace.h"
 #include "port.h"
 
 struct hs_idle;
@@ -31,14 +34,14 @@ int hs_idle_add_fd(struct hs_idle *idle, int fd);
 void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port);
 
 // Call this after a round that brought packets.
-void hs_idle_work(struct hs_idle *idle);
-// Call this after an empty round. Returns true if the worker has been idle long enough to sleep.
-// The worker then arms, polls its queues once more, and calls hs_idle_sleep if they are still
-// empty, or hs_idle_work if not.
-bool hs_idle_should_arm(struct hs_idle *idle);
+void hs_idle_work(struct hs_idle *idle, unsigned packets);
+// Call this after an empty round. Returns what the worker should do. HS_PACE_SPIN if not adaptive.
+enum hs_pace_step hs_idle_next(struct hs_idle *idle);
 void hs_idle_arm(struct hs_idle *idle);
-// Sleeps no longer than limit_ns, and not at all where that is less than a sleep costs.
+// Sleep no longer than limit_ns, and not at all where that is less than a sleep costs. Packets end
+// a sleep and no rest; hs_idle_wake ends both.
 void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns);
+void hs_idle_rest(struct hs_idle *idle, int64_t limit_ns);
 // Sleeps so long whatever comes, so that more comes at once; only hs_idle_wake ends it. Not at all
 // if not adaptive.
 void hs_idle_nap(struct hs_idle *idle, int64_t ns);

@@ -307,8 +307,11 @@ void port_set_link(struct hs_port *port, bool up)
 
 bool hs_port_look(struct hs_port *port)
 {
+	const struct port_private *p = port_private(port);
 	bool up = hs_port_link_up(port);
 
+	if (up && p->driver->look)
+		p->driver->look(port);
 	tell_link(port, up);
 	return up;
 }

@@ -5,6 +5,7 @@
 #include "eal_log.h"
 #include "interrupts.h"
 #include "log.h"
+#include "memif_bell.h"
 
 #include <rte_alarm.h>
 #include <rte_bus_vdev.h>
@@ -28,7 +29,9 @@ struct ethdev {
 	bool calls;   // a memif client: it must call the server, and again after losing it
 	sem_t called; // the interrupt thread has done its work
 	unsigned patience;
-	bool started; // false: it must not be polled; DPDK would log an error each time
+	bool started;		 // false: it must not be polled; DPDK would log an error each time
+	struct memif_bell *bell; // of the other end's workers and ours; NULL: none
+	hs_port_tx_fn send;	 // where there is a bell to ring after it
 	struct queue_lock {
 		alignas(PORT_APART) rte_spinlock_t lock;
 	} locks[PORT_MAX_QUEUES];
@@ -55,6 +58,17 @@ static uint16_t shared_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 	rte_spinlock_lock(&device->locks[device_queue].lock);
 	uint16_t sent = rte_eth_tx_burst(port->ethdev_id, device_queue, mbufs, n);
 	rte_spinlock_unlock(&device->locks[device_queue].lock);
+	return sent;
+}
+
+static uint16_t ringing_tx(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	const struct ethdev *device = port_private(port)->device;
+	uint16_t sent = device->send(port, queue, mbufs, n);
+
+	if (sent > 0)
+		memif_bell_ring(device->bell, queue);
 	return sent;
 }
 
@@ -260,10 +274,27 @@ static int probe(struct hs_port *port, const char *devargs, struct hs_error *err
 
 static void choose_bursts(struct hs_port *port)
 {
-	const struct ethdev *device = port_private(port)->device;
+	struct ethdev *device = port_private(port)->device;
 
+	device->send = device->tx_queues < port_private(port)->n_workers ? shared_tx : device_tx;
 	port->rx_burst = device_rx;
-	port->tx_burst = device->tx_queues < port_private(port)->n_workers ? shared_tx : device_tx;
+	port->tx_burst = device->bell ? ringing_tx : device->send;
+}
+
+// A worker that sleeps also looks at the port from time to time: the other end may have no bell.
+static void hang_bell(struct hs_port *port)
+{
+	struct port_private *p = port_private(port);
+	struct ethdev *device = p->device;
+
+	device->bell = memif_bell_open(port->config.device);
+	if (!device->bell)
+		hs_log(HS_LOG_WARNING, "port",
+				"%s: no bell beside the socket of %s: packets wake no sleeping "
+				"worker",
+				port->config.name, port->config.device);
+	for (unsigned i = 0; device->bell && i < port->rx_queues; i++)
+		p->wake_fds[i] = memif_bell_fd(device->bell);
 }
 
 int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err)
@@ -285,6 +316,8 @@ int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error 
 	ret = start_device(port, err);
 	if (ret < 0)
 		goto remove_device;
+	if (port_is_memif(port))
+		hang_bell(port);
 	if (device->started)
 		choose_bursts(port);
 	return 0;
@@ -311,9 +344,11 @@ static int ethdev_attach(struct hs_port *port, struct hs_error *err)
 static void ethdev_detach(struct hs_port *port)
 {
 	struct port_private *p = port_private(port);
+	struct ethdev *device = p->device;
 
 	remove_device(port->ethdev_id);
-	free(p->device);
+	memif_bell_close(device->bell);
+	free(device);
 	p->device = NULL;
 }
 
@@ -341,6 +376,14 @@ static bool ethdev_link_up(const struct hs_port *port)
 
 	return rte_eth_link_get_nowait(port->ethdev_id, &link) == 0 &&
 	       link.link_status == RTE_ETH_LINK_UP;
+}
+
+static void ethdev_look(struct hs_port *port)
+{
+	const struct ethdev *device = port_private(port)->device;
+
+	if (device->bell)
+		memif_bell_connect(device->bell);
 }
 
 static bool ethdev_calls(const struct hs_port *port)
@@ -389,6 +432,7 @@ const struct port_driver port_ethdev_driver = {
 		.detach = ethdev_detach,
 		.stats = ethdev_stats,
 		.link_up = ethdev_link_up,
+		.look = ethdev_look,
 		.waits_for_peer = ethdev_calls,
 		.call_peer = ethdev_call,
 };

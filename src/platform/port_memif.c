@@ -31,9 +31,14 @@ bool port_memif_is_client(const char *devargs)
 	return is_memif(devargs) && !is_server(devargs); // a client unless told otherwise
 }
 
-bool hs_port_frees_rings(const struct hs_port *port)
+bool port_is_memif(const struct hs_port *port)
 {
 	return port->config.kind == HS_PORT_DEVARGS && is_memif(port->config.device);
+}
+
+bool hs_port_frees_rings(const struct hs_port *port)
+{
+	return port_is_memif(port);
 }
 
 // Returns the path of the socket if it is a file.

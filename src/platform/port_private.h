@@ -28,6 +28,8 @@ struct port_driver {
 	// Returns the counts since attach.
 	void (*stats)(struct hs_port *port, struct hs_port_device_stats *stats);
 	bool (*link_up)(const struct hs_port *port);
+	// Called about once a second while the link is up. NULL: there is nothing to do.
+	void (*look)(struct hs_port *port);
 	// NULL: there is no peer to wait for.
 	bool (*waits_for_peer)(const struct hs_port *port);
 	int (*call_peer)(struct hs_port *port);
@@ -127,6 +129,7 @@ int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error 
 
 // ---- port_memif.c ----
 
+bool port_is_memif(const struct hs_port *port);
 bool port_memif_is_client(const char *devargs);
 // Creates the directory of a server's socket, and removes the file that a killed server left.
 void port_memif_prepare(const char *devargs);

@@ -197,6 +197,39 @@ def an_idle_node_takes_less_than_four_percent_of_a_core(workspace):
     return f"busiest thread {said}"
 
 
+def send_evenly(sender, frame, gap_s, seconds):
+    """Sends a frame every gap_s. Returns how many, and the time that it took."""
+    sent, begin = 0, time.perf_counter()
+    while (now := time.perf_counter()) < begin + seconds:
+        if now - begin >= sent * gap_s:
+            sender.send(frame)
+            sent += 1
+    return sent, now - begin
+
+
+@test(looks=5)
+def a_worker_with_50000_packets_a_second_rests_between_them(workspace):
+    need()
+    # At a real-time priority, the worker takes as much of its core as it wants, whatever else runs.
+    chain = Chain(workspace, nodes=1, worker_scheduling={"class": "rr"}).start()
+    node, (left, right) = chain.nodes[0], chain.hosts
+    frame = fr.udp_frame(A, B, 4000, 5001, bytes(20), destination=fr.mac(right.mac),
+                         source=fr.mac(left.mac))
+    sender = RawPort(left.namespace, "eth0")
+    os.sched_setaffinity(0, {0})  # the worker has the other core
+    send_evenly(sender, frame, 20e-6, 0.1)
+    quiet(node)
+    used = cpu_ns(node.process)
+    sent, took_s = send_evenly(sender, frame, 20e-6, 1)
+    share = max(ns - used.get(task, 0) for task, ns in cpu_ns(node.process).items()) / took_s / 1e9
+    said = f"{sent / took_s:.0f} packets a second take {share:.2f} of a core"
+    check(sent / took_s > 5000, "the sender is too slow:", said)
+    # A worker that looks again for 50 us after each packet takes all of the core, or 50 us of each
+    # packet where a busy machine slows the sender down.
+    check(share < min(0.6, 0.15 + sent / took_s * 15e-6), said)
+    return said
+
+
 def first_packet_delays(sender, receiver, frame, n=150):
     """Measures host to host through a node that has been idle for a while, in microseconds."""
     delays = []
@@ -232,16 +265,18 @@ def the_first_packet_after_idle_waits_at_most_200_us_in_the_median(workspace):
 
 
 @test(looks=3)
-def the_first_packet_after_idle_on_memif_waits_little_more_than_a_millisecond(workspace):
+def the_first_packet_after_idle_on_memif_waits_at_most_400_us_in_the_median(workspace):
     need()
     chain = Chain(workspace, nodes=2).start()
+    time.sleep(1.2)  # nodes look for each other's bell once a second
     left, right = chain.hosts
     frame = fr.udp_frame(A, B, 4000, 5001, bytes(100), destination=fr.mac(right.mac),
                          source=fr.mac(left.mac))
     delays = first_packet_delays(RawPort(left.namespace, "eth0"), RawPort(right.namespace, "eth0"),
                                  frame, n=100)
     median, p99 = statistics.median(delays), delays[int(len(delays) * 0.99)]
-    check(median <= 1500, f"median {median:.0f} us")
+    # A node that looks from time to time gets the packet half a millisecond late on average.
+    check(median <= 400, f"median {median:.0f} us")
     return f"median {median:.0f} us, p99 {p99:.0f} us"
 
 

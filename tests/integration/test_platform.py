@@ -240,6 +240,10 @@ def frames_of_every_shape_pass_unchanged_on_af_xdp(workspace):
         raise Skip(f"no af_xdp on this machine: {reason}") from reason
     pass_both_ways(bench, list(shapes(1514)))
     equal([s["driver"] for s in patch.stats()], ["net_af_xdp"] * 2)
+    for i, host in enumerate(bench.hosts):
+        other = json.loads(run("ip", "-n", host, "-j", "link", "show", "eth0"))[0]["ifindex"]
+        check(f"interface p{i} on af_xdp: the other end of the veth (interface {other} of" in patch.logged(),
+              patch.logged())
     patch.quit()
     said = run("ip", "-n", bench.switch, "-d", "link", "show", "p0")
     check("xdp" not in said, "a program stays on the interface:", said)

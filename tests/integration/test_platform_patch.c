@@ -90,17 +90,18 @@ static int run(void *arg)
 	struct worker *w = arg;
 
 	while (!stopping) {
-		if (poll_once(w)) {
-			hs_idle_work(w->idle);
-			continue;
+		unsigned packets = poll_once(w);
+		enum hs_pace_step step = packets ? HS_PACE_SPIN : hs_idle_next(w->idle);
+		if (step == HS_PACE_SLEEP) {
+			hs_idle_arm(w->idle);
+			packets = poll_once(w);
 		}
-		if (!hs_idle_should_arm(w->idle))
+		if (packets)
+			hs_idle_work(w->idle, packets);
+		if (step == HS_PACE_REST)
+			hs_idle_rest(w->idle, INT64_MAX);
+		if (packets || step != HS_PACE_SLEEP)
 			continue;
-		hs_idle_arm(w->idle);
-		if (poll_once(w)) {
-			hs_idle_work(w->idle);
-			continue;
-		}
 		w->asleep = true;
 		hs_idle_sleep(w->idle, INT64_MAX);
 		w->asleep = false;

@@ -77,7 +77,7 @@ static int64_t until_it_arms(struct hs_idle *idle)
 {
 	int64_t from = now_ns();
 
-	while (!hs_idle_should_arm(idle))
+	while (hs_idle_next(idle) != HS_PACE_SLEEP)
 		assert_true(now_ns() - from < 2000 * MS);
 	return now_ns() - from;
 }
@@ -88,8 +88,8 @@ static void a_busy_worker_never_wants_to_sleep(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 1000000; i++) {
-		hs_idle_work(idle);
-		assert_false(hs_idle_should_arm(idle));
+		hs_idle_work(idle, 1);
+		assert_int_equal(hs_idle_next(idle), HS_PACE_SPIN);
 	}
 	hs_idle_destroy(idle);
 	hs_idle_destroy(NULL);
@@ -104,7 +104,8 @@ static void an_idle_worker_spins_a_little_before_it_sleeps(void **state)
 	for (unsigned i = 0; i < 20; i++) {
 		int64_t took;
 
-		hs_idle_work(idle);
+		hs_idle_sleep(idle, 2 * MS); // afterwards, the worker may spin again
+		hs_idle_work(idle, 1);
 		took = until_it_arms(idle);
 		least = took < least ? took : least;
 	}
@@ -121,29 +122,55 @@ static void a_worker_that_is_told_to_spin_never_sleeps(void **state)
 	(void)state;
 	assert_int_equal(hs_idle_create(false, &idle), 0);
 	while (now_ns() - from < 5 * MS)
-		assert_false(hs_idle_should_arm(idle));
+		assert_int_equal(hs_idle_next(idle), HS_PACE_SPIN);
 	hs_idle_destroy(idle);
 }
 
-static void a_port_without_a_wake_up_bounds_the_sleep_to_a_millisecond(void **state)
+static void a_port_without_a_wake_up_bounds_the_sleep(void **state)
 {
 	struct hs_idle *idle = adaptive();
 	struct hs_port *port = silent_port();
-	int64_t shortest = INT64_MAX;
+	int64_t from = now_ns(), shortest = INT64_MAX;
 
 	(void)state;
 	assert_int_equal(hs_idle_add_port(idle, port), 0);
 	hs_idle_arm(idle);
 	hs_idle_sleep(idle, INT64_MAX); // takes the news of the port
-	for (unsigned i = 0; i < 20; i++) {
-		int64_t from = now_ns(), took;
+	until_it_arms(idle);
+	while (now_ns() - from < 50 * MS) {
+		int64_t before = now_ns(), took;
 
+		hs_idle_next(idle);
 		hs_idle_sleep(idle, INT64_MAX);
-		took = now_ns() - from;
-		assert_true(took >= MS * 9 / 10);
+		took = now_ns() - before;
+		assert_true(took >= HS_PACE_LOOK_SOON_US * 900);
 		shortest = took < shortest ? took : shortest;
 	}
-	assert_true(shortest < MS * 13 / 10);
+	assert_true(shortest < 2 * MS);
+	hs_idle_destroy(idle);
+	hs_port_close(port);
+}
+
+static void packets_end_no_rest_and_a_wake_up_does(void **state)
+{
+	struct hs_idle *idle = adaptive();
+	struct hs_port *port = silent_port();
+	int64_t from = now_ns();
+
+	(void)state;
+	hs_idle_add_port(idle, port);
+	hs_idle_rest(idle, INT64_MAX); // takes the news of the port
+	for (unsigned i = 0; i < 20; i++) {
+		from = now_ns();
+		hs_idle_rest(idle, INT64_MAX);
+		assert_true(now_ns() - from >= HS_PACE_REST_US * 900);
+		from = now_ns();
+		hs_idle_rest(idle, HS_PACE_REST_US * 500);
+		assert_true(now_ns() - from >= HS_PACE_REST_US * 450);
+	}
+	hs_idle_wake(idle);
+	hs_idle_rest(idle, INT64_MAX);
+	hs_idle_rest(idle, 1000); // nearer than a rest is long
 	hs_idle_destroy(idle);
 	hs_port_close(port);
 }
@@ -177,9 +204,9 @@ static void after_a_sleep_that_nothing_ended_it_sleeps_again_at_once(void **stat
 	until_it_arms(idle);
 	hs_idle_arm(idle);
 	hs_idle_sleep(idle, INT64_MAX);
-	assert_true(hs_idle_should_arm(idle));
-	hs_idle_work(idle);
-	assert_false(hs_idle_should_arm(idle));
+	assert_int_equal(hs_idle_next(idle), HS_PACE_SLEEP);
+	hs_idle_work(idle, 1);
+	assert_int_equal(hs_idle_next(idle), HS_PACE_SPIN);
 	hs_idle_destroy(idle);
 	hs_port_close(port);
 }
@@ -266,8 +293,8 @@ int main(void)
 			cmocka_unit_test(a_busy_worker_never_wants_to_sleep),
 			cmocka_unit_test(an_idle_worker_spins_a_little_before_it_sleeps),
 			cmocka_unit_test(a_worker_that_is_told_to_spin_never_sleeps),
-			cmocka_unit_test(
-					a_port_without_a_wake_up_bounds_the_sleep_to_a_millisecond),
+			cmocka_unit_test(a_port_without_a_wake_up_bounds_the_sleep),
+			cmocka_unit_test(packets_end_no_rest_and_a_wake_up_does),
 			cmocka_unit_test(a_limit_bounds_the_sleep),
 			cmocka_unit_test(after_a_sleep_that_nothing_ended_it_sleeps_again_at_once),
 			cmocka_unit_test(a_wake_up_before_the_sleep_is_not_lost),

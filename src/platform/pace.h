@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a worker does after a round that found no packets: it looks again at once, it rests for a
+// short time so that some packets come together, or it sleeps until a packet comes.
+//
+// - A worker looks again at once for 50 us after its last packet, because an answer often comes
+//   soon. Where packets are so frequent that this would never end, it may spend a tenth of the time
+//   on it.
+// - A worker rests for HS_PACE_REST_US while more than two packets come in such a time, because a
+//   wake-up costs more than a packet. No packet waits longer for that. It stops where rests bring
+//   fewer packets: those came as answers to packets that the worker had sent.
+// - A worker that works more than half of the time, or gets a full burst in the time of a rest,
+//   looks again at once whatever that costs: it has little to save.
+//
+// The rule is pure: time is an argument, in ticks of the caller's clock. Rules about ports and
+// descriptors are in idle.h.
+//
+// Thread rule: the worker's own.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_PACE_SPIN_US 50
+#define HS_PACE_REST_US 80
+// How often a worker looks at ports that wake nobody: soon after a packet, later, and after ten
+// seconds without one.
+#define HS_PACE_LOOK_SOON_US  50
+#define HS_PACE_LOOK_LATER_US 1000
+#define HS_PACE_LOOK_QUIET_US 2000
+#define HS_PACE_QUIET_US      10000000
+
+enum hs_pace_step {
+	HS_PACE_SPIN,  // look again at once
+	HS_PACE_REST,  // rest, for HS_PACE_REST_US
+	HS_PACE_SLEEP, // sleep until something comes
+};
+
+struct hs_pace {
+	uint64_t ticks_per_us; // 0: time is not known
+	uint64_t last;	       // the last call; 0: none yet
+	uint64_t empty_since;  // 0: packets came since the last empty round
+	uint64_t credit;       // ticks that may be spent on spinning
+	uint64_t sample_start, sample_work;
+	uint64_t sample_packets;
+	uint64_t new_packets;  // since the last call: a loaded worker may make none for days
+	uint32_t rest_packets; // that come in the time of one rest, in 1,024ths
+	uint32_t work_share;   // of the time, that packets take, in 1,024ths
+	uint64_t rests;	       // since resting began; 0: the worker does not rest
+	uint64_t retry;	       // not to begin resting before
+	uint64_t backoff;
+};
+
+// With ticks_per_us 0, every step is HS_PACE_SLEEP but the first after packets.
+void hs_pace_init(struct hs_pace *pace, uint64_t ticks_per_us);
+
+// Call this after a round with packets.
+static inline void hs_pace_work(struct hs_pace *pace, uint32_t packets)
+{
+	pace->new_packets += packets;
+}
+
+// Call this after an empty round.
+enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now);
+// Call this after a rest or a sleep. `early`: something ended the sleep before its time, so that
+// the worker may spin again.
+void hs_pace_woke(struct hs_pace *pace, uint64_t now, bool early);
+
+// Returns how long a worker may sleep that has ports that wake nobody, in us. It grows with the
+// time without packets.
+uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now);
