@@ -16,6 +16,12 @@
 
 const struct hs_schema_word hs_config_polling_words[] = {
 		{"adaptive", true}, {"busy", false}, {NULL, 0}};
+static const struct hs_schema_word class_words[] = {
+		{"normal", HS_SCHEDULING_NORMAL},
+		{"rr", HS_SCHEDULING_RR},
+		{"fifo", HS_SCHEDULING_FIFO},
+		{NULL, 0},
+};
 static const struct hs_schema_word clock_words[] = {
 		{"utc", HS_CLOCK_UTC},
 		{"tai", HS_CLOCK_TAI},
@@ -109,6 +115,11 @@ static bool is_scraped(const void *from)
 	return ((const struct hs_config *)from)->prometheus.on;
 }
 
+static bool is_scheduled(const void *from)
+{
+	return ((const struct hs_config *)from)->worker_scheduling.given;
+}
+
 static bool keeps_state(const void *from)
 {
 	return ((const struct hs_config *)from)->state_file[0];
@@ -120,6 +131,16 @@ static bool keeps_state(const void *from)
 static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, CONFIG(node.id), .min = 0, .max = UINT16_MAX},
 		{"name", HS_SCHEMA_TEXT, CONFIG(node.name), .min = 1, .max = 31},
+		{NULL},
+};
+
+static const struct hs_schema_field scheduling_fields[] = {
+		{"class", HS_SCHEMA_WORD, CONFIG(worker_scheduling.class), .words = class_words,
+				.expected = "normal, rr or fifo"},
+		{"priority", HS_SCHEMA_UINT, CONFIG(worker_scheduling.priority), .min = 1,
+				.max = 99, .optional = true},
+		{"nice", HS_SCHEMA_INT, CONFIG(worker_scheduling.nice), .min = (uint64_t)-20,
+				.max = 19, .optional = true},
 		{NULL},
 };
 
@@ -201,6 +222,8 @@ static const struct hs_schema_field fields[] = {
 		{"control_core", HS_SCHEMA_UINT, CONFIG(control_core), .min = 0, .max = 1023},
 		{"polling", HS_SCHEMA_WORD, CONFIG(adaptive), .words = hs_config_polling_words,
 				.expected = "busy or adaptive"},
+		{"worker_scheduling", HS_SCHEMA_OBJECT, .fields = scheduling_fields,
+				.given = is_scheduled},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
 		{"profiles", HS_SCHEMA_MAP, CONFIG(profiles), .max = HS_MAX_PORTS,
 				.expected = "an object with a profile for each name",
@@ -284,6 +307,8 @@ static void derive_defaults(struct hs_config *config, json_t *root)
 	if (json_object_get(json_object_get(json_object_get(root, "telemetry"), "in_band"),
 			    "ports"))
 		config->in_band.ports = 0;
+	config->worker_scheduling.given =
+			json_object_size(json_object_get(root, "worker_scheduling")) > 0;
 	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	if (!json_object_get(json_object_get(root, "control"), "bind")) {
 		snprintf(config->bind.text[0], HS_ENDPOINT_BYTES, "ipc:///run/hopsight/%s.api",

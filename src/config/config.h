@@ -17,6 +17,7 @@
 #include "node.h"
 #include "port.h"
 #include "qos.h"
+#include "scheduling.h"
 #include "scrape_settings.h"
 #include "state.h"
 
@@ -80,6 +81,7 @@ struct hs_config {
 	uint16_t control_core;
 	uint16_t workers[HS_MAX_WORKERS];
 	bool adaptive;
+	struct hs_scheduling worker_scheduling;
 	bool huge_pages;
 	uint32_t mbufs;
 	uint32_t monitored_rules;

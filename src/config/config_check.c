@@ -59,6 +59,39 @@ int hs_config_check_cores(
 	return 0;
 }
 
+static int check_class(const struct hs_config *config, struct hs_error *err)
+{
+	if (!config->adaptive)
+		return hs_error_set(err, "conflict", "worker_scheduling.class",
+				"normal, or polling adaptive",
+				"a real-time worker that never sleeps would keep the kernel's own "
+				"threads from its core");
+	for (unsigned i = 0; i < config->node.n_workers; i++) {
+		if (config->workers[i] == config->control_core)
+			return hs_error_set(err, "conflict", "worker_scheduling.class",
+					"normal, or another control_core",
+					"a real-time worker on core %u would keep control from it",
+					config->control_core);
+	}
+	return 0;
+}
+
+static int check_scheduling(struct hs_config *config, struct hs_error *err)
+{
+	struct hs_scheduling *scheduling = &config->worker_scheduling;
+	bool normal = scheduling->class == HS_SCHEDULING_NORMAL;
+
+	if (normal && scheduling->priority)
+		return hs_error_set(err, "conflict", "worker_scheduling.priority",
+				"only with class rr or fifo", "class normal has no priorities");
+	if (!normal && scheduling->nice)
+		return hs_error_set(err, "conflict", "worker_scheduling.nice",
+				"only with class normal", "class rr and fifo have no nice");
+	if (!normal && !scheduling->priority)
+		scheduling->priority = HS_SCHEDULING_PRIORITY;
+	return normal ? 0 : check_class(config, err);
+}
+
 int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	const struct hs_port_config *port = &config->ports[index];
@@ -359,7 +392,7 @@ static int check_ports(struct hs_config *config, struct hs_errors *errors)
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors)
 {
 	static int (*const alone[])(struct hs_config *, struct hs_error *) = {
-			check_name, check_control, check_influx};
+			check_name, check_scheduling, check_control, check_influx};
 	static int (*const of_ports[])(struct hs_config *, struct hs_error *) = {resolve_ids,
 			hs_config_resolve_profiles, hs_config_resolve_exports,
 			check_forwarding,

@@ -86,6 +86,7 @@ static const struct hs_schema_field setting_fields[] = {
 		SETTING("worker_cores", "{'$ref': 'node.json#/properties/workers'}",
 				"the core of each worker"),
 		CONFIGURED("polling"),
+		CONFIGURED("worker_scheduling"),
 		SETTING("control_core", "{'type': 'integer'}", "the core of the control thread"),
 		CONFIGURED("memory"),
 		CONFIGURED("profiles"),

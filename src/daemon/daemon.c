@@ -139,8 +139,8 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 // The part of the configuration that node_get repeats.
 static json_t *settings_of(const struct hs_daemon *d)
 {
-	static const char *const from_top[] = {"polling", "control_core", "memory", "profiles",
-			"export", "telemetry", "state"};
+	static const char *const from_top[] = {"polling", "worker_scheduling", "control_core",
+			"memory", "profiles", "export", "telemetry", "state"};
 	static const char *const from_control[] = {"bind", "publish_to", "publish_bind"};
 	json_t *all = hs_config_print(d->config);
 	json_t *control = json_object_get(all, "control");
@@ -293,11 +293,16 @@ static int open_workers(struct hs_daemon *d, struct hs_error *err)
 {
 	int rc = 0;
 	for (unsigned i = 0; rc == 0 && i < d->config->node.n_workers; i++) {
-		rc = hs_worker_thread_init(&d->workers[i], d->node, i, i + 1, d->config->adaptive);
+		rc = hs_worker_thread_init(&d->workers[i], d->node, i, i + 1, d->config->adaptive,
+				&d->config->worker_scheduling);
 		if (rc == 0)
 			rc = hs_worker_thread_start(&d->workers[i]);
 	}
-	if (rc < 0)
+	if (rc == -EPERM)
+		hs_error_set(err, "not_permitted", "worker_scheduling",
+				"CAP_SYS_NICE, or a limit of the process (LimitRTPRIO, LimitNICE)",
+				"the kernel refuses this scheduling to a worker");
+	else if (rc < 0)
 		hs_error_set(err, "workers", "workers", "", "a worker did not start: %s",
 				strerror(-rc));
 	return rc;

@@ -17,6 +17,8 @@ void hs_daemon_set_needs(struct hs_daemon *d)
 		hs_port_needs_add(&all, &c->ports[i]);
 	if (d->eal.argc > 0)
 		hs_port_needs_add_all(&all);
+	if (hs_scheduling_needs_privilege(&c->worker_scheduling))
+		all.privileges |= HS_PRIVILEGE(CAP_SYS_NICE);
 	if (hs_endpoints_any(&c->bind, hs_privileges_low_port) ||
 			hs_endpoints_any(&c->publish_bind, hs_privileges_low_port) ||
 			hs_scrape_low_port(&c->prometheus))

@@ -44,6 +44,11 @@ static int loop(void *context)
 {
 	struct hs_worker_thread *thread = context;
 
+	thread->failed = hs_scheduling_apply(thread->scheduling);
+	if (thread->failed < 0) {
+		sem_post(&thread->ready);
+		return thread->failed;
+	}
 	hs_node_worker_online(thread->node, thread->index);
 	sem_post(&thread->ready);
 	while (!__atomic_load_n(&thread->stop, __ATOMIC_RELAXED))
@@ -53,12 +58,13 @@ static int loop(void *context)
 }
 
 int hs_worker_thread_init(struct hs_worker_thread *thread, struct hs_node *node, unsigned index,
-		unsigned lcore, bool adaptive)
+		unsigned lcore, bool adaptive, const struct hs_scheduling *scheduling)
 {
 	struct hs_port *ports[HS_MAX_PORTS];
 	unsigned n = hs_node_worker_ports(node, index, ports);
 
-	*thread = (struct hs_worker_thread){.node = node, .index = index, .lcore = lcore};
+	*thread = (struct hs_worker_thread){
+			.node = node, .index = index, .lcore = lcore, .scheduling = scheduling};
 	int rc = hs_idle_create(adaptive, &thread->idle);
 	if (rc < 0)
 		return rc;
@@ -91,7 +97,9 @@ int hs_worker_thread_start(struct hs_worker_thread *thread)
 	thread->running = true;
 	while (sem_wait(&thread->ready) < 0 && errno == EINTR)
 		;
-	return 0;
+	if (thread->failed < 0)
+		hs_worker_thread_stop(thread);
+	return thread->failed;
 }
 
 void hs_worker_thread_stop(struct hs_worker_thread *thread)

@@ -6,6 +6,7 @@
 
 #include "idle.h"
 #include "node.h"
+#include "scheduling.h"
 
 #include <semaphore.h>
 #include <stdbool.h>
@@ -17,16 +18,20 @@ struct hs_worker_thread {
 	struct hs_idle *idle;
 	bool stop; // atomic, written by control
 	bool running;
+	const struct hs_scheduling *scheduling;
+	int failed; // to start, a negative errno
 	sem_t ready;
 } __attribute__((aligned(64)));
 
-// Prepares the worker to sleep on the queues that the node gave it. Returns 0 or a negative errno.
+// Prepares the worker to sleep on the queues that the node gave it. `scheduling` outlives it.
+// Returns 0 or a negative errno.
 int hs_worker_thread_init(struct hs_worker_thread *thread, struct hs_node *node, unsigned index,
-		unsigned lcore, bool adaptive);
+		unsigned lcore, bool adaptive, const struct hs_scheduling *scheduling);
 // Stops the worker if it runs.
 void hs_worker_thread_fini(struct hs_worker_thread *thread);
 
-// Returns when the worker polls. Returns 0 or a negative errno.
+// Returns when the worker polls. Returns 0 or a negative errno: -EPERM if the process may not
+// schedule it so.
 int hs_worker_thread_start(struct hs_worker_thread *thread);
 // Returns when the worker has left its lcore. Packets in its queues stay there.
 void hs_worker_thread_stop(struct hs_worker_thread *thread);

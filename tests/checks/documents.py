@@ -13,6 +13,7 @@ from harness import ROOT, check, equal, test
 NODE_TABLES = {
     "fields": ("Cores", ""),
     "node_fields": ("node", "node."),
+    "scheduling_fields": ("Cores", "worker_scheduling."),
     "memory_fields": ("memory", ""),
     "hs_config_profile_fields": ("profiles", ""),
     "port_fields": ("ports", ""),
