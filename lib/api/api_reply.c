@@ -151,6 +151,18 @@ json_t *hs_api_hello(const struct hs_api_hello *hello)
 
 // ---- rules ----
 
+#define NEED(...) HS_SCHEMA_ROW(struct hs_api_mtu_need, __VA_ARGS__)
+const struct hs_schema_field hs_api_mtu_need_fields[] = {
+		NEED(UINT, mtu_needed_bytes,
+				"the MTU with which network ports have room for the telemetry of a "
+				"whole path in a host's packet of full size",
+				.optional = true),
+		NEED(TAKEN, ports_below_mtu, "the network ports whose MTU is less",
+				.optional = true,
+				.shape = "{'type': 'array', 'items': {'type': 'string'}}"),
+		{NULL},
+};
+
 #define CHANGED(...) HS_SCHEMA_ROW(struct hs_api_changed, __VA_ARGS__)
 #define NS_ID	     CHANGED(UINT, ns_id, "the rule", .min = 1, .max = UINT32_MAX)
 const struct hs_schema_field hs_api_request_fields[] = {
@@ -164,6 +176,7 @@ const struct hs_schema_field hs_api_request_fields[] = {
 				.optional = true,
 				.shape = "{'type': 'array', 'items': {'$ref': "
 					 "'#/$defs/not_told'}}"),
+		CHANGED(MEMBERS, mtu, NULL, .fields = hs_api_mtu_need_fields),
 		{NULL},
 };
 const struct hs_schema_field hs_api_update_fields[] = {

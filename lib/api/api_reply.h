@@ -34,11 +34,19 @@ extern const struct hs_schema_field hs_api_hello_fields[];
 // is out.
 json_t *hs_api_hello(const struct hs_api_hello *hello);
 
-// The reply to a change of a rule. Printing takes over `not_told` and `rule`.
+// The MTU that telemetry needs between nodes. Printing takes over the list.
+struct hs_api_mtu_need {
+	uint32_t mtu_needed_bytes; // 0: the node has no host port or no network port
+	json_t *ports_below_mtu;   // names of network ports; NULL: none
+};
+extern const struct hs_schema_field hs_api_mtu_need_fields[];
+
+// The reply to a change of a rule. Printing takes over `not_told`, `rule` and what `mtu` has.
 struct hs_api_changed {
 	uint32_t ns_id, shadowed_by, at_controller;
 	unsigned nodes;
 	json_t *not_told, *rule;
+	struct hs_api_mtu_need mtu;
 };
 extern const struct hs_schema_field hs_api_request_fields[], hs_api_update_fields[],
 		hs_api_delete_fields[];

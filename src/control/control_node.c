@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_node.h"
+#include "control_mtu.h"
 #include "control_parts.h"
 #include "control_totals.h"
 
@@ -120,6 +121,7 @@ struct shown_node {
 	const char *name, *boot_id, *version;
 	uint32_t forwarding, monitored_rules;
 	json_t *settings, *workers;
+	struct hs_api_mtu_need mtu;
 };
 
 #define NODE(...) HS_SCHEMA_ROW(struct shown_node, __VA_ARGS__)
@@ -131,6 +133,7 @@ const struct hs_schema_field hs_control_node_fields[] = {
 		NODE(WORD, forwarding, "how the node forwards", .words = forwarding_words),
 		NODE(JSON_MEMBERS, settings, NULL, .fields = setting_fields),
 		{HS_METRIC_MEMBERS(node)},
+		NODE(MEMBERS, mtu, NULL, .fields = hs_api_mtu_need_fields),
 		NODE(UINT, monitored_rules, "rules that may have a monitor"),
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields, .help = "the node's clock"},
 		NODE(TAKEN, workers, "each worker with its counters", .items = worker_fields),
@@ -151,5 +154,6 @@ json_t *hs_control_node(struct hs_control *control)
 			.workers = workers_of(control),
 	};
 	hs_control_totals(control, &node.view.node);
+	hs_control_mtu_need(control->node, NULL, &node.mtu);
 	return hs_schema_print(hs_control_node_fields, &node);
 }

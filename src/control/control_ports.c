@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of counters as replies.
 #include "control_ports.h"
+#include "control_mtu.h"
 #include "control_parts.h"
 #include "control_totals.h"
 
@@ -17,6 +18,7 @@ struct shown_port {
 	const char *name, *driver, *device, *profile;
 	const char *method, *version, *mode, *carrier; // of the profile
 	unsigned index, id;
+	uint32_t mtu_needed_bytes;
 	uint64_t rate_bps, queue_packets;
 	uint8_t side;
 };
@@ -39,6 +41,11 @@ static const struct hs_schema_field shown_port_fields[] = {
 		PORT(UINT, rate_bps, "the rate of the port's egress queue, if it has one",
 				.optional = true),
 		PORT(UINT, queue_packets, "how many packets may wait in the egress queue",
+				.optional = true),
+		PORT(UINT, mtu_needed_bytes,
+				"of a network port: the MTU with which every field of a whole path "
+				"fits "
+				"a host's packet of full size",
 				.optional = true),
 		{HS_METRIC_MEMBERS(port)},
 		{"drops", HS_SCHEMA_OBJECT, .fields = hs_metric_drops,
@@ -83,7 +90,8 @@ json_t *hs_control_ports(struct hs_control *control)
 				.id = hs_port_id(of),
 				.rate_bps = of->config.rate_bps,
 				.queue_packets = of->config.rate_bps ? of->config.queue_packets : 0,
-				.side = of->side};
+				.side = of->side,
+				.mtu_needed_bytes = hs_control_mtu_of_port(control->node, i)};
 		show_profile(&hs_node_config(control->node)->profiles[i], &port);
 		hs_metric_view_port(control->node, i, &ports[i], &port.view);
 		json_array_append_new(list, hs_schema_print(shown_port_fields, &port));

@@ -3,6 +3,7 @@
 #include "control_verbs.h"
 #include "control_app.h"
 #include "control_audit.h"
+#include "control_mtu.h"
 #include "control_node.h"
 #include "control_parts.h"
 #include "control_ports.h"
@@ -39,10 +40,11 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 	}
 	if (args->rule.in_band)
 		hs_in_band_begin(control->in_band, slot);
-	const struct hs_api_changed changed = {args->rule.ns_id, shadowed_by,
+	struct hs_api_changed changed = {args->rule.ns_id, shadowed_by,
 			.not_told = args->rule.method == HS_RULE_FLEXINT
 						    ? hs_qos_untold(args->rule.trace_type)
 						    : NULL};
+	hs_control_mtu_need(control->node, &args->rule, &changed.mtu);
 	*result = hs_schema_print(hs_api_request_fields, &changed);
 	return 0;
 }
@@ -158,6 +160,7 @@ struct shown_rule {
 	uint8_t origin;
 	uint32_t shadowed_by;
 	struct hs_in_band_shown in_band;
+	struct hs_api_mtu_need mtu;
 };
 
 #define SHOWN(...) HS_SCHEMA_ROW(struct shown_rule, __VA_ARGS__)
@@ -170,6 +173,7 @@ static const struct hs_schema_field state_fields[] = {
 		SHOWN(UINT, shadowed_by, "the rule that takes this rule's packets",
 				.optional = true),
 		SHOWN(MEMBERS, in_band, NULL, .fields = hs_in_band_fields),
+		SHOWN(MEMBERS, mtu, NULL, .fields = hs_api_mtu_need_fields),
 		{NULL},
 };
 static const struct hs_schema_field get_fields[] = {
@@ -201,6 +205,7 @@ static int int_get(struct hs_control *control, const struct hs_api_args *args, j
 			.in_band = hs_in_band_show(control->in_band, slot),
 	};
 	hs_flow_table_counters(control->flows, slot, &shown.view.rule);
+	hs_control_mtu_need(control->node, hs_flow_table_rule(control->flows, slot), &shown.mtu);
 	*result = hs_schema_print(get_fields, &shown);
 	return 0;
 }

@@ -27,6 +27,11 @@ struct hs_family {
 	uint8_t (*dscp)(const struct hs_profile *profile, const uint8_t *frame,
 			const struct hs_packet *packet);
 
+	// By how many bytes a packet grows at most on its path, if all nodes that may add values do
+	// what a rule with this trace type asks for. 0: such a rule adds nothing here. NULL: 0.
+	uint16_t (*path_bytes)(const struct hs_profile *profile, uint32_t trace_type);
+	uint32_t every_field; // the trace type of a rule that asks for all that the family has
+
 	// ---- the fast path ----
 
 	// Instances of the skeleton (skeleton.h) with the family's steps inlined. NULL: the steps
@@ -52,3 +57,10 @@ struct hs_family {
 	// is `ours`). Same result.
 	bool (*strip)(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours);
 };
+
+static inline uint16_t hs_profile_path_bytes(const struct hs_profile *profile, uint32_t trace_type)
+{
+	const struct hs_family *family = profile->family;
+
+	return family->path_bytes ? family->path_bytes(profile, trace_type) : 0;
+}

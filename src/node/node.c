@@ -161,6 +161,8 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 		node->config.punt_ring = PUNT_RING_DEFAULT;
 	if (!node->config.mac_age_s)
 		node->config.mac_age_s = 300;
+	if (!node->config.max_hops)
+		node->config.max_hops = HS_NODE_MAX_HOPS;
 	if (!node->config.routes)
 		node->config.routes = ROUTES_DEFAULT;
 	int rc = make_parts(node, pool);
@@ -228,10 +230,13 @@ static int give_queue(struct seat *seat, struct hs_port *port, uint16_t queue)
 static struct hs_profile profile_of(const struct hs_node *node, uint16_t port)
 {
 	const struct hs_node_config *config = &node->config;
+	struct hs_profile profile = {.family = config->family, .layout = config->layout};
 
 	if (node->ports[port]->side == HS_SIDE_NETWORK && config->profiles[port].family)
-		return config->profiles[port];
-	return (struct hs_profile){.family = config->family, .layout = config->layout};
+		profile = config->profiles[port];
+	profile.max_hops = config->max_hops;
+	profile.path_bytes = hs_profile_path_bytes(&profile, profile.family->every_field);
+	return profile;
 }
 
 // Of host ports: what all network ports read, or nothing where they do not read the same.
@@ -306,6 +311,11 @@ unsigned hs_node_worker_ports(
 struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port)
 {
 	return port < node->n_ports ? node->ports[port] : NULL;
+}
+
+const struct hs_profile *hs_node_profile(const struct hs_node *node, uint16_t port)
+{
+	return &node->seats[0]->worker.profiles[port];
 }
 
 uint16_t hs_node_port_count(const struct hs_node *node)

@@ -23,6 +23,8 @@
 struct hs_node;
 struct rte_mempool;
 
+#define HS_NODE_MAX_HOPS 8
+
 enum hs_forwarding_mode {
 	HS_FORWARD_PATCH,
 	HS_FORWARD_BRIDGE,
@@ -46,8 +48,10 @@ struct hs_node_config {
 	uint16_t pairs[HS_MAX_PORTS][2];
 	uint32_t mac_age_s; // bridge: seconds until an address is forgotten, default 300
 	uint32_t routes;    // route: capacity, default 1024
-	const struct hs_family *family;		  // of ports without a profile; NULL: flexint
-	uint8_t layout;				  // of the same: enum hs_flexint_layout
+	const struct hs_family *family; // of ports without a profile; NULL: flexint
+	uint8_t layout;			// of the same: enum hs_flexint_layout
+	uint8_t max_hops; // flexint: nodes of a path that add values; 0: HS_NODE_MAX_HOPS
+	bool mss_clamp;	  // lower the MSS of TCP connections, so that telemetry fits
 	struct hs_profile profiles[HS_MAX_PORTS]; // of network ports; family NULL: none
 	enum hs_host_side_policy host_side_policy;
 	unsigned n_exports;				 // at most HS_MAX_EXPORTS
@@ -127,6 +131,8 @@ void hs_node_port_counters(const struct hs_node *node, uint16_t port, struct hs_
 // bursts. The equations of port_counters.h hold exactly, also under traffic.
 void hs_node_snapshot(const struct hs_node *node, struct hs_port_counters *out);
 struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port);
+// Returns what telemetry looks like on a port.
+const struct hs_profile *hs_node_profile(const struct hs_node *node, uint16_t port);
 uint16_t hs_node_port_count(const struct hs_node *node);
 
 // Call this once a second. It subtracts the growth of a device's transmit errors from tx_packets

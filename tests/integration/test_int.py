@@ -12,8 +12,8 @@ import time
 
 import frames as fr
 import int_frames
-from lib import (Chain, InNamespace, RawPort, audit_ok, check, drops, equal, main, need, ports, quiet, run,
-                 test, until)
+from lib import (Chain, InNamespace, RawPort, audit_ok, check, drops, equal, main, need, ports, quiet, reasons,
+                 run, test, until)
 
 A6, B6, A4, B4 = "2001:db8::1", "2001:db8::2", "192.0.2.1", "192.0.2.2"
 MD = {"method": "int", "version": "2.1", "dscp": 32, "max_hops": 6}
@@ -29,11 +29,7 @@ def chain_of(workspace, profiles, *of_links, queues=(), **more):
         chain.nodes[i + 1].config["ports"][0]["profile"] = name
     for i, queue in queues:
         chain.nodes[i].config["ports"][1].update(queue)
-    for i, host in enumerate(chain.hosts, 1):
-        run("ip", "-n", host.namespace, "addr", "add", f"192.0.2.{i}/24", "dev", "eth0")
-    for host, other in (chain.hosts, chain.hosts[::-1]):
-        run("ip", "-n", host.namespace, "neigh", "replace", B4 if host is chain.hosts[0] else A4,
-            "lladdr", other.mac, "dev", "eth0", "nud", "permanent")
+    chain.address_ipv4()
     return chain.start()
 
 
@@ -241,6 +237,67 @@ def int_2_1_of_kernel_hosts_is_on_the_links_and_in_the_metrics_and_nowhere_else(
     audit_ok(*chain.nodes)
     for node in chain.nodes:
         equal(drops(node), {}, f"drops of {node.name}")
+
+
+@test()
+def explain_says_which_packets_cannot_carry_int(workspace):
+    need("ping")
+    chain = chain_of(workspace, {"dc": MD}, "dc")
+    source, sink = chain.nodes
+    chain.install(*(int_rule(n, kind, A4, B4, mode_setting=setting, dst_port=7000 if kind == "udp" else 0)
+                    for n, kind, setting in ((1, "icmp", 1), (3, "udp", 1000))))
+    for setting in (1, 1000):
+        for node in chain.nodes:
+            node.call("int_update", ns_id=1, mode="count", mode_setting=setting)
+        chain.hosts[0].run("ping", "-q", "-c", "4", "-i", "0.02", B4)
+        quiet(sink)
+        count = counters(source, 1)["no_room_option"]
+        check(count >= 4, "packets that were due", count)
+        found = reasons(source, 1)
+        equal((set(found), found["no_carrier"]["packets"]), ({"no_carrier"}, count), found)
+        check("TCP and UDP" in found["no_carrier"]["text"], found)
+        found = reasons(sink, 1)
+        equal((set(found), found["no_carrier"].get("packets")), ({"no_carrier"}, None), found)
+    # Fragments have no place; whole packets have.
+    server, client = sockets(chain, socket.SOCK_DGRAM, A4, B4, 7000)
+    for size in (5000, 10, 10):
+        client.sendto(bytes(size), (B4, 7000))
+        server.recv(9000)
+    quiet(sink)
+    found, count = reasons(source, 3), counters(source, 3)
+    equal(count["int_packets"], 1, count)
+    equal((set(found), found["no_carrier"]["packets"]), ({"no_carrier", "sampled_out", "sink_elsewhere"},
+                                                         count["no_room_option"]), found)
+    server.close()
+    client.close()
+
+
+def explains_reports_alone(workspace, mode, **more):
+    need()
+    chain = chain_of(workspace, {"dc": {"method": "int", "version": "2.1", "mode": mode, **more}}, "dc", "dc")
+    transit, sink = chain.nodes[1:]
+    sink.stop()
+    sink.config["export"] = [{"to": "127.0.0.1:32766"}]
+    sink.start()
+    chain.install(int_rule(1, "udp", A4, B4, dst_port=7000))
+    send_udp(chain, A4, B4, 7000, 4)
+    quiet(sink)
+    for node in chain.nodes:
+        found = reasons(node, 1)
+        equal(set(found), {"no_metrics"} if node is sink else {"no_metrics", "no_receiver"}, (node.name, found))
+        check(f"mode {mode}" in found["no_metrics"]["text"], found)
+    transit.call("int_update", ns_id=1, hop_enabled=False)
+    check("hop_disabled" in reasons(transit, 1), reasons(transit, 1))
+
+
+@test()
+def explain_says_that_mode_mx_has_reports_and_no_metrics(workspace):
+    explains_reports_alone(workspace, "mx", dscp=33)
+
+
+@test()
+def explain_says_that_mode_xd_has_reports_and_no_metrics(workspace):
+    explains_reports_alone(workspace, "xd")
 
 
 @test(path=True)

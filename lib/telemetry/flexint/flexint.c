@@ -193,6 +193,17 @@ size_t hs_flexint_source_growth(
 	return block_growth(packet, bytes, layout_lead(layout));
 }
 
+size_t hs_flexint_path_growth(uint32_t trace_type, enum hs_flexint_layout layout, unsigned n_nodes)
+{
+	size_t entry = ENTRY_HEAD + hop_bytes((uint16_t)trace_type);
+	size_t most = (HS_FLEXINT_MAX_TRACE - (TRACE_HEAD - 2)) / entry;
+	size_t entries = n_nodes && (uint16_t)trace_type ? n_nodes - 1 : 0;
+	size_t bytes = TRACE_HEAD + E2E_HEAD + e2e_bytes((uint16_t)(trace_type >> 16));
+
+	bytes += entry * (entries < most ? entries : most);
+	return round_up_8(HS_HBH_OPTIONS + layout_lead(layout) + bytes);
+}
+
 void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
 		uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
 		const struct hs_e2e *e2e)

@@ -56,6 +56,10 @@ size_t hs_flexint_hop_data_bytes(uint16_t bitmap);
 size_t hs_flexint_source_growth(
 		const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout);
 
+// By how much a packet without a Hop-by-Hop header grows on a path of so many nodes, the source
+// among them, if each adds all that the trace type asks for and the option has room for.
+size_t hs_flexint_path_growth(uint32_t trace_type, enum hs_flexint_layout layout, unsigned n_nodes);
+
 // Inserts it. `frame` is the new start: `growth` free bytes, then the old frame. Moves the front
 // of the frame down, writes the options, fixes Next Header and Payload Length. `e2e->bitmap` must
 // be the upper half of trace_type restricted to known bits.

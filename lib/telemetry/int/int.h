@@ -88,6 +88,11 @@ int hs_int_source_growth(const struct hs_int_settings *settings,
 		const struct hs_int_request *request, const uint8_t *frame,
 		const struct hs_packet *packet, bool own);
 
+// By how much a packet grows at most on its path, if as many nodes as may add values do, the source
+// among them. 0: no node adds anything.
+size_t hs_int_path_growth(
+		const struct hs_int_settings *settings, const struct hs_int_request *request);
+
 // Inserts it. `own` NULL: the headers only; M is set then, where the version has it, unless the
 // request says HS_INT_NO_OWN.
 void hs_int_source_insert(const struct hs_int_settings *settings,

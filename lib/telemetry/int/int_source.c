@@ -209,6 +209,41 @@ int hs_int_source_growth(const struct hs_int_settings *settings,
 	return make_plan(settings, request, frame, packet, own, &plan);
 }
 
+// What stands before the header of INT, as much as any packet needs.
+static size_t most_front_bytes(const struct hs_int_settings *settings)
+{
+	size_t bytes = SHIM_BYTES; // an option's head is as long
+
+	if (settings->carrier == HS_INT_GRE && settings->gre_adds_tunnel)
+		bytes += (settings->gre_ipv6 ? HS_IPV6_BYTES : HS_IPV4_BYTES) + GRE_BYTES;
+	if (settings->carrier != HS_INT_TCP_UDP)
+		return bytes;
+	if (settings->mark == HS_INT_MARK_PROBE)
+		bytes += MARKER_BYTES;
+	if (settings->mark == HS_INT_MARK_UDP_PORT && settings->version == HS_INT_2_1)
+		bytes += UDP_BYTES; // of packets without a UDP header
+	return bytes;
+}
+
+size_t hs_int_path_growth(
+		const struct hs_int_settings *settings, const struct hs_int_request *request)
+{
+	bool old_shim = settings->carrier != HS_INT_GENEVE && settings->version != HS_INT_2_1;
+	size_t tail = settings->carrier == HS_INT_TCP_UDP && settings->version == HS_INT_0_5
+				      ? TAIL_BYTES
+				      : 0;
+	size_t source = head_bytes(settings, request, true) + tail;
+	unsigned words = hs_int_request_words(settings, request);
+	size_t further = words ? hs_int_hop_limit(settings, request, words) : 0;
+
+	if (refusal_of_request(settings, request, true))
+		return 0;
+	size_t room = MAX_SHIM_WORDS - old_shim - source / 4;
+	if (further)
+		further = further - 1 < room / words ? further - 1 : room / words;
+	return most_front_bytes(settings) + source + 4 * words * further;
+}
+
 // ---- writing ----
 
 // The sign that INT is there, and what the sink restores: returns the shim's last two bytes.

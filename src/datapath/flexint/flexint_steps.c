@@ -32,10 +32,19 @@ static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 	return hs_strip(worker, burst, i);
 }
 
+static uint16_t path_bytes(const struct hs_profile *profile, uint32_t trace_type)
+{
+	if (trace_type & HS_RULE_TRACE_INT) // of another family
+		return 0;
+	return (uint16_t)hs_flexint_path_growth(trace_type, profile->layout, profile->max_hops);
+}
+
 const struct hs_family hs_flexint_steps = {
 		.format = &hs_flexint_family,
 		.classify = classify,
 		.parse = parse,
+		.path_bytes = path_bytes,
+		.every_field = (uint32_t)HS_E2E_KNOWN << 16 | HS_HOP_KNOWN,
 		.fast_source = hs_fast_source,
 		.fast_transit = hs_fast_transit,
 		.fast_sink = hs_fast_sink,

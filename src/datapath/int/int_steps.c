@@ -2,6 +2,7 @@
 #include "int_steps.h"
 
 #include "classify.h"
+#include "int_ask.h"
 #include "int_export.h"
 #include "int_fast.h"
 #include "int_format.h"
@@ -49,10 +50,21 @@ static void run_transit(struct hs_worker *worker, struct hs_burst *burst, unsign
 		hs_int_run_transit(worker, burst, first, end, out);
 }
 
+static uint16_t path_bytes(const struct hs_profile *profile, uint32_t trace_type)
+{
+	const struct hs_int_settings *settings = profile->settings;
+	struct hs_int_request request = {0};
+
+	if (settings && trace_type & HS_RULE_TRACE_INT)
+		request.bitmap = hs_int_ask(settings->version, trace_type, NULL);
+	return request.bitmap ? (uint16_t)hs_int_path_growth(settings, &request) : 0;
+}
+
 #define FAMILY(version)                                                                            \
 	{                                                                                          \
 		.format = &hs_int_formats[version], .in_ipv4 = true, .classify = classify,         \
-		.parse = parse, .dscp = dscp, .fast_source = hs_int_run_source,                    \
+		.parse = parse, .dscp = dscp, .path_bytes = path_bytes,                            \
+		.every_field = HS_RULE_TRACE_INT | UINT16_MAX, .fast_source = hs_int_run_source,   \
 		.fast_transit = run_transit, .fast_sink = hs_int_run_sink,                         \
 		.source = hs_int_source, .transit = hs_int_transit, .sink = hs_int_sink,           \
 		.strip = hs_int_strip_step, .watch = hs_int_watch                                  \

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The MTU that the telemetry of a rule needs between nodes.
+//
+// Thread rule: control.
+#pragma once
+
+#include "api_reply.h"
+#include "node.h"
+
+// Returns the MTU with which a network port has room for every field of a whole path in a packet of
+// a host port's MTU. 0: the port is a host's, or the node has no host port.
+uint32_t hs_control_mtu_of_port(const struct hs_node *node, uint16_t port);
+
+// Fills *need for a rule; NULL: one that asks for every field. *need owns a list.
+void hs_control_mtu_need(const struct hs_node *node, const struct hs_rule *rule,
+		struct hs_api_mtu_need *need);
