@@ -194,6 +194,7 @@ static const struct hs_schema_field telemetry_fields[] = {
 		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = hs_config_layout_words,
 				.expected = HS_CONFIG_LAYOUTS},
 		{"max_hops", HS_SCHEMA_UINT, CONFIG(node.max_hops), .min = 1, .max = 255},
+		{"mss_clamp", HS_SCHEMA_BOOL, CONFIG(node.mss_clamp)},
 		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(in_band.interval_s), .min = 1,
 				.max = 86400},
 		{"request_schedule_s", HS_SCHEMA_CUSTOM, CONFIG(in_band),

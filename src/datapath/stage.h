@@ -38,6 +38,11 @@ void hs_guard_all(struct hs_worker *worker, struct hs_burst *burst, bool counted
 // The same of one packet. False: it was dropped.
 bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool counted);
 
+// Lowers the MSS that TCP SYN segments announce, of packets that come or leave by a network port.
+// A segment of this size, with the headers in front of it, has room for the telemetry of a whole
+// path under the port's MTU.
+void hs_clamp_mss(struct hs_worker *worker, struct hs_burst *burst);
+
 // Source, transit or sink, by the sides that each packet crosses; then hands it to its port's
 // transmit queue.
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst);

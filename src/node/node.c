@@ -79,7 +79,7 @@ static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigne
 	worker->index = index;
 	worker->node_id = config->id;
 	worker->drop_host_telemetry = config->host_side_policy == HS_HOST_DROP;
-	worker->forward = hs_forward;
+	worker->forward = config->mss_clamp ? hs_forward_and_clamp : hs_forward;
 	worker->forward_kind = forward_kinds[config->forwarding];
 	worker->fdb = node->fdb;
 	worker->fib = node->fib;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any frame is parsed within its bytes, with the same result from its first segment, and has no
-// telemetry after strip. The first byte of the input says where the first segment ends.
+// telemetry after strip. The first byte of the input says where the first segment ends. What is
+// read as a TCP header announces no MSS above a limit once this was lowered.
 #include "fuzz.h"
 
 #include "flexint.h"
+#include "mss.h"
 #include "packet.h"
 #include "flexint_parse_fast.h"
 
@@ -160,6 +162,30 @@ static void strips(uint8_t *frame, size_t len, const struct hs_packet *packet)
 	HOLDS(after.l4_off == (packet->l4_off ? packet->l4_off - taken : 0));
 }
 
+static uint16_t sum_of(const uint8_t *bytes, size_t len)
+{
+	uint32_t sum = 0;
+	for (size_t i = 0; i < len; i++)
+		sum += (uint32_t)bytes[i] << (i % 2 ? 0 : 8);
+	while (sum > 0xffff)
+		sum = (sum >> 16) + (sum & 0xffff);
+	return (uint16_t)(sum % 0xffff); // 0xffff is 0, too
+}
+
+static void announces_no_more(const uint8_t *bytes, size_t len)
+{
+	uint16_t limit = (uint16_t)(536 + 7 * len);
+	uint8_t *tcp = copy_of(bytes, len);
+	bool above = hs_mss_is_above(tcp, len, limit);
+	if (above) {
+		hs_mss_lower(tcp, limit);
+		HOLDS(memcmp(tcp, bytes, 16) == 0 && memcmp(tcp, bytes, len) != 0);
+		HOLDS(!hs_mss_is_above(tcp, len, limit) && hs_mss_is_above(tcp, len, limit - 1));
+		HOLDS(sum_of(tcp, len) == sum_of(bytes, len)); // its checksum balances the change
+	}
+	free(tcp);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 1)
@@ -170,6 +196,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct hs_packet packet;
 	hs_flexint_parse(frame, len, len, &packet);
 	within_the_frame(&packet, len);
+	announces_no_more(frame, len);
+	announces_no_more(frame + packet.l4_off, len - packet.l4_off);
 	HOLDS(!(packet.flags & HS_PACKET_SHORT));
 	a_segment_tells_the_same(frame, cut, len, &packet);
 	if (packet.flags & HS_PACKET_IPV6) {

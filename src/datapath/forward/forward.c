@@ -52,3 +52,9 @@ void hs_forward(struct hs_worker *worker, struct hs_burst *burst)
 		return;
 	}
 }
+
+void hs_forward_and_clamp(struct hs_worker *worker, struct hs_burst *burst)
+{
+	hs_forward(worker, burst);
+	hs_clamp_mss(worker, burst);
+}

@@ -735,6 +735,103 @@ def a_transit_node_leaves_out_fields_that_did_not_change():
                                   hop_entries=7)
 
 
+CLAMPED = {"mss_clamp": True, "max_hops": 2}
+# Of paths of two nodes: a source with its four fields and one entry with three fields. Options of
+# 10, 4 + 20 and 24 bytes, 2 bytes of header and 2 of padding, as a multiple of 8.
+PATH_BYTES = 64
+LIMIT_6, LIMIT_4 = 1500 - PATH_BYTES - 40 - 20, 1500 - 20 - 20
+
+
+def syn(*options, flags="S", v4=False, tags=(), payload=b"", below=()):
+    """Returns a SYN segment with these options, and a payload where one is given."""
+    tcp = TCP(sport=1000, dport=2000, flags=flags, seq=1, options=list(options))
+    front = IP(src="192.0.2.1", dst="192.0.2.2", id=7) if v4 else ip()
+    for header in below:
+        front = front / header
+    return ether(*tags) / front / tcp / Raw(payload)
+
+
+def mss(value):
+    return ("MSS", value)
+
+
+@case
+def a_syn_segment_gets_a_smaller_mss_on_its_way_to_the_network():
+    c = Case("IPv6, IPv4, tags, extension headers, SYN/ACK, a value at an odd offset, two values, "
+             "a payload: the MSS that leaves room is announced, and never a larger one", SOURCE,
+             CLAMPED)
+    usual = [("SAckOK", b""), ("Timestamp", (1, 0)), ("NOP", None), ("WScale", 7)]
+    nop = ("NOP", None)
+    scale = ("WScale", 7)
+    pairs = [
+        (lambda m: syn(mss(m), *usual), 1440, LIMIT_6),
+        (lambda m: syn(mss(m), *usual, flags="SA"), 8940, LIMIT_6),
+        (lambda m: syn(mss(m), flags="SEC", tags=(Dot1Q(vlan=5),)), 1440, LIMIT_6),
+        (lambda m: syn(mss(m), tags=(Dot1AD(vlan=9), Dot1Q(vlan=5))), 65535, LIMIT_6),
+        (lambda m: syn(nop, mss(m), scale), 1440, LIMIT_6),
+        (lambda m: syn(mss(m), nop, mss(m), scale), 1440, LIMIT_6),
+        (lambda m: syn(mss(m), payload=b"early data"), 1440, LIMIT_6),
+        (lambda m: syn(mss(m), below=(IPv6ExtHdrDestOpt(options=[PadN(optdata=b"\0" * 4)]),)),
+         1440, LIMIT_6),
+        (lambda m: syn(mss(m), *usual, v4=True), 8960, LIMIT_4),
+        (lambda m: syn(mss(m), v4=True, tags=(Dot1Q(vlan=5),)), 1461, LIMIT_4),
+    ]
+    c.feed(0, *[make(before) for make, before, _ in pairs]).forwarded(0, len(pairs))
+    c.expect(1, *[make(after) for make, _, after in pairs])
+    return c.event(0, "mss_clamped", len(pairs))
+
+
+@case
+def a_syn_segment_gets_a_smaller_mss_on_its_way_to_a_host():
+    c = Case("the other direction; an IPv6 segment that carries telemetry, and a wrong checksum, "
+             "which stays wrong by as much", SINK, {**CLAMPED, "id": 2})
+    c.rule(protocol="tcp", trace_type="0xF000E000")
+    plain, lowered = syn(mss(1440)), syn(mss(LIMIT_6))
+    values = {"int_packets": 1, "ts_ns": NOW, "tx_packets": 1, "tx_bytes": counted(plain)}
+    carries = (ether() / ip() / telemetry("aligned", 7, 0xF000E000, values) /
+               plain.getlayer(TCP))
+    wrong, lower = syn(mss(9000), v4=True), syn(mss(LIMIT_4), v4=True)
+    for frame in wrong, lower:
+        right = TCP(bytes(frame)[34:]).chksum
+        frame.getlayer(TCP).chksum = (right + 1000) % 65535
+    c.feed(0, carries, wrong).forwarded(0, 2).expect(1, lowered, lower)
+    c.event(0, "mss_clamped", 2).event(0, "stripped")
+    return c.flow(7, rx_packets=1, rx_bytes=counted(plain), tx_packets=1, tx_bytes=counted(plain),
+                  sink_packets=1, reports_made=1)
+
+
+def with_options(data):
+    """Returns a SYN segment with these bytes as options, padded with zeros."""
+    data += bytes(-len(data) % 4)
+    tcp = TCP(sport=1000, dport=2000, flags="S", dataofs=5 + len(data) // 4)
+    return ether() / ip() / tcp / Raw(data)
+
+
+@case
+def segments_whose_mss_is_not_to_be_lowered_stay_as_they_are():
+    c = Case("small enough, no SYN, no option, malformed lists, cut headers, fragments, UDP", SOURCE,
+             CLAMPED)
+    big = b"\x02\x04\xff\xff"
+    cut = ether() / ip(plen=18) / Raw(bytes(TCP(flags="S", sport=1, dport=2, chksum=1))[:18])
+    long = ether() / ip() / TCP(sport=1000, dport=2000, flags="S", dataofs=15) / Raw(big)
+    fragment = ether() / ip() / IPv6ExtHdrFragment(id=3, m=1) / Raw(
+        bytes(TCP(flags="S", sport=1, dport=2, options=[mss(9000)], chksum=1)))
+    frames = [syn(mss(LIMIT_6)), syn(mss(536)), syn(mss(0)), syn(mss(LIMIT_4), v4=True), syn(),
+              syn(mss(9000), flags="A"), syn(mss(9000), flags="R"),
+              with_options(big + b"\x03\x00"), with_options(big + b"\x08\x0a\x00\x00"),
+              with_options(b"\x03\x01" + big), with_options(big + b"\x01\x01\x01\x05"),
+              with_options(b"\x02\x05\xff\xff\x00"), with_options(b"\x02\x03\xff\x00" + big),
+              with_options(b"\x00" + big), cut, long, fragment, ether() / ip() / udp()]
+    return c.feed(0, *frames).forwarded(0, len(frames)).expect(1, *frames)
+
+
+@case
+def without_mss_clamp_a_syn_segment_stays_as_it_is():
+    c = Case("the default", SOURCE)
+    frames = [syn(mss(9000)), syn(mss(9000), v4=True)]
+    return c.feed(0, *frames).forwarded(0, 2).expect(1, *frames)
+
+
 def written(directory):
     files = {}
     for name, function in CASES.items():

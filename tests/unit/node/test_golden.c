@@ -86,6 +86,8 @@ static void open_node(struct golden *g)
 		config.forwarding = HS_FORWARD_ROUTE;
 	if (!strcmp(text_of(node, "host_side_policy", ""), "drop"))
 		config.host_side_policy = HS_HOST_DROP;
+	config.mss_clamp = json_is_true(json_object_get(node, "mss_clamp"));
+	config.max_hops = (uint8_t)json_integer_value(json_object_get(node, "max_hops"));
 	json_t *partial = json_object_get(node, "partial");
 	read_field(partial, "packets", &config.partial.packets);
 	read_field(partial, "timestamp", &config.partial.timestamp);

@@ -237,6 +237,38 @@ static void a_shared_buffer_is_never_written(void **state)
 	fixture_close(f);
 }
 
+#define SYN_OF_1440                                                                                \
+	ETHERNET "600000000018064020010db800000000000000000000000120010db800000000000000000000000" \
+		 "2"                                                                               \
+		 "03e807d000000000000000006002ffff00000000020405a0"
+
+static void an_mss_that_cannot_be_lowered_is_counted(void **state)
+{
+	struct fixture *f = fixture_open(
+			SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1, .mss_clamp = true});
+	struct rte_mbuf *held[256], *shared;
+	uint8_t lowered[78];
+	unsigned n = 0;
+	(void)state;
+	feed_hex(f, 0, SYN_OF_1440);
+	shared = f->t.ports[0].in[0];
+	rte_mbuf_refcnt_update(shared, 1);
+	while ((held[n] = rte_pktmbuf_alloc(f->pool)))
+		n++;
+	test_node_run(&f->t);
+	expect_hex(f, 1, SYN_OF_1440);
+	assert_int_equal(event(f, 0, HS_EVENT_MSS_NOT_CLAMPED), 1);
+	assert_int_equal(event(f, 0, HS_EVENT_MSS_CLAMPED), 0);
+	rte_pktmbuf_free_bulk(held, n);
+	rte_pktmbuf_free(shared);
+	feed_hex(f, 0, SYN_OF_1440);
+	test_node_run(&f->t);
+	assert_int_equal(test_node_take(&f->t, 1, lowered, sizeof(lowered)), 78);
+	assert_int_equal(event(f, 0, HS_EVENT_MSS_NOT_CLAMPED), 1);
+	assert_int_equal(event(f, 0, HS_EVENT_MSS_CLAMPED), 1);
+	fixture_close(f);
+}
+
 static void a_port_without_chains_gets_linear_packets(void **state)
 {
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
@@ -350,6 +382,7 @@ int main(void)
 			cmocka_unit_test(transit_without_room_forwards_the_packet_as_it_came),
 			cmocka_unit_test(a_buffer_without_headroom_moves_its_payload_instead),
 			cmocka_unit_test(a_shared_buffer_is_never_written),
+			cmocka_unit_test(an_mss_that_cannot_be_lowered_is_counted),
 			cmocka_unit_test(a_port_without_chains_gets_linear_packets),
 			cmocka_unit_test(packets_for_a_port_that_is_gone_are_counted),
 			cmocka_unit_test(
