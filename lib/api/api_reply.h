@@ -53,7 +53,7 @@ extern const struct hs_schema_field hs_api_request_fields[], hs_api_update_field
 
 // A page of rules. Printing takes over the lists.
 struct hs_api_rules {
-	json_t *rules, *in_band, *shadowed;
+	json_t *rules, *in_band, *config, *state, *shadowed;
 	uint64_t count, next; // next 0: this is the last page
 };
 extern const struct hs_schema_field hs_api_rules_fields[];

@@ -5,8 +5,10 @@
 #include "control_parts.h"
 #include "control_totals.h"
 
+#include "int_ask.h"
 #include "int_fields.h"
 #include "rule_admission.h"
+#include "rule_instructions.h"
 
 static const struct hs_schema_word sides[] = {
 		{"host", HS_SIDE_HOST}, {"network", HS_SIDE_NETWORK}, {NULL, 0}};
@@ -20,6 +22,7 @@ struct shown_port {
 	unsigned index, id;
 	uint32_t mtu_needed_bytes;
 	uint64_t rate_bps, queue_packets;
+	json_t *instructions; // printing takes them over
 	uint8_t side;
 };
 
@@ -37,6 +40,8 @@ static const struct hs_schema_field shown_port_fields[] = {
 		PORT(STRING, version, "of method int: the version", .optional = true),
 		PORT(STRING, mode, "of method int: what packets carry", .optional = true),
 		PORT(STRING, carrier, "of method int: where INT is in a packet", .optional = true),
+		PORT(TAKEN, instructions, "of method int: what a rule may ask the version for",
+				.optional = true, .shape = hs_rule_instructions_shape),
 		PORT(UINT, id, "the port's number in INT"),
 		PORT(UINT, rate_bps, "the rate of the port's egress queue, if it has one",
 				.optional = true),
@@ -60,6 +65,18 @@ const struct hs_schema_field hs_control_ports_fields[] = {
 		{NULL},
 };
 
+// The checksum complement is no value: it serves the packets.
+static json_t *instructions_of(enum hs_int_version version)
+{
+	const uint32_t all = HS_RULE_TRACE_INT | (UINT16_MAX & ~HS_RULE_ASKS_checksum_complement);
+	uint32_t known;
+	uint16_t lacks;
+
+	hs_int_ask(version, all, &lacks);
+	known = all & ~(uint32_t)lacks;
+	return hs_rule_print_instructions(&known);
+}
+
 static void show_profile(const struct hs_profile *profile, struct shown_port *port)
 {
 	const struct hs_int_settings *settings = hs_profile_int(profile);
@@ -72,6 +89,7 @@ static void show_profile(const struct hs_profile *profile, struct shown_port *po
 	port->version = hs_int_version_name(settings->version);
 	port->mode = hs_int_mode_name(settings->mode);
 	port->carrier = hs_int_carrier_name(settings->carrier);
+	port->instructions = instructions_of(settings->version);
 }
 
 json_t *hs_control_ports(struct hs_control *control)
@@ -114,16 +132,52 @@ static const struct hs_schema_field shown_drop_fields[] = {
 		DROP(UINT, packets, "how many so far"),
 		{NULL},
 };
-const struct hs_schema_field hs_control_drops_fields[] = {
-		{"drops", HS_SCHEMA_TAKEN, .items = shown_drop_fields,
-				.help = "each port and reason with dropped packets"},
+
+struct shown_lost {
+	const char *name;
+	struct hs_port_device_stats device;
+};
+
+#define LOST(...)   HS_SCHEMA_ROW(struct shown_lost, __VA_ARGS__)
+#define DEVICE(...) HS_SCHEMA_ROW_AS(struct shown_lost, UINT, __VA_ARGS__)
+static const struct hs_schema_field shown_lost_fields[] = {
+		LOST(STRING, name, "the port's name"),
+		DEVICE("rx_missed", device.rx_missed,
+				"packets lost before the node could take them"),
+		DEVICE("rx_errors", device.rx_errors, "packets that could not be received"),
 		{NULL},
 };
+
+struct shown_drops {
+	json_t *drops, *ports;
+};
+
+#define DROPS(...) HS_SCHEMA_ROW(struct shown_drops, TAKEN, __VA_ARGS__)
+const struct hs_schema_field hs_control_drops_fields[] = {
+		DROPS(drops, "each port and reason with dropped packets",
+				.items = shown_drop_fields),
+		DROPS(ports, "what ended at each port before the node could count it as received",
+				.items = shown_lost_fields),
+		{NULL},
+};
+
+static json_t *lost_before(struct hs_control *control)
+{
+	json_t *list = json_array();
+
+	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
+		struct hs_port *port = hs_node_port(control->node, i);
+		struct shown_lost lost = {.name = port->config.name};
+		hs_port_device_stats(port, &lost.device);
+		json_array_append_new(list, hs_schema_print(shown_lost_fields, &lost));
+	}
+	return list;
+}
 
 json_t *hs_control_drops(struct hs_control *control)
 {
 	struct hs_port_counters ports[HS_MAX_PORTS];
-	json_t *list = json_array();
+	struct shown_drops shown = {json_array(), lost_before(control)};
 
 	hs_node_snapshot(control->node, ports);
 	for (unsigned at = 0; at < hs_node_port_count(control->node) * HS_DROP_COUNT; at++) {
@@ -132,9 +186,10 @@ json_t *hs_control_drops(struct hs_control *control)
 		const struct shown_drop drop = {hs_node_port(control->node, i)->config.name,
 				hs_drop_name(reason), hs_drop_text(reason), ports[i].drops[reason]};
 		if (drop.packets)
-			json_array_append_new(list, hs_schema_print(shown_drop_fields, &drop));
+			json_array_append_new(
+					shown.drops, hs_schema_print(shown_drop_fields, &drop));
 	}
-	return hs_schema_print(hs_control_drops_fields, &list);
+	return hs_schema_print(hs_control_drops_fields, &shown);
 }
 
 // ---- all counters ----

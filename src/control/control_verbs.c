@@ -107,11 +107,24 @@ static uint32_t seek(struct hs_control *control, uint64_t offset)
 	return slot;
 }
 
+// Returns the list of a page for the rules of an origin; NULL: rules of the API are in none.
+static json_t *list_of(const struct hs_api_rules *page, uint8_t origin)
+{
+	return origin == HS_ORIGIN_IN_BAND  ? page->in_band
+	       : origin == HS_ORIGIN_CONFIG ? page->config
+	       : origin == HS_ORIGIN_STATE  ? page->state
+					    : NULL;
+}
+
 static int int_list(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
 	(void)err;
-	struct hs_api_rules page = {json_array(), json_array(), json_array()};
+	struct hs_api_rules page = {.rules = json_array(),
+			.in_band = json_array(),
+			.config = json_array(),
+			.state = json_array(),
+			.shadowed = json_array()};
 	uint64_t count = hs_flow_table_count(control->flows);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
 	uint32_t slot = args->offset < count ? seek(control, args->offset) : HS_FLOW_NONE,
@@ -125,8 +138,9 @@ static int int_list(struct hs_control *control, const struct hs_api_args *args, 
 			break;
 		}
 		slot = next;
-		if (control->origins[slot] == HS_ORIGIN_IN_BAND)
-			json_array_append_new(page.in_band, json_integer(rule->ns_id));
+		json_t *list = list_of(&page, control->origins[slot]);
+		if (list)
+			json_array_append_new(list, json_integer(rule->ns_id));
 		const struct hs_api_shadowed shadowed = {
 				rule->ns_id, hs_flow_table_shadowed_by(control->flows, slot)};
 		if (shadowed.shadowed_by)

@@ -461,6 +461,10 @@ static void the_audit_shows_the_numbers_of_each_equation(void **state)
 	assert_string_equal(json_string_value(json_object_get(drop, "reason")), "tx_full");
 	assert_string_equal(json_string_value(json_object_get(drop, "port")), "p1");
 	assert_number(drop, "packets", 1);
+	json_t *ports = json_object_get(drops, "ports");
+	assert_true(json_array_size(ports) > 1);
+	assert_number(json_array_get(ports, 0), "rx_errors", 0);
+	assert_number(json_array_get(ports, 0), "rx_missed", 0);
 	json_decref(drops);
 	rig_close(r);
 }
