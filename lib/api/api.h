@@ -60,6 +60,7 @@ enum hs_api_verb {
 	HS_VERB_DROPS_GET,
 	HS_VERB_EVENTS,
 	HS_VERB_AUDIT,
+	HS_VERB_EXPLAIN,
 	HS_VERB_OF_COLLECTORS, // from here on, only collectors answer
 	HS_VERB_FLOW_GET = HS_VERB_OF_COLLECTORS,
 	HS_VERB_QUEUE_GET,

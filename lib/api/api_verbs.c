@@ -236,6 +236,8 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 		[HS_VERB_EVENTS] = {"events", "what happened, oldest first",
 				.fields = event_fields},
 		[HS_VERB_AUDIT] = {"audit", "does every packet and every report add up"},
+		[HS_VERB_EXPLAIN] = {"explain", "why a rule measures nothing here, or not all",
+				.fields = name_fields},
 		[HS_VERB_FLOW_GET] = {"flow_get",
 				"at a collector: flows with their paths and latencies, page by "
 				"page",

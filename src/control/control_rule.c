@@ -6,6 +6,17 @@
 
 #include <stdlib.h>
 
+int hs_control_find_rule(const struct hs_control *control, uint32_t ns_id, uint32_t *slot,
+		struct hs_error *err)
+{
+	*slot = hs_flow_table_find(control->flows, ns_id);
+	if (*slot != HS_FLOW_NONE)
+		return 0;
+	hs_error_set(err, "no_such_rule", "ns_id", "a namespace that has a rule",
+			"namespace %u has no rule", ns_id);
+	return -ENOENT;
+}
+
 struct rule_note *hs_control_note(struct hs_control *control, uint32_t slot)
 {
 	struct rule_note *note = control->notes[slot];

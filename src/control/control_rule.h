@@ -6,6 +6,9 @@
 
 #include "control_parts.h"
 
+// Finds the slot of a rule. Returns 0, or -ENOENT with *err.
+int hs_control_find_rule(const struct hs_control *control, uint32_t ns_id, uint32_t *slot,
+		struct hs_error *err);
 // Returns the note of a slot, which is created if there is none, or NULL if memory is out.
 struct rule_note *hs_control_note(struct hs_control *control, uint32_t slot);
 void hs_control_note_monitored(struct hs_control *control, struct rule_note *note, bool monitored);

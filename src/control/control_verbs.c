@@ -3,6 +3,7 @@
 #include "control_verbs.h"
 #include "control_app.h"
 #include "control_audit.h"
+#include "control_explain.h"
 #include "control_mtu.h"
 #include "control_node.h"
 #include "control_parts.h"
@@ -202,13 +203,10 @@ static const struct hs_schema_field get_fields[] = {
 static int int_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	uint32_t slot = hs_flow_table_find(control->flows, args->ns_id);
+	uint32_t slot;
 
-	if (slot == HS_FLOW_NONE) {
-		hs_error_set(err, "no_such_rule", "ns_id", "a namespace that has a rule",
-				"namespace %u has no rule", args->ns_id);
+	if (hs_control_find_rule(control, args->ns_id, &slot, err) < 0)
 		return -ENOENT;
-	}
 	const struct rule_note *note = control->notes[slot];
 	struct shown_rule shown = {
 			.rule = hs_rule_to_json(hs_flow_table_rule(control->flows, slot)),
@@ -334,6 +332,7 @@ HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_DROPS_GET] = {hs_control_drops_fields, .show = hs_control_drops},
 		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
 		[HS_VERB_AUDIT] = {hs_control_audit_fields, .show = hs_control_audit},
+		[HS_VERB_EXPLAIN] = {hs_control_explain_fields, hs_control_explain},
 };
 
 const struct hs_schema_field *hs_control_reply(enum hs_api_verb verb)

@@ -201,9 +201,9 @@ static void miss(struct relay *relay, const struct controller_node *node)
 	json_array_append_new(relay->unreachable, json_string(node->config->name));
 }
 
-static json_t *content_of(enum hs_api_verb verb, const struct hs_api_args *args)
+static json_t *content_of(const struct hs_api_args *args)
 {
-	if (verb == HS_VERB_INT_GET)
+	if (args->has_ns_id)
 		return json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
 	return json_object();
 }
@@ -217,7 +217,7 @@ static void ask(struct hs_controller *controller, struct relay *relay, struct co
 		fail(relay, node, "busy", "too many questions are under way at this node");
 	else if (node->reachable &&
 			controller_call(controller, node, &call, hs_api_verb_name(relay->verb),
-					content_of(relay->verb, args)) == 0)
+					content_of(args)) == 0)
 		relay->waiting++;
 	else
 		miss(relay, node);

@@ -272,6 +272,7 @@ HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_DROPS_GET] = {controller_gathered_fields, ask_nodes},
 		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
 		[HS_VERB_AUDIT] = {controller_gathered_fields, ask_nodes},
+		[HS_VERB_EXPLAIN] = {controller_gathered_fields, ask_nodes},
 };
 
 const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb)
@@ -322,7 +323,8 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 // Rules of others: the nodes answer for them, and metrics that they publish are kept.
 static bool knows(void *context, enum hs_api_verb verb, uint32_t ns_id)
 {
-	return verb == HS_VERB_INT_GET || controller_has_flow(context, ns_id);
+	return verb == HS_VERB_INT_GET || verb == HS_VERB_EXPLAIN ||
+	       controller_has_flow(context, ns_id);
 }
 
 static uint32_t rules_free(void *context)
