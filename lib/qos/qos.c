@@ -296,7 +296,7 @@ static int apply_defaults(struct hs_qos_config *config)
 	if (config->lateness_ns > config->window_ns[0])
 		config->lateness_ns = config->window_ns[0];
 	if (!config->stale_ns)
-		config->stale_ns = 60 * SECOND;
+		config->stale_ns = HS_QOS_STALE_NS;
 	if (!config->slack_packets)
 		config->slack_packets = 4096;
 	if (config->slack_packets > MAX_SLACK)

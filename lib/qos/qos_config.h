@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_QOS_WINDOWS 4    // lengths of windows, at most
-#define HS_QOS_REPORTS 1000 // newest reports of a flow that are kept, in at most 320 KiB
+#define HS_QOS_WINDOWS	4		     // lengths of windows, at most
+#define HS_QOS_STALE_NS INT64_C(60000000000) // how long windows repeat what a silent flow said last
+#define HS_QOS_REPORTS	1000 // newest reports of a flow that are kept, in at most 320 KiB
 
 struct hs_qos_config {
 	uint32_t max_flows; // memory.monitored_rules; reports of further flows are refused
@@ -19,7 +20,7 @@ struct hs_qos_config {
 	// first 0 ends them; without any: 1 s, 10 s, 60 s.
 	int64_t window_ns[HS_QOS_WINDOWS];
 	int64_t lateness_ns;	    // a window closes this long after its end, at most its length
-	int64_t stale_ns;	    // a silent flow's last values are repeated this long; 60 s
+	int64_t stale_ns;	    // a silent flow's last values are repeated this long
 	uint64_t memory_bytes;	    // of all flows; 0: as much as they take
 	uint32_t slack_packets;	    // how far packets may be out of order; 4096
 	uint32_t flows_per_advance; // how many flows one hs_qos_advance looks at; 0: all

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the controller keeps of the metrics of one namespace. For controller_monitor.c, which
-// changes it, and controller_page.c.
+// What the controller keeps of the metrics of one namespace. For controller_monitor.c and
+// controller_window.c, which change it, and controller_page.c.
 //
 // Thread rule: owner.
 #pragma once
@@ -9,8 +9,11 @@
 #include "qos.h"
 #include "round_trip.h"
 
+#include <jansson.h>
 #include <stdint.h>
 #include <sys/queue.h>
+
+struct hs_controller;
 
 struct controller_flow {
 	uint32_t ns_id; // the key
@@ -18,8 +21,11 @@ struct controller_flow {
 	int64_t published_ns; // when its sink last published metrics itself
 	int64_t every_ns;     // the shortest windows that it publishes
 	// The newest window of each length: the content of a qos_report as text, which takes a
-	// tenth of the memory.
-	char *windows[HS_QOS_WINDOWS];
+	// tenth of the memory, and when it came by our clock.
+	struct {
+		char *text;
+		int64_t taken_ns;
+	} windows[HS_QOS_WINDOWS];
 	struct hs_trips trips; // of raw reports, whether or not the windows are computed here
 	struct hs_delay_buckets delays; // of raw reports, where the configuration has "prometheus"
 	bool computed;			// the windows are computed here
@@ -27,3 +33,16 @@ struct controller_flow {
 	bool unwanted;			// in the list of flows that give way
 	TAILQ_ENTRY(controller_flow) order, at_unwanted;
 };
+
+// ---- controller_window.c ----
+
+// Keeps the content of a qos_report as the newest window of length i, if there is room.
+void controller_keep_window(struct hs_controller *controller, struct controller_flow *flow,
+		unsigned i, const json_t *content);
+void controller_drop_window(
+		struct hs_controller *controller, struct controller_flow *flow, unsigned i);
+// Returns the newest window of length i as a new reference. If later ones are overdue, the window
+// is the last overdue one: stale, with its age. Returns NULL if there is none, or none for so long
+// that a sink would repeat it no more.
+json_t *controller_read_window(const struct hs_controller *controller,
+		const struct controller_flow *flow, unsigned i);

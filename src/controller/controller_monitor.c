@@ -46,14 +46,6 @@ bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id)
 	return find_flow(controller, ns_id) != NULL;
 }
 
-static void drop_window(struct hs_controller *controller, struct controller_flow *flow, unsigned i)
-{
-	if (flow->windows[i])
-		controller->window_bytes -= strlen(flow->windows[i]) + 1;
-	free(flow->windows[i]);
-	flow->windows[i] = NULL;
-}
-
 static void free_flow(struct hs_controller *controller, struct controller_flow *flow)
 {
 	tdelete(flow, &controller->flows_by_ns, by_ns);
@@ -62,7 +54,7 @@ static void free_flow(struct hs_controller *controller, struct controller_flow *
 		TAILQ_REMOVE(&controller->unwanted, flow, at_unwanted);
 	controller->n_flows--;
 	for (unsigned i = 0; i < WINDOWS; i++)
-		drop_window(controller, flow, i);
+		controller_drop_window(controller, flow, i);
 	hs_trips_fini(&flow->trips);
 	hs_delay_buckets_fini(&flow->delays);
 	free(flow);
@@ -131,23 +123,6 @@ void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id)
 
 // ---- metrics ----
 
-static void store(struct hs_controller *controller, struct controller_flow *flow, unsigned i,
-		const json_t *content)
-{
-	uint64_t most = (uint64_t)controller->config->monitor_mib << 20;
-	char *text = json_dumps(content, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	size_t bytes = text ? strlen(text) + 1 : 0;
-
-	drop_window(controller, flow, i);
-	if (!text || controller->window_bytes + bytes > most) {
-		controller->monitored.not_kept++;
-		free(text);
-		return;
-	}
-	controller->window_bytes += bytes;
-	flow->windows[i] = text;
-}
-
 static void keep(struct hs_controller *controller, struct controller_flow *flow, json_t *content)
 {
 	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
@@ -155,7 +130,7 @@ static void keep(struct hs_controller *controller, struct controller_flow *flow,
 
 	int i = hs_qos_lengths_find(controller->config->window_ns, length);
 	if (i >= 0)
-		store(controller, flow, (unsigned)i, content);
+		controller_keep_window(controller, flow, (unsigned)i, content);
 	snprintf(topic, sizeof(topic), "qos.%" PRIu32, flow->ns_id);
 	controller->monitored.windows++;
 	controller_publish(controller, topic, "qos_report", json_incref(content));
@@ -342,12 +317,6 @@ void hs_controller_message(struct hs_controller *controller, int64_t now_ns, con
 
 // ---- asking ----
 
-static void add_window(json_t *list, const struct controller_flow *flow, unsigned i)
-{
-	if (flow->windows[i])
-		json_array_append_new(list, json_loads(flow->windows[i], 0, NULL));
-}
-
 static int add_special(struct hs_controller *controller, const struct controller_flow *flow,
 		const struct hs_api_args *args, json_t *list)
 {
@@ -374,7 +343,7 @@ static json_t *windows_of(struct hs_controller *controller, const struct control
 	}
 	for (unsigned i = 0; i < WINDOWS; i++)
 		if (args->window_ns == 0 || args->window_ns == controller->config->window_ns[i])
-			add_window(list, flow, i);
+			json_array_append_new(list, controller_read_window(controller, flow, i));
 	return list;
 }
 
@@ -384,11 +353,9 @@ static json_t *read_window(const struct hs_controller *controller,
 {
 	const int64_t *lengths = controller->config->window_ns;
 	int i = hs_qos_lengths_find(lengths, window_ns ? window_ns : hs_qos_lengths_usual(lengths));
-	const char *text = i >= 0 ? flow->windows[i] : NULL;
+	json_t *window = i >= 0 ? controller_read_window(controller, flow, (unsigned)i) : NULL;
 
-	if (!text && !window_ns)
-		text = flow->windows[0];
-	return text ? json_loads(text, 0, NULL) : NULL;
+	return window || window_ns ? window : controller_read_window(controller, flow, 0);
 }
 
 static int64_t longest_ns(const struct hs_controller *controller)

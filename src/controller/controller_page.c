@@ -109,12 +109,11 @@ static void add_rows(struct hs_prometheus *page, const struct row *rows, const v
 				hs_schema_load_bits((const char *)from + rows->offset, rows->size));
 }
 
-// Windows are kept as text, because of many flows few are looked at.
-static void add_window(struct hs_prometheus *page, const char *text,
+// Releases the content, which may be NULL.
+static void add_window(struct hs_prometheus *page, json_t *content,
 		void (*add)(struct hs_prometheus *page, const struct hs_qos_window *window))
 {
 	struct hs_qos_window window = {0};
-	json_t *content = text ? json_loads(text, 0, NULL) : NULL;
 
 	if (content && hs_qos_window_read(content, &window) == 0)
 		add(page, &window);
@@ -123,17 +122,15 @@ static void add_window(struct hs_prometheus *page, const char *text,
 }
 
 typedef void add_flow(
-		struct hs_prometheus *page, const struct controller_flow *flow, const char *window);
+		struct hs_prometheus *page, const struct controller_flow *flow, json_t *window);
 
-static void add_path(
-		struct hs_prometheus *page, const struct controller_flow *flow, const char *window)
+static void add_path(struct hs_prometheus *page, const struct controller_flow *flow, json_t *window)
 {
 	add_window(page, window, hs_qos_page_path);
 	hs_delay_buckets_page_path(page, &flow->delays, flow->ns_id);
 }
 
-static void add_hops(
-		struct hs_prometheus *page, const struct controller_flow *flow, const char *window)
+static void add_hops(struct hs_prometheus *page, const struct controller_flow *flow, json_t *window)
 {
 	add_window(page, window, hs_qos_page_hops);
 	hs_delay_buckets_page_hops(page, &flow->delays, flow->ns_id);
@@ -150,7 +147,10 @@ static void add_flows(
 	TAILQ_FOREACH (flow, &controller->flows, order) {
 		if (!hs_prometheus_room(page))
 			break;
-		add(page, flow, usual < 0 ? NULL : flow->windows[usual]);
+		add(page, flow,
+				usual < 0 ? NULL
+					  : controller_read_window(
+							    controller, flow, (unsigned)usual));
 		left--;
 	}
 	hs_prometheus_leave_out(page, left);

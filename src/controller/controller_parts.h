@@ -296,6 +296,12 @@ json_t *controller_node_json(
 void controller_answered(
 		struct hs_controller *controller, struct controller_node *node, json_t *reply);
 
+// ---- controller_window.c ----
+
+// Excludes a time from the age of windows, because the clock was set by it or nothing ran during
+// it.
+void controller_shift_windows(struct hs_controller *controller, int64_t ns);
+
 // ---- controller_monitor.c ----
 
 int controller_open_monitor(struct hs_controller *controller);

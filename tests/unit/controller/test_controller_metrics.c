@@ -300,6 +300,87 @@ static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 	assert_int_equal(n, 4);
 }
 
+static void say_window(int64_t end_ns, int64_t age_ns)
+{
+	char text[512], age[64] = "";
+
+	if (age_ns)
+		snprintf(age, sizeof(age), ", \"age_ns\": %lld", (long long)age_ns);
+	snprintf(text, sizeof(text),
+			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": 500, \"app_id\": 4, \"window_ns\": 1000000000, \"start_ns\": "
+			"%lld, \"end_ns\": %lld, \"reports\": %d, \"stale\": %s%s}}",
+			(long long)(end_ns - SECOND), (long long)end_ns, age_ns ? 0 : 5,
+			age_ns ? "true" : "false", age);
+	hs_controller_message(fake.controller, fake.now_ns, "qos", text, strlen(text));
+}
+
+static void run_seconds(unsigned n)
+{
+	for (unsigned i = 0; i < 10 * n; i++)
+		fake_run(&fake, SECOND / 10);
+}
+
+static int64_t member(const char *request, const char *key)
+{
+	return json_integer_value(json_object_get(window_of(request), key));
+}
+
+// The sink has died, or nothing reaches the controller.
+static void a_window_that_no_other_follows_becomes_stale_and_goes(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 500}}";
+
+	(void)state;
+	fake_run(&fake, SECOND);
+	int64_t end_ns = fake.now_ns;
+	say_window(end_ns, 0);
+	run_seconds(3); // one that is late is no reason
+	assert_int_equal(member(ask, "reports"), 5);
+	assert_true(json_is_false(json_object_get(window_of(ask), "stale")));
+	assert_null(json_object_get(window_of(ask), "age_ns"));
+	run_seconds(2);
+	assert_int_equal(member(ask, "reports"), 0);
+	assert_true(json_is_true(json_object_get(window_of(ask), "stale")));
+	assert_int_equal(member(ask, "age_ns"), 2 * SECOND);
+	assert_int_equal(member(ask, "end_ns"), end_ns + 2 * SECOND);
+	assert_int_equal(member(ask, "start_ns"), end_ns + SECOND);
+	run_seconds(58); // a sink repeats its last values for a minute
+	assert_int_equal(member(ask, "age_ns"), 60 * SECOND);
+	run_seconds(1);
+	assert_null(window_of(ask));
+	say_window(fake.now_ns, 0);
+	assert_int_equal(member(ask, "reports"), 5);
+}
+
+static void a_stale_window_that_no_other_follows_grows_older(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 500, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_run(&fake, SECOND);
+	say_window(fake.now_ns, 50 * SECOND);
+	run_seconds(8);
+	assert_int_equal(member(ask, "age_ns"), 55 * SECOND);
+	run_seconds(6);
+	assert_null(window_of(ask));
+}
+
+static void a_clock_that_is_set_makes_no_window_stale(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 500}}";
+
+	(void)state;
+	fake_run(&fake, SECOND);
+	say_window(fake.now_ns, 0);
+	fake.now_ns += 3600 * SECOND;
+	run_seconds(1);
+	assert_int_equal(member(ask, "reports"), 5);
+	fake.now_ns -= 7200 * SECOND;
+	run_seconds(6);
+	assert_int_equal(member(ask, "reports"), 0);
+}
+
 // Otherwise the metrics that are computed from raw reports would be silent for years.
 static void windows_of_an_impossible_length_silence_nothing(void **state)
 {
@@ -337,6 +418,9 @@ int main(void)
 			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(windows_of_an_impossible_length_silence_nothing),
+			TEST(a_window_that_no_other_follows_becomes_stale_and_goes),
+			TEST(a_stale_window_that_no_other_follows_grows_older),
+			TEST(a_clock_that_is_set_makes_no_window_stale),
 			TEST(gaps_in_what_a_node_publishes_are_counted),
 	};
 
