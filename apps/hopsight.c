@@ -10,8 +10,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define DEFAULT_ENDPOINT "ipc:///run/hopsight/hopsight.api"
 
@@ -36,6 +34,8 @@ static const struct cli_option options[HS_CLI_RULE] = {
 				"the node's NAME.pub (or HOPSIGHT_SERVER_KEY)"},
 		[HS_CLI_HELP] = {"help", 'h', NULL, "print this help"},
 		[HS_CLI_VERSION] = {"version", 0, NULL, "print the version"},
+		[HS_CLI_WIDE] = {"wide", 0, NULL,
+				"tables have all columns, also on a narrow terminal"},
 		[HS_CLI_DRY_RUN] = {"dry-run", 0, NULL,
 				"only check whether the node would accept it"},
 		[HS_CLI_WINDOW] = {"window", 0, "LENGTH|run",
@@ -72,7 +72,7 @@ static bool takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
 
 	if (option == HS_CLI_WATCH)
 		return verb->watch;
-	if (option <= HS_CLI_VERSION)
+	if (option <= HS_CLI_WIDE)
 		return true;
 	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++)
 		if (verb->options[i] == (of_rule ? HS_CLI_RULE : option) ||
@@ -121,7 +121,7 @@ static void print_help(const char *group)
 		if (!group || strncmp(hs_cli_verbs[i].name, group, strlen(group)) == 0)
 			print_verb_line(&hs_cli_verbs[i]);
 	printf("\nOptions:\n");
-	for (unsigned i = 0; i <= HS_CLI_VERSION; i++)
+	for (unsigned i = 0; i <= HS_CLI_WIDE; i++)
 		print_option(i);
 	printf("\n`hopsight VERB --help` explains a verb. Exit codes: 0 done, 1 the node said no,\n"
 	       "2 bad usage, 3 the node cannot be reached.\n");
@@ -338,36 +338,6 @@ void hs_cli_print_error(const struct hs_cli *cli, const json_t *error)
 	}
 }
 
-void hs_cli_print_json(const json_t *value)
-{
-	size_t layout = isatty(STDOUT_FILENO) ? JSON_INDENT(2) : 0;
-	json_dumpf(value, stdout, layout | JSON_REAL_PRECISION(15));
-	printf("\n");
-}
-
-void hs_cli_print_line(const json_t *value)
-{
-	json_dumpf(value, stdout, JSON_REAL_PRECISION(15));
-	printf("\n");
-}
-
-static int repeat(const struct hs_cli_verb *verb, struct hs_cli *cli, double seconds)
-{
-	struct timespec pause = {.tv_sec = (time_t)seconds,
-			.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-	for (;;) {
-		if (isatty(STDOUT_FILENO))
-			hs_clean_screen();
-		int rc = verb->run(cli);
-		// Failed equations of an audit are no reason to stop watching.
-		if (rc == HS_CLI_USAGE || rc == HS_CLI_UNREACHABLE)
-			return rc;
-		if (fflush(stdout))
-			return HS_CLI_DONE; // main prints the reason
-		nanosleep(&pause, NULL);
-	}
-}
-
 static int run(int argc, char **argv)
 {
 	struct hs_cli cli = {.timeout_ms = 5000};
@@ -398,6 +368,7 @@ static int run(int argc, char **argv)
 	cli.endpoint = cli.values[HS_CLI_ENDPOINT]   ? cli.values[HS_CLI_ENDPOINT]
 		       : environment && *environment ? environment
 						     : DEFAULT_ENDPOINT;
+	hs_cli_fit_tables(cli.values[HS_CLI_WIDE] != NULL);
 	rc = hs_cli_find_keys(&cli);
 	if (rc && verb->run != hs_cli_keygen)
 		return rc;
@@ -410,7 +381,7 @@ static int run(int argc, char **argv)
 	if (!cli.values[HS_CLI_WATCH])
 		rc = verb->run(&cli);
 	else if (read_seconds(cli.values[HS_CLI_WATCH], &seconds))
-		rc = repeat(verb, &cli, seconds);
+		rc = hs_cli_watch(verb, &cli, seconds);
 	else
 		rc = hs_cli_usage("--watch: %s is no number of seconds", cli.values[HS_CLI_WATCH]);
 	hs_bus_client_close(cli.client);

@@ -9,8 +9,11 @@
 #include "bus.h"
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 
 enum hs_cli_exit {
 	HS_CLI_DONE = 0,
@@ -28,6 +31,7 @@ enum hs_cli_option {
 	HS_CLI_SERVER_KEY,
 	HS_CLI_HELP,
 	HS_CLI_VERSION,
+	HS_CLI_WIDE, // the last option that every verb takes
 	HS_CLI_DRY_RUN,
 	HS_CLI_WINDOW,
 	HS_CLI_SINCE,
@@ -112,7 +116,8 @@ int hs_cli_refused(struct hs_cli *cli);
 
 // Prints a reply's "error" to stderr (with --json, also as JSON to stdout).
 void hs_cli_print_error(const struct hs_cli *cli, const json_t *error);
-// Prints a JSON value and a line end: indented on a terminal, otherwise on one line.
+// Prints a JSON value and a line end: indented on a terminal, otherwise on one line. In a round of
+// --watch, an object also has the time of the round, `ts_ns`.
 void hs_cli_print_json(const json_t *value);
 // Does the same, always on one line.
 void hs_cli_print_line(const json_t *value);
@@ -127,16 +132,46 @@ __attribute__((format(printf, 1, 2))) int hs_cli_usage(const char *format, ...);
 struct hs_cli_column {
 	const char *path;   // member, or member.member
 	const char *header; // NULL: derived from the path
+	// On a terminal that is too narrow, columns of the highest rank are left out first, and of
+	// one rank the last one. HS_TEXT_CUT (text_table.h): its texts are cut instead.
+	uint8_t rank;
 };
 
-// Writes a value as text for people, by the unit in its key: rates in bit/s, times, percent.
+// Writes a value as text for people, by the unit in its key: rates in bit/s or /s, times, percent.
+// null is "–": a number that nobody knows now.
 #define HS_CLI_TEXT 512
 void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]);
+// Writes the time of day by UTC, and returns it in ns since 1970.
+int64_t hs_cli_now_text(char text[HS_CLI_TEXT]);
+
+// Writes "0 → 1 → 9", or "" without a path.
+void hs_cli_path_text(const json_t *path, char text[HS_CLI_TEXT]);
+// Writes "2 → 3"; ? is a node that did not say its id.
+void hs_cli_hop_name(const json_t *hop, char *text, size_t size);
+// Returns "1 → 2 (400) → 9": the nodes of a collector's flow, and the latencies that they told.
+json_t *hs_cli_told_path(const json_t *flow);
+// Replaces a number by text with the unit of its row, "400 ns".
+void hs_cli_add_unit(json_t *row, const char *key);
+// Returns a copy of an object of numbers, or if they are stale, the same with null for each.
+json_t *hs_cli_unless_stale(const json_t *numbers, bool stale);
+// Finds a member, or a member of a member ("delay_ns.mean"). Returns NULL if there is none.
+const json_t *hs_cli_at_path(const json_t *object, const char *path);
+
+// From now on, tables fit the terminal behind stdout: its width is COLUMNS, or what the terminal
+// says. With `wide`, and if stdout is no terminal, tables have all columns.
+void hs_cli_fit_tables(bool wide);
+// Returns how many lines and columns the terminal behind stdout has.
+struct winsize hs_cli_terminal(void);
 
 // Prints a list of objects, one line for each. Columns that no row has are left out. `rest` adds
-// the members that no column names.
+// the members that no column names. A last line names the columns that did not fit.
 void hs_cli_print_table(
 		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest);
+// Returns the text of such a table; the caller frees it. Returns NULL if memory is out. `width` 0:
+// all columns. *left_out has the names of the columns that did not fit, or is NULL; the caller
+// frees it.
+char *hs_cli_table_text(const json_t *rows, const struct hs_cli_column *columns, size_t n,
+		bool rest, size_t width, char **left_out);
 // Prints an object: values line by line, lists of objects as tables.
 void hs_cli_print_object(const json_t *object);
 
@@ -152,6 +187,7 @@ void hs_cli_view_drops(const json_t *ok);
 void hs_cli_view_stats(const json_t *ok);
 void hs_cli_view_events(const json_t *ok);
 void hs_cli_view_audit(const json_t *ok);
+void hs_cli_view_explain(const json_t *ok);
 void hs_cli_view_report(const json_t *message);
 
 // ---- what a controller answers ----
@@ -166,6 +202,20 @@ void hs_cli_view_controller(const json_t *ok);
 void hs_cli_add_where(json_t *rules);
 // Returns where a rule belongs by the options: a new reference, or NULL if they do not say.
 json_t *hs_cli_on(const struct hs_cli *cli);
+
+// hopsight_watch.c
+// Repeats a verb until it ends with HS_CLI_USAGE or HS_CLI_UNREACHABLE, which is returned. Each
+// round begins with its time. On a terminal, each round takes the place of the last one, and is cut
+// where the terminal ends.
+int hs_cli_watch(const struct hs_cli_verb *verb, struct hs_cli *cli, double seconds);
+
+// hopsight_end.c
+// From now on, SIGINT, SIGTERM, SIGHUP and SIGQUIT end the verb (hs_cli_is_stopped), and *caught
+// has them. If the program has not ended two seconds later, because nobody takes its output, it
+// calls `restore` (may be NULL), which only does what a signal handler may do, and exits with
+// HS_CLI_REFUSED.
+void hs_cli_catch_signals(void (*restore)(void), sigset_t *caught);
+bool hs_cli_is_stopped(void);
 
 // hopsight_keys.c
 int hs_cli_keygen(struct hs_cli *cli);

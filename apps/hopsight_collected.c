@@ -2,6 +2,8 @@
 // What a collector knows, on the command line: flows, queues, links, exporters, refused reports.
 #include "hopsight_cli.h"
 
+#include "text_table.h"
+
 #define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
 
 static void table_or(
@@ -13,54 +15,19 @@ static void table_or(
 		printf("%s\n", none);
 }
 
-// Writes a value and its unit, "400 ns".
-static void add_with_unit(json_t *row, const char *key)
-{
-	const json_t *value = json_object_get(row, key), *unit = json_object_get(row, "unit");
-	char text[128];
-
-	if (!value || !unit)
-		return;
-	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT " %s", json_integer_value(value),
-			json_string_value(unit));
-	json_object_set_new(row, key, json_string(text));
-}
-
-// Writes "1 → 2 (400) → 9": nodes, and the latencies that they told.
-static json_t *path_of(const json_t *flow)
-{
-	char text[HS_CLI_TEXT] = "";
-	size_t used = 0, i;
-	json_t *hop;
-
-	json_array_foreach (json_object_get(flow, "hops"), i, hop) {
-		const json_t *node = json_object_get(hop, "node_id");
-		const json_t *latency = json_object_get(hop, "latency");
-		char id[24] = "?", own[32] = "";
-		if (node)
-			snprintf(id, sizeof(id), "%" JSON_INTEGER_FORMAT, json_integer_value(node));
-		if (latency)
-			snprintf(own, sizeof(own), " (%" JSON_INTEGER_FORMAT ")",
-					json_integer_value(latency));
-		if (used < sizeof(text))
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s",
-					i ? " → " : "", id, own);
-	}
-	return json_string(text);
-}
-
 static void view_flows(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"src_ip", NULL}, {"src_port", "sport"},
-			{"dst_ip", NULL}, {"dst_port", "dport"}, {"protocol", NULL}, {"vlan", NULL},
-			{"reporter", NULL}, {"reports", NULL}, {"latency", NULL}, {"path", NULL},
-			{"last_ns", "last report"}};
+			{"dst_ip", NULL}, {"dst_port", "dport"}, {"protocol", NULL},
+			{"vlan", NULL, 1}, {"reporter", NULL, 1}, {"reports", NULL, 1},
+			{"latency", NULL}, {"path", NULL, HS_TEXT_CUT},
+			{"last_ns", "last report", 2}};
 	json_t *flow;
 	size_t i;
 
 	json_array_foreach (json_object_get(ok, "flows"), i, flow) {
-		json_object_set_new(flow, "path", path_of(flow));
-		add_with_unit(flow, "latency");
+		json_object_set_new(flow, "path", hs_cli_told_path(flow));
+		hs_cli_add_unit(flow, "latency");
 	}
 	table_or(json_object_get(ok, "flows"), "no flows", COLUMNS(columns));
 }
@@ -74,7 +41,7 @@ static void view_queues(const json_t *ok)
 	size_t i;
 
 	json_array_foreach (json_object_get(ok, "queues"), i, queue)
-		add_with_unit(queue, "occupancy");
+		hs_cli_add_unit(queue, "occupancy");
 	table_or(json_object_get(ok, "queues"), "no queues", COLUMNS(columns));
 }
 
@@ -86,7 +53,7 @@ static void view_links(const json_t *ok)
 	size_t i;
 
 	json_array_foreach (json_object_get(ok, "links"), i, link)
-		add_with_unit(link, "utilisation");
+		hs_cli_add_unit(link, "utilisation");
 	table_or(json_object_get(ok, "links"), "no links", COLUMNS(columns));
 }
 
@@ -102,8 +69,8 @@ static void view_exporters(const json_t *ok)
 static void view_refused(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"reason", NULL}, {"count", NULL},
-			{"datagram_bytes", "first"}, {"datagram", "its beginning"},
-			{"text", "meaning"}};
+			{"datagram_bytes", "first", 1}, {"datagram", "its beginning", HS_TEXT_CUT},
+			{"text", "meaning", HS_TEXT_CUT}};
 	table_or(json_object_get(ok, "refused"), "nothing was refused", COLUMNS(columns));
 }
 

@@ -5,13 +5,16 @@
 #include "clean_text.h"
 #include "text_table.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MAX_COLUMNS 32
 #define MAX_PATH    96
+#define REST_RANK   3 // of columns that no view names
 
 // ---- what others said ----
 
@@ -66,14 +69,14 @@ static bool has(const char *path, const char *part)
 	return strstr(path, part) != NULL;
 }
 
-static void format_rate(double bps, char *text)
+static void format_rate(double rate, const char *unit, char *text)
 {
-	static const char *const units[] = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
+	static const char *const prefixes[] = {"", "k", "M", "G", "T"};
 	unsigned i = 0;
 
-	for (; fabs(bps) >= 1000 && i < 4; i++)
-		bps /= 1000;
-	snprintf(text, HS_CLI_TEXT, i ? "%.2f %s" : "%.0f %s", bps, units[i]);
+	for (; fabs(rate) >= 1000 && i < 4; i++)
+		rate /= 1000;
+	snprintf(text, HS_CLI_TEXT, i ? "%.2f %s%s" : "%.0f %s%s", rate, prefixes[i], unit);
 }
 
 static void format_duration(double ns, char *text)
@@ -106,7 +109,9 @@ static void format_number(const char *path, const json_t *value, char *text)
 	double number = json_number_value(value);
 
 	if (has(path, "_bps"))
-		format_rate(number, text);
+		format_rate(number, "bit/s", text);
+	else if (has(path, "_pps"))
+		format_rate(number, "/s", text);
 	else if (has(path, "_ratio"))
 		snprintf(text, HS_CLI_TEXT, "%.4g %%", number * 100);
 	else if (has(path, "_ns") && number > 1e17) // a time after 1973, not a duration
@@ -181,13 +186,102 @@ void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]
 		snprintf(text, HS_CLI_TEXT, "%s", json_is_true(value) ? "yes" : "no");
 		break;
 	case JSON_NULL:
+		snprintf(text, HS_CLI_TEXT, "%s", value ? "–" : "");
 		break;
 	}
 }
 
+int64_t hs_cli_now_text(char text[HS_CLI_TEXT])
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	format_time(ns, text);
+	return ns;
+}
+
+// ---- words of several members ----
+
+void hs_cli_path_text(const json_t *path, char text[HS_CLI_TEXT])
+{
+	size_t i;
+	json_t *node;
+
+	text[0] = '\0';
+	json_array_foreach (path, i, node) {
+		char id[32];
+		snprintf(id, sizeof(id), "%s%" JSON_INTEGER_FORMAT, i ? " → " : "",
+				json_integer_value(node));
+		add(text, id);
+	}
+}
+
+void hs_cli_hop_name(const json_t *hop, char *text, size_t size)
+{
+	static const char *const ends[] = {"from", "to"};
+	char id[2][24];
+
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *end = json_object_get(hop, ends[i]);
+		snprintf(id[i], sizeof(id[i]), "%" JSON_INTEGER_FORMAT, json_integer_value(end));
+		if (!end)
+			snprintf(id[i], sizeof(id[i]), "?");
+	}
+	snprintf(text, size, "%s → %s", id[0], id[1]);
+}
+
+void hs_cli_add_unit(json_t *row, const char *key)
+{
+	const json_t *value = json_object_get(row, key), *unit = json_object_get(row, "unit");
+	char text[128];
+
+	if (!value || !unit)
+		return;
+	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT " %s", json_integer_value(value),
+			json_string_value(unit));
+	json_object_set_new(row, key, json_string(text));
+}
+
+json_t *hs_cli_told_path(const json_t *flow)
+{
+	char text[HS_CLI_TEXT] = "";
+	size_t used = 0, i;
+	json_t *hop;
+
+	json_array_foreach (json_object_get(flow, "hops"), i, hop) {
+		const json_t *node = json_object_get(hop, "node_id");
+		const json_t *latency = json_object_get(hop, "latency");
+		char id[24] = "?", own[32] = "";
+		if (node)
+			snprintf(id, sizeof(id), "%" JSON_INTEGER_FORMAT, json_integer_value(node));
+		if (latency)
+			snprintf(own, sizeof(own), " (%" JSON_INTEGER_FORMAT ")",
+					json_integer_value(latency));
+		if (used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s",
+					i ? " → " : "", id, own);
+	}
+	return json_string(text);
+}
+
+json_t *hs_cli_unless_stale(const json_t *numbers, bool stale)
+{
+	json_t *copy = json_copy((json_t *)numbers), *value;
+	const char *key;
+	void *next;
+
+	if (!stale)
+		return copy;
+	json_object_foreach_safe (copy, next, key, value) {
+		json_object_set_new(copy, key, json_null());
+	}
+	return copy;
+}
+
 // ---- tables ----
 
-static const json_t *at_path(const json_t *object, const char *path)
+const json_t *hs_cli_at_path(const json_t *object, const char *path)
 {
 	const char *dot = strchr(path, '.');
 	char first[MAX_PATH];
@@ -195,7 +289,8 @@ static const json_t *at_path(const json_t *object, const char *path)
 	if (!dot)
 		return json_object_get(object, path);
 	snprintf(first, sizeof(first), "%.*s", (int)(dot - path), path);
-	return at_path(json_object_get(object, first), dot + 1);
+	const json_t *inner = json_object_get(object, first);
+	return json_is_null(inner) ? inner : hs_cli_at_path(inner, dot + 1);
 }
 
 // The unit stands with each value, so the header has no unit.
@@ -234,6 +329,7 @@ static bool is_named(const struct table *table, const char *key)
 
 static void add_rest(struct table *table, const json_t *rows)
 {
+	uint8_t rank = table->n ? REST_RANK : 0;
 	size_t i;
 	json_t *row, *value;
 	const char *key;
@@ -241,7 +337,8 @@ static void add_rest(struct table *table, const json_t *rows)
 	json_array_foreach (rows, i, row) {
 		json_object_foreach (row, key, value) {
 			if (table->n < MAX_COLUMNS && !is_named(table, key))
-				table->columns[table->n++].path = key;
+				table->columns[table->n++] =
+						(struct hs_cli_column){.path = key, .rank = rank};
 		}
 	}
 }
@@ -252,8 +349,8 @@ static bool holds_numbers(const char *path, const json_t *rows)
 	json_t *row;
 
 	json_array_foreach (rows, i, row) {
-		const json_t *value = at_path(row, path);
-		if (value && !json_is_number(value))
+		const json_t *value = hs_cli_at_path(row, path);
+		if (value && !json_is_number(value) && !json_is_null(value))
 			return false;
 	}
 	return true;
@@ -272,31 +369,102 @@ static void fill(struct hs_text_table *text_table, const struct table *table, co
 	json_array_foreach (rows, i, row) {
 		for (size_t c = 0; c < table->n; c++) {
 			const char *path = table->columns[c].path;
-			hs_cli_format(path, at_path(row, path), text);
+			hs_cli_format(path, hs_cli_at_path(row, path), text);
 			hs_text_table_cell(text_table, text);
 		}
 	}
 }
 
-void hs_cli_print_table(
-		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest)
+// ---- fitting the terminal ----
+
+static size_t line_width; // 0: as wide as it is
+
+static unsigned short number_of(const char *name, unsigned short otherwise)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long number = text ? strtoul(text, &end, 10) : 0;
+
+	return number && !*end && number <= USHRT_MAX ? (unsigned short)number : otherwise;
+}
+
+struct winsize hs_cli_terminal(void)
+{
+	struct winsize size = {0};
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row || !size.ws_col)
+		size = (struct winsize){.ws_row = 24, .ws_col = 80};
+	size.ws_col = number_of("COLUMNS", size.ws_col);
+	size.ws_row = number_of("LINES", size.ws_row);
+	return size;
+}
+
+void hs_cli_fit_tables(bool wide)
+{
+	line_width = wide || !isatty(STDOUT_FILENO) ? 0 : hs_cli_terminal().ws_col;
+}
+
+// Prints words in lines that fit.
+static void print_words(const char *text, size_t *used)
+{
+	for (size_t len; *text; text += len + (text[len] == ' ')) {
+		len = strcspn(text, " ");
+		char *word = strndup(text, len);
+		size_t width = word ? hs_text_width(word) : 0;
+		bool begins = *used == 0 || *used + 1 + width > line_width;
+		printf("%s%s", !*used ? "" : begins ? "\n" : " ", word ? word : "");
+		*used = begins ? width : *used + 1 + width;
+		free(word);
+	}
+}
+
+static void print_left_out(const char *names)
+{
+	size_t used = 0;
+
+	if (!names || !*names)
+		return;
+	print_words("left out:", &used);
+	print_words(names, &used);
+	print_words("(--wide shows all)", &used);
+	printf("\n");
+}
+
+char *hs_cli_table_text(const json_t *rows, const struct hs_cli_column *columns, size_t n,
+		bool rest, size_t width, char **left_out)
 {
 	struct table table = {.n = n};
 	struct hs_text_table *text_table;
-	char *text;
+	uint8_t ranks[MAX_COLUMNS];
 
+	*left_out = NULL;
 	for (size_t c = 0; c < n && c < MAX_COLUMNS; c++)
 		table.columns[c] = columns[c];
 	if (rest)
 		add_rest(&table, rows);
+	for (size_t c = 0; c < table.n; c++)
+		ranks[c] = table.columns[c].rank;
 	if (hs_text_table_create(&text_table) < 0)
-		return;
+		return NULL;
 	fill(text_table, &table, rows);
-	text = hs_text_table_text(text_table);
+	if (width)
+		*left_out = hs_text_table_fit(text_table, width, ranks);
+	char *text = hs_text_table_text(text_table);
+	hs_text_table_destroy(text_table);
+	return text;
+}
+
+void hs_cli_print_table(
+		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest)
+{
+	char *left_out;
+	char *text = hs_cli_table_text(rows, columns, n, rest, line_width, &left_out);
+
 	if (text)
 		fputs(text, stdout);
+	print_left_out(left_out);
 	free(text);
-	hs_text_table_destroy(text_table);
+	free(left_out);
 }
 
 // ---- objects ----

@@ -6,7 +6,6 @@
 #include "duration.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -459,28 +458,19 @@ static void print_report(const struct hs_cli *cli, const struct hs_bus_message *
 	json_decref(report);
 }
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal_number)
-{
-	(void)signal_number;
-	stopped = 1;
-}
-
 static int stream(struct hs_cli *cli, const char *endpoint, const char *topic)
 {
 	struct hs_bus_subscriber *subscriber;
 	struct hs_bus_message message;
 	struct hs_error err = {0};
-	struct sigaction action = {.sa_handler = stop};
+	sigset_t caught;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	hs_cli_catch_signals(NULL, &caught);
 	if (hs_bus_subscriber_open(endpoint, topic, false, hs_cli_keys(cli), &subscriber, &err)) {
 		fprintf(stderr, "hopsight: %s\n", err.message);
 		return HS_CLI_UNREACHABLE;
 	}
-	while (!stopped && !ferror(stdout)) {
+	while (!hs_cli_is_stopped() && !ferror(stdout)) {
 		int rc = hs_bus_subscriber_next(subscriber, 1000, &message);
 		// A subscription is a prefix: report.7 also selects report.77.
 		if (rc == 0 && (topic[strlen(topic) - 1] == '.' ||

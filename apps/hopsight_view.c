@@ -2,6 +2,8 @@
 // Views of each reply for people. Members that a node leaves out are also left out here.
 #include "hopsight_cli.h"
 
+#include "text_table.h"
+
 #include <string.h>
 
 #define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
@@ -61,22 +63,48 @@ void hs_cli_view_neighbours(const json_t *ok)
 void hs_cli_view_ports(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"name", NULL}, {"side", NULL},
-			{"profile", NULL}, {"method", NULL}, {"version", NULL}, {"mode", NULL},
-			{"carrier", NULL}, {"driver", NULL}, {"mtu", NULL}, {"link_up", "link"},
-			{"usable", NULL}, {"rx_packets", NULL}, {"rx_bytes", NULL},
-			{"tx_packets", NULL}, {"tx_bytes", NULL}, {"rx_missed", NULL},
-			{"rx_errors", NULL}, {"tx_errors", NULL}, {"id", NULL}, {"rate_bps", NULL},
-			{"queue_packets", NULL}, {"queued", NULL}, {"depth_max", NULL},
-			{"drops", NULL}, {"events", NULL}, {"udp_port", NULL}, {"buffer_kib", NULL},
-			{"lost", NULL}};
+			{"profile", NULL, 1}, {"method", NULL, 1}, {"version", NULL, 1},
+			{"mode", NULL, 1}, {"carrier", NULL, 1}, {"driver", NULL, 1},
+			{"mtu", NULL, 1}, {"link_up", "link"}, {"usable", NULL, 1},
+			{"rx_packets", NULL}, {"rx_bytes", NULL}, {"tx_packets", NULL},
+			{"tx_bytes", NULL}, {"rx_missed", NULL}, {"rx_errors", NULL},
+			{"tx_errors", NULL}, {"id", NULL, 2}, {"rate_bps", NULL, 1},
+			{"queue_packets", NULL, 1}, {"queued", NULL}, {"depth_max", NULL, 1},
+			{"drops", NULL, HS_TEXT_CUT}, {"events", NULL, 2}, {"udp_port", NULL},
+			{"buffer_kib", NULL, 1}, {"lost", NULL}};
 	table_or(json_object_get(ok, "ports"), "no ports", COLUMNS(columns), false);
+}
+
+// Says what ended at ports before the node took it, which no drop and no equation contains. `at`
+// names the member of a port that has the counters, or is NULL.
+static void print_lost_before(const json_t *ports, const char *at)
+{
+	static const char none[] = "lost before the node: no packet (rx_errors 0, rx_missed 0)\n";
+	bool some = false, known = false;
+	json_t *port;
+	size_t i;
+
+	json_array_foreach (ports, i, port) {
+		const json_t *device = at ? json_object_get(port, at) : port;
+		json_int_t errors = json_integer_value(json_object_get(device, "rx_errors"));
+		json_int_t missed = json_integer_value(json_object_get(device, "rx_missed"));
+		known |= json_object_get(device, "rx_missed") != NULL;
+		if (!errors && !missed)
+			continue;
+		some = true;
+		printf("lost before the node: at port %s rx_errors %" JSON_INTEGER_FORMAT
+		       ", rx_missed %" JSON_INTEGER_FORMAT "\n",
+				json_string_value(json_object_get(port, "name")), errors, missed);
+	}
+	if (known && !some)
+		printf("%s", none);
 }
 
 void hs_cli_view_drops(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"port", NULL}, {"node_id", "node"},
-			{"packets", NULL}, {"reports", NULL}, {"reason_id", NULL}, {"reason", NULL},
-			{"text", "meaning"}};
+			{"packets", NULL}, {"reports", NULL}, {"reason_id", NULL, 1},
+			{"reason", NULL}, {"text", "meaning", HS_TEXT_CUT}};
 	json_t *some = json_array(), *drop;
 	size_t i;
 
@@ -87,6 +115,7 @@ void hs_cli_view_drops(const json_t *ok)
 	}
 	table_or(some, "no drops", COLUMNS(columns), false);
 	json_decref(some);
+	print_lost_before(json_object_get(ok, "ports"), NULL);
 }
 
 // Further members of a counter, for example port or reason, share one column.
@@ -114,7 +143,7 @@ static json_t *labels_of(const json_t *stat)
 void hs_cli_view_stats(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"name", NULL}, {"labels", NULL},
-			{"value", NULL}, {"unit", NULL}, {"help", "meaning"}};
+			{"value", NULL}, {"unit", NULL, 1}, {"help", "meaning", HS_TEXT_CUT}};
 	json_t *stats = json_deep_copy(json_object_get(ok, "stats")), *stat;
 	size_t i;
 
@@ -126,8 +155,8 @@ void hs_cli_view_stats(const json_t *ok)
 
 void hs_cli_view_events(const json_t *ok)
 {
-	static const struct hs_cli_column columns[] = {
-			{"seq", NULL}, {"ts_ns", "time"}, {"kind", NULL}, {"message", NULL}};
+	static const struct hs_cli_column columns[] = {{"seq", NULL, 1}, {"ts_ns", "time"},
+			{"kind", NULL}, {"message", NULL, HS_TEXT_CUT}};
 	json_int_t lost = json_integer_value(json_object_get(ok, "lost"));
 
 	if (lost)
@@ -138,13 +167,14 @@ void hs_cli_view_events(const json_t *ok)
 void hs_cli_view_audit(const json_t *ok)
 {
 	static const struct hs_cli_column equations[] = {{"name", NULL}, {"port", NULL},
-			{"ok", NULL}, {"left", NULL}, {"right", NULL}, {"text", "equation"},
-			{"terms", NULL}};
+			{"ok", NULL}, {"left", NULL}, {"right", NULL},
+			{"text", "equation", HS_TEXT_CUT}, {"terms", NULL, 1}};
 	const char *key;
 	json_t *value;
 
 	printf("%s\n", json_is_true(json_object_get(ok, "ok")) ? "everything adds up"
 							       : "something does NOT add up");
+	print_lost_before(json_object_get(ok, "ports"), "device");
 	json_object_foreach ((json_t *)ok, key, value) {
 		if (!json_is_array(value) || !json_array_size(value))
 			continue;
@@ -156,17 +186,32 @@ void hs_cli_view_audit(const json_t *ok)
 	}
 }
 
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+void hs_cli_view_explain(const json_t *ok)
+{
+	const json_t *reasons = json_object_get(ok, "reasons");
+	json_t *reason;
+	size_t i;
+
+	printf("rule %" JSON_INTEGER_FORMAT " at node %s: %" JSON_INTEGER_FORMAT
+	       " packets, %" JSON_INTEGER_FORMAT " reports\n",
+			number_of(ok, "ns_id"), json_string_value(json_object_get(ok, "name")),
+			number_of(ok, "packets"), number_of(ok, "reports"));
+	if (json_array_size(reasons) == 0)
+		printf("  nothing keeps the rule from measuring here\n");
+	json_array_foreach (reasons, i, reason)
+		printf("  %s\n", json_string_value(json_object_get(reason, "text")));
+}
+
 // ---- metrics ----
 
-static void print_path(const json_t *path)
+static bool is_stale(const json_t *report)
 {
-	size_t i;
-	json_t *node;
-
-	if (!path)
-		printf("unknown");
-	json_array_foreach (path, i, node)
-		printf("%s%" JSON_INTEGER_FORMAT, i ? " → " : "", json_integer_value(node));
+	return json_is_true(json_object_get(report, "stale"));
 }
 
 static const char *window_name(const json_t *report, char text[HS_CLI_TEXT])
@@ -191,10 +236,11 @@ static void print_heading(const json_t *report)
 		printf(" to %s", text);
 	printf("  %" JSON_INTEGER_FORMAT " reports  path ",
 			json_integer_value(json_object_get(report, "reports")));
-	print_path(json_object_get(report, "path"));
+	hs_cli_path_text(json_object_get(report, "path"), text);
+	printf("%s", is_stale(report) ? "–" : text[0] ? text : "unknown");
 	if (json_is_true(json_object_get(report, "path_changed")))
 		printf("  path changed");
-	if (json_is_true(json_object_get(report, "stale"))) {
+	if (is_stale(report)) {
 		hs_cli_format("age_ns", json_object_get(report, "age_ns"), text);
 		printf("  %s%s%s", text[0] ? "last report " : "stale", text, text[0] ? " ago" : "");
 	}
@@ -202,27 +248,12 @@ static void print_heading(const json_t *report)
 	printf("%s%s\n", text[0] ? "  " : "", text);
 }
 
-// "2 → 3"; ? is a node that did not say its id.
-static void write_hop(const json_t *hop, char *text, size_t size)
-{
-	static const char *const ends[] = {"from", "to"};
-	char id[2][24];
-
-	for (size_t i = 0; i < 2; i++) {
-		const json_t *end = json_object_get(hop, ends[i]);
-		snprintf(id[i], sizeof(id[i]), "%" JSON_INTEGER_FORMAT, json_integer_value(end));
-		if (!end)
-			snprintf(id[i], sizeof(id[i]), "?");
-	}
-	snprintf(text, size, "%s → %s", id[0], id[1]);
-}
-
-static json_t *hop_row(const json_t *hop)
+static json_t *hop_row(const json_t *hop, bool stale)
 {
 	char name[64];
-	json_t *row = json_copy((json_t *)hop);
+	json_t *row = hs_cli_unless_stale(hop, stale);
 
-	write_hop(hop, name, sizeof(name));
+	hs_cli_hop_name(hop, name, sizeof(name));
 	json_object_set_new(row, "hop", json_string(name));
 	return row;
 }
@@ -230,25 +261,26 @@ static json_t *hop_row(const json_t *hop)
 static void print_qos(const json_t *report)
 {
 	static const struct hs_cli_column columns[] = {{"hop", NULL}, {"throughput_bps", NULL},
-			{"window_throughput_bps", "in window"}, {"delay_ns.mean", "delay mean"},
-			{"delay_ns.min", "min"}, {"delay_ns.p50", "p50"}, {"delay_ns.p99", "p99"},
-			{"delay_ns.max", "max"}, {"jitter_ns", NULL}, {"loss_ratio", NULL},
-			{"lost_packets", "lost"}, {"node_lost_packets", "in node"},
-			{"unattributed_lost_packets", "unattributed"}, {"tx_packets", NULL},
-			{"rx_packets", NULL}, {"hop_latency_ns.mean", "hop latency mean"},
-			{"hop_latency_ns.p50", "p50"}, {"hop_latency_ns.p99", "p99"},
-			{"hop_latency_ns.max", "max"}, {"queue_packets.mean", "queue mean"},
-			{"queue_packets.max", "max"},
+			{"window_throughput_bps", "in window", 1}, {"delay_ns.mean", "delay mean"},
+			{"delay_ns.min", "min", 1}, {"delay_ns.p50", "p50", 1},
+			{"delay_ns.p99", "p99"}, {"delay_ns.max", "max", 1}, {"jitter_ns", NULL},
+			{"loss_ratio", NULL}, {"lost_packets", "lost", 1},
+			{"node_lost_packets", "in node", 2},
+			{"unattributed_lost_packets", "unattributed", 2}, {"tx_packets", NULL, 2},
+			{"rx_packets", NULL, 2}, {"hop_latency_ns.mean", "hop latency mean"},
+			{"hop_latency_ns.p50", "p50", 1}, {"hop_latency_ns.p99", "p99"},
+			{"hop_latency_ns.max", "max", 1}, {"queue_packets.mean", "queue mean"},
+			{"queue_packets.max", "max", 1},
 			{"link_utilisation_ratio.mean", "link used mean"},
-			{"link_utilisation_ratio.max", "max"}};
+			{"link_utilisation_ratio.max", "max", 1}};
 	const json_t *e2e = json_object_get(report, "e2e");
 	json_t *rows = json_array(), *hop;
 	size_t i;
 
 	json_array_foreach (json_object_get(report, "hops"), i, hop)
-		json_array_append_new(rows, hop_row(hop));
+		json_array_append_new(rows, hop_row(hop, is_stale(report)));
 	if (e2e) {
-		json_t *row = json_copy((json_t *)e2e);
+		json_t *row = hs_cli_unless_stale(e2e, is_stale(report));
 		json_object_set_new(row, "hop", json_string("end to end"));
 		json_array_append_new(rows, row);
 	}
@@ -280,7 +312,7 @@ void hs_cli_view_qos(const json_t *ok)
 static json_t *flow_row(const json_t *flow)
 {
 	char name[128];
-	json_t *row = json_copy(json_object_get(flow, "e2e"));
+	json_t *row = hs_cli_unless_stale(json_object_get(flow, "e2e"), is_stale(flow));
 	if (!row)
 		row = json_object();
 	snprintf(name, sizeof(name), "%s → %s", json_string_value(json_object_get(flow, "from")),
@@ -292,6 +324,18 @@ static json_t *flow_row(const json_t *flow)
 	return row;
 }
 
+// Returns whether some flow of the application has a window that is not stale.
+static bool is_heard_of(const json_t *application)
+{
+	json_t *flow;
+	size_t i;
+
+	json_array_foreach (json_object_get(application, "flows"), i, flow)
+		if (json_object_get(flow, "e2e") && !is_stale(flow))
+			return true;
+	return false;
+}
+
 static void print_round_trip(const json_t *application)
 {
 	static const char *const keys[] = {"mean", "min", "p50", "p99", "max"};
@@ -299,6 +343,10 @@ static void print_round_trip(const json_t *application)
 	const json_t *sum = json_object_get(application, "one_way_sum_ns");
 	char text[HS_CLI_TEXT];
 
+	if (!is_heard_of(application)) {
+		printf("%s", trip ? "round trip  –\n" : "");
+		return;
+	}
 	for (size_t i = 0; trip && i < sizeof(keys) / sizeof(keys[0]); i++) {
 		hs_cli_format("round_trip_ns", json_object_get(trip, keys[i]), text);
 		if (text[0])
@@ -324,7 +372,7 @@ static void print_worst(const json_t *worst, const char *why, const char *key, c
 	if (!hop)
 		return;
 	hs_cli_format(key, json_object_get(hop, key), text);
-	write_hop(hop, name, sizeof(name));
+	hs_cli_hop_name(hop, name, sizeof(name));
 	printf("%s: %s of rule %" JSON_INTEGER_FORMAT ", %s\n", words, name,
 			json_integer_value(json_object_get(hop, "ns_id")), text);
 }

@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP 2 // between columns
+#define GAP	  2 // between columns
+#define LEAST_CUT 16
 
 struct column {
 	char *header;
-	size_t width;
+	size_t width; // of the widest text
+	size_t most;  // texts that are wider are cut
 	bool right, used;
+	bool left_out; // to make lines fit
 };
 
 struct hs_text_table {
@@ -68,6 +71,7 @@ void hs_text_table_column(struct hs_text_table *table, const char *header, bool 
 	columns[table->n_columns++] = (struct column){
 			.header = copy,
 			.width = hs_text_width(copy),
+			.most = SIZE_MAX,
 			.right = right,
 	};
 }
@@ -108,12 +112,122 @@ void hs_text_table_cell(struct hs_text_table *table, const char *text)
 	table->cells[table->n_cells++] = copy;
 }
 
+// ---- making lines fit ----
+
+static bool is_shown(const struct column *column)
+{
+	return column->used && !column->left_out;
+}
+
+static size_t shown_width(const struct column *column)
+{
+	return column->width < column->most ? column->width : column->most;
+}
+
+static size_t line_width(const struct hs_text_table *table)
+{
+	size_t width = 0;
+
+	for (size_t c = 0; c < table->n_columns; c++)
+		if (is_shown(&table->columns[c]))
+			width += shown_width(&table->columns[c]) + (width ? GAP : 0);
+	return width;
+}
+
+// Leaves out the column of the highest rank; those that are cut go last. The first column stays.
+// Returns whether there was one.
+static bool leave_out_one(struct hs_text_table *table, const uint8_t *ranks)
+{
+	struct column *least = NULL;
+	bool after_first = false;
+	int highest = -1;
+
+	for (size_t c = 0; c < table->n_columns; c++) {
+		int rank = ranks[c] == HS_TEXT_CUT ? -1 : ranks[c];
+		if (!is_shown(&table->columns[c]))
+			continue;
+		if (after_first && rank >= highest) {
+			least = &table->columns[c];
+			highest = rank;
+		}
+		after_first = true;
+	}
+	if (least)
+		least->left_out = true;
+	return least != NULL;
+}
+
+// Gives what is left of a line to the columns that are cut, from left to right.
+static void spend(struct hs_text_table *table, size_t spare)
+{
+	for (size_t c = 0; c < table->n_columns; c++) {
+		struct column *column = &table->columns[c];
+		if (column->most >= column->width)
+			continue;
+		size_t more = column->width - column->most;
+		more = more < spare ? more : spare;
+		column->most += more;
+		spare -= more;
+	}
+}
+
+static char *names_left_out(const struct hs_text_table *table)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	bool first = true;
+
+	for (size_t c = 0; to && c < table->n_columns; c++) {
+		const struct column *column = &table->columns[c];
+		if (!column->used || (!column->left_out && column->most >= column->width))
+			continue;
+		fprintf(to, "%s%s", first ? "" : ", ", column->header);
+		first = false;
+	}
+	if (to && fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+char *hs_text_table_fit(struct hs_text_table *table, size_t width, const uint8_t *ranks)
+{
+	if (table->failed)
+		return NULL;
+	if (line_width(table) > width)
+		for (size_t c = 0; c < table->n_columns; c++)
+			if (ranks[c] == HS_TEXT_CUT)
+				table->columns[c].most = LEAST_CUT;
+	while (line_width(table) > width && leave_out_one(table, ranks))
+		;
+	size_t used = line_width(table);
+	spend(table, used < width ? width - used : 0);
+	return names_left_out(table);
+}
+
+// ---- text ----
+
+// Returns the bytes of the first n characters.
+static int bytes_of(const char *text, size_t n)
+{
+	const char *end = text;
+
+	for (; *end; end++)
+		if (((unsigned char)*end & 0xc0) != 0x80 && n-- == 0)
+			break;
+	return (int)(end - text);
+}
+
 static void print_cell(FILE *to, const struct column *column, const char *text, bool first)
 {
-	int pad = (int)(column->width - hs_text_width(text));
+	size_t shown = shown_width(column), width = hs_text_width(text);
+	int pad = width < shown ? (int)(shown - width) : 0;
 
 	fprintf(to, "%*s", first ? 0 : GAP, "");
-	if (column->right)
+	if (width > shown)
+		fprintf(to, "%.*s…", bytes_of(text, shown - 1), text);
+	else if (column->right)
 		fprintf(to, "%*s%s", pad, "", text);
 	else
 		fprintf(to, "%s%*s", text, pad, "");
@@ -126,7 +240,7 @@ static void print_row(FILE *to, const struct hs_text_table *table, char *const *
 
 	for (size_t c = 0; c < table->n_columns; c++) {
 		const struct column *column = &table->columns[c];
-		if (!column->used)
+		if (!is_shown(column))
 			continue;
 		print_cell(to, column, cells ? cells[c] : column->header, first);
 		first = false;

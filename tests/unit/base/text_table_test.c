@@ -56,6 +56,62 @@ static void a_character_of_several_bytes_takes_one_column(void **state)
 									   "12345  ms\n");
 }
 
+static void expect_fit(size_t width, const uint8_t *ranks, const char *left_out, const char *text)
+{
+	static const char *const headers[] = {"name", "rx", "never", "tx", "note"};
+	static const char *const cells[] = {"west", "10", "", "1234", "a text of twenty-six chars",
+			"a→b", "123", "", "9", "é and others of its length"};
+	struct hs_text_table *table =
+			table_of(headers, (bool[]){false, true, false, true, false}, 5, cells, 10);
+	char *names = hs_text_table_fit(table, width, ranks);
+
+	assert_non_null(names);
+	assert_string_equal(names, left_out);
+	free(names);
+	expect_text(table, text);
+}
+
+static void columns_of_the_highest_rank_are_left_out_first_and_of_one_rank_the_last(void **state)
+{
+	static const uint8_t same[5] = {0}, first_rx[] = {0, 2, 0, 1, 1};
+	static const char name_and_tx[] = "name    tx\nwest  1234\na→b      9\n";
+
+	(void)state;
+	expect_fit(43, same, "", // exactly as wide as the lines
+			"name   rx    tx  note\n"
+			"west   10  1234  a text of twenty-six chars\n"
+			"a→b   123     9  é and others of its length\n");
+	expect_fit(42, same, "note", "name   rx    tx\nwest   10  1234\na→b   123     9\n");
+	expect_fit(15, same, "note", "name   rx    tx\nwest   10  1234\na→b   123     9\n");
+	expect_fit(14, same, "tx, note", "name   rx\nwest   10\na→b   123\n");
+	expect_fit(11, first_rx, "rx, note", name_and_tx);
+	expect_fit(1, same, "rx, tx, note", "name\nwest\na→b\n"); // one column stays
+}
+
+static void a_column_that_may_be_cut_gets_what_is_left(void **state)
+{
+	static const uint8_t ranks[] = {0, 0, 0, 0, HS_TEXT_CUT};
+
+	(void)state;
+	expect_fit(43, ranks, "",
+			"name   rx    tx  note\n"
+			"west   10  1234  a text of twenty-six chars\n"
+			"a→b   123     9  é and others of its length\n");
+	expect_fit(40, ranks, "note",
+			"name   rx    tx  note\n"
+			"west   10  1234  a text of twenty-six c…\n"
+			"a→b   123     9  é and others of its le…\n");
+	expect_fit(32, ranks, "tx, note",
+			"name   rx  note\n"
+			"west   10  a text of twenty-six…\n"
+			"a→b   123  é and others of its …\n");
+	expect_fit(22, ranks, "rx, tx, note",
+			"name  note\n"
+			"west  a text of twent…\n"
+			"a→b   é and others of…\n");
+	expect_fit(21, ranks, "rx, tx, note", "name\nwest\na→b\n");
+}
+
 static void a_column_without_a_value_is_left_out(void **state)
 {
 	(void)state;
@@ -101,6 +157,9 @@ int main(void)
 			cmocka_unit_test(
 					columns_are_as_wide_as_their_widest_text_and_lines_end_without_blanks),
 			cmocka_unit_test(a_character_of_several_bytes_takes_one_column),
+			cmocka_unit_test(
+					columns_of_the_highest_rank_are_left_out_first_and_of_one_rank_the_last),
+			cmocka_unit_test(a_column_that_may_be_cut_gets_what_is_left),
 			cmocka_unit_test(a_column_without_a_value_is_left_out),
 			cmocka_unit_test(a_table_without_rows_or_columns_is_no_text),
 			cmocka_unit_test(many_rows_keep_their_order),
