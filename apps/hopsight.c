@@ -7,13 +7,12 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_ENDPOINT "ipc:///run/hopsight/hopsight.api"
-
-#define BASE 256 // a long option without a letter has BASE + its number
 
 struct cli_option {
 	const char *name;
@@ -24,8 +23,8 @@ struct cli_option {
 
 static const struct cli_option options[HS_CLI_RULE] = {
 		[HS_CLI_ENDPOINT] = {"connect", 'c', "ENDPOINT",
-				"the node's API (or HOPSIGHT_ENDPOINT; default " DEFAULT_ENDPOINT
-				")"},
+				"the node's API, or the path of its socket (or HOPSIGHT_ENDPOINT; "
+				"default " DEFAULT_ENDPOINT ")"},
 		[HS_CLI_JSON] = {"json", 'j', NULL, "print JSON"},
 		[HS_CLI_WATCH] = {"watch", 'w', "SECONDS", "repeat until interrupted"},
 		[HS_CLI_TIMEOUT] = {"timeout", 't', "SECONDS", "wait for a reply (default 5)"},
@@ -49,9 +48,16 @@ static const struct cli_option options[HS_CLI_RULE] = {
 		[HS_CLI_ON_PATH] = {"on-path", 0, "NAME",
 				"at a controller: to the nodes of this path"},
 		[HS_CLI_ON] = {"on", 0, "NODE,NODE...", "at a controller: to these nodes"},
-		[HS_CLI_AT] = {"at", 0, "NODE", "at a controller: to this node, the source"},
+		[HS_CLI_AT] = {"at", 0, "NODE",
+				"at a controller: to this node; of a rule, the source"},
 		[HS_CLI_DIR] = {"dir", 0, "DIR", "the directory of the files (default: .)"},
+		[HS_CLI_EVERY] = {"every", 0, "N|TIME",
+				"one packet of N, or one packet in a TIME like 20ms (default 100)"},
+		[HS_CLI_PERCENT] = {"percent", 0, "N",
+				"each packet with this chance: above 0, to 100"},
 		[HS_CLI_READ_ONLY] = {"read-only", 0, NULL, "make a key that may only read"},
+		[HS_CLI_PROMETHEUS] = {"prometheus", 0, NULL,
+				"print the text format of Prometheus"},
 };
 
 static const struct hs_cli_rule_option *rule_option(enum hs_cli_option option)
@@ -62,8 +68,13 @@ static const struct hs_cli_rule_option *rule_option(enum hs_cli_option option)
 static struct cli_option option_of(enum hs_cli_option option)
 {
 	const struct hs_cli_rule_option *of_rule = rule_option(option);
-	return of_rule ? (struct cli_option){of_rule->name, 0, of_rule->value, NULL}
+	return of_rule ? (struct cli_option){of_rule->name, of_rule->letter, of_rule->value, NULL}
 		       : options[option];
+}
+
+const char *hs_cli_option_name(enum hs_cli_option option)
+{
+	return option_of(option).name;
 }
 
 static bool takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
@@ -97,11 +108,16 @@ static void print_option(enum hs_cli_option option)
 			one.letter ? one.letter : ' ', one.letter ? ", " : "  ", one.name,
 			one.value ? " " : "", one.value ? one.value : "");
 	printf("  %-29s ", text);
-	if (field)
-		printf("%s\n%32s(%s%s)\n", field->help, "", field->allowed,
-				field->required ? "; required" : "");
-	else
+	if (!field) {
 		printf("%s\n", one.help);
+		return;
+	}
+	const char *fallback = of_rule->fallback;
+	printf("%s\n%32s(%s%s%s)\n", field->help, "", field->allowed,
+			fallback	  ? "; default "
+			: field->required ? "; required"
+					  : "",
+			fallback ? fallback : "");
 }
 
 static void print_verb_line(const struct hs_cli_verb *verb)
@@ -123,7 +139,7 @@ static void print_help(const char *group)
 	printf("\nOptions:\n");
 	for (unsigned i = 0; i <= HS_CLI_WIDE; i++)
 		print_option(i);
-	printf("\n`hopsight VERB --help` explains a verb. Exit codes: 0 done, 1 the node said no,\n"
+	printf("\n`hopsight help VERB` explains a verb. Exit codes: 0 done, 1 the node said no,\n"
 	       "2 bad usage, 3 the node cannot be reached.\n");
 }
 
@@ -165,22 +181,22 @@ int hs_cli_usage(const char *format, ...)
 static int read_options(int argc, char **argv, struct hs_cli *cli)
 {
 	struct option longs[HS_CLI_OPTIONS + 1] = {0};
-	char shorts[3 * HS_CLI_OPTIONS + 1] = "";
+	char shorts[3 * HS_CLI_OPTIONS + 2] = ":"; // getopt prints nothing
 
 	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++) {
 		const struct cli_option one = option_of(i);
 		longs[i] = (struct option){one.name, one.value ? required_argument : no_argument,
-				NULL, BASE + (int)i};
+				NULL, HS_CLI_LONG + (int)i};
 		if (one.letter)
 			snprintf(shorts + strlen(shorts), 3, "%c%s", one.letter,
 					one.value ? ":" : "");
 	}
 	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-		unsigned i = (unsigned)c - BASE;
-		if (c == '?')
-			return HS_CLI_USAGE; // getopt has printed the reason
-		if (c < BASE)
-			for (i = 0; options[i].letter != c; i++)
+		unsigned i = (unsigned)c - HS_CLI_LONG;
+		if (c == '?' || c == ':')
+			return hs_cli_refuse_option(c == ':', argv[optind - 1]);
+		if (c < HS_CLI_LONG)
+			for (i = 0; option_of(i).letter != c; i++)
 				;
 		cli->values[i] = optarg ? optarg : "";
 	}
@@ -220,31 +236,7 @@ static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 	return HS_CLI_DONE;
 }
 
-// The words are no verb. Prints the existing verbs instead.
-static int refuse_words(const struct hs_cli *cli)
-{
-	char words[HS_CLI_TEXT] = "";
-	size_t used = 0, group = cli->n_args ? strlen(cli->args[0]) : 0;
-
-	if (!group)
-		return hs_cli_usage("a verb is missing");
-	for (size_t i = 0; i < hs_cli_n_verbs; i++) {
-		const char *name = hs_cli_verbs[i].name;
-		if (strncmp(name, cli->args[0], group) != 0 || name[group] != ' ')
-			continue;
-		bool last = i + 1 == hs_cli_n_verbs ||
-			    strncmp(hs_cli_verbs[i + 1].name, name, group + 1) != 0;
-		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
-				!used  ? ""
-				: last ? " or "
-				       : ", ",
-				name + group + 1);
-	}
-	return used ? hs_cli_usage("%s needs %s", cli->args[0], words)
-		    : hs_cli_usage("%s is not a verb", cli->args[0]);
-}
-
-static bool read_seconds(const char *text, double *seconds)
+bool hs_cli_read_seconds(const char *text, double *seconds)
 {
 	char *end;
 	*seconds = strtod(text, &end);
@@ -252,6 +244,15 @@ static bool read_seconds(const char *text, double *seconds)
 }
 
 // ---- asking ----
+
+// Returns the endpoint that a word means. A path is the socket of this path.
+static const char *endpoint_of(const char *word, char text[PATH_MAX])
+{
+	if (strstr(word, "://") || !strchr(word, '/'))
+		return word;
+	snprintf(text, PATH_MAX, "ipc://%s", word);
+	return text;
+}
 
 static int say_unreachable(const struct hs_cli *cli, int rc)
 {
@@ -338,6 +339,22 @@ void hs_cli_print_error(const struct hs_cli *cli, const json_t *error)
 	}
 }
 
+static int show_help(const struct hs_cli_verb *verb, const struct hs_cli *cli)
+{
+	size_t i = 0, group = cli->n_args ? strlen(cli->args[0]) : 0;
+
+	while (i < hs_cli_n_verbs &&
+			strncmp(hs_cli_verbs[i].name, cli->n_args ? cli->args[0] : "", group) != 0)
+		i++;
+	if (verb)
+		print_verb_help(verb);
+	else if (i == hs_cli_n_verbs)
+		return hs_cli_refuse_words(cli);
+	else
+		print_help(cli->n_args ? cli->args[0] : NULL);
+	return HS_CLI_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	struct hs_cli cli = {.timeout_ms = 5000};
@@ -350,37 +367,39 @@ static int run(int argc, char **argv)
 		printf("hopsight %s\n", HS_VERSION);
 		return HS_CLI_DONE;
 	}
+	bool help = cli.n_args && strcmp(cli.args[0], "help") == 0;
+	cli.args += help;
+	cli.n_args -= help;
 	const struct hs_cli_verb *verb = find_verb(&cli);
-	if (cli.values[HS_CLI_HELP]) {
-		if (verb)
-			print_verb_help(verb);
-		else
-			print_help(cli.n_args ? cli.args[0] : NULL);
-		return HS_CLI_DONE;
-	}
+	if (help || cli.values[HS_CLI_HELP])
+		return show_help(verb, &cli);
 	if (!verb)
-		return refuse_words(&cli);
+		return hs_cli_refuse_words(&cli);
 	rc = check_words(verb, &cli);
 	if (rc)
 		return rc;
 
+	char endpoint[2][PATH_MAX];
 	const char *environment = getenv("HOPSIGHT_ENDPOINT");
-	cli.endpoint = cli.values[HS_CLI_ENDPOINT]   ? cli.values[HS_CLI_ENDPOINT]
-		       : environment && *environment ? environment
-						     : DEFAULT_ENDPOINT;
+	cli.endpoint = endpoint_of(cli.values[HS_CLI_ENDPOINT]	 ? cli.values[HS_CLI_ENDPOINT]
+				   : environment && *environment ? environment
+								 : DEFAULT_ENDPOINT,
+			endpoint[0]);
+	if (cli.values[HS_CLI_FROM])
+		cli.values[HS_CLI_FROM] = endpoint_of(cli.values[HS_CLI_FROM], endpoint[1]);
 	hs_cli_fit_tables(cli.values[HS_CLI_WIDE] != NULL);
 	rc = hs_cli_find_keys(&cli);
 	if (rc && verb->run != hs_cli_keygen)
 		return rc;
 	if (cli.values[HS_CLI_TIMEOUT]) {
-		if (!read_seconds(cli.values[HS_CLI_TIMEOUT], &seconds))
+		if (!hs_cli_read_seconds(cli.values[HS_CLI_TIMEOUT], &seconds))
 			return hs_cli_usage("--timeout: %s is no number of seconds",
 					cli.values[HS_CLI_TIMEOUT]);
 		cli.timeout_ms = (int)(seconds * 1000);
 	}
 	if (!cli.values[HS_CLI_WATCH])
 		rc = verb->run(&cli);
-	else if (read_seconds(cli.values[HS_CLI_WATCH], &seconds))
+	else if (hs_cli_read_seconds(cli.values[HS_CLI_WATCH], &seconds))
 		rc = hs_cli_watch(verb, &cli, seconds);
 	else
 		rc = hs_cli_usage("--watch: %s is no number of seconds", cli.values[HS_CLI_WATCH]);

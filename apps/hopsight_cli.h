@@ -44,11 +44,18 @@ enum hs_cli_option {
 	HS_CLI_AT,
 	HS_CLI_DIR,
 	HS_CLI_READ_ONLY,
+	HS_CLI_EVERY,
+	HS_CLI_PERCENT,
+	HS_CLI_PROMETHEUS,
 	HS_CLI_RULE,			    // first of the options that are fields of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 22, // in a verb's options, the first stands for all
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
 	HS_CLI_APP = HS_CLI_RULE + 1, // also an option of `qos`
 };
+
+// For getopt, a long option without a letter is HS_CLI_LONG + its number.
+#define HS_CLI_LONG 256
+const char *hs_cli_option_name(enum hs_cli_option option);
 
 struct hs_cli {
 	const char *values[HS_CLI_OPTIONS]; // NULL: not given
@@ -76,9 +83,12 @@ extern const size_t hs_cli_n_verbs;
 
 // The options from HS_CLI_RULE on.
 struct hs_cli_rule_option {
-	const char *name, *value; // of the option; what its value is called
-	const char *field;	  // of the rule
-	bool is_text;		  // in JSON
+	const char *name;
+	char letter;	      // 0: none
+	const char *value;    // what its value is called
+	const char *field;    // of the rule
+	bool is_text;	      // in JSON
+	const char *fallback; // what `rule add` takes without it; NULL: the default of the field
 };
 extern const struct hs_cli_rule_option hs_cli_rule_options[HS_CLI_RULE_END - HS_CLI_RULE];
 
@@ -92,11 +102,43 @@ int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);
 // Asks page after page and shows all pages as one list. Takes ownership of the content.
 int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok));
-// Sends a change and confirms it ("route ::/0 added"). Takes ownership of the content.
+// Sends a change and confirms it ("route ::/0 added"). Without a name, the answer has the ns_id of
+// a rule. Takes ownership of the content.
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
 		const char *name, const char *done);
 
+// Shows an answer as JSON, or with `view`; of a controller, each node's answer.
+void hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok));
+// {verb: content} is asked, and the answer shown. Takes ownership of the content.
+int hs_cli_ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
+		void (*view)(const json_t *ok));
+
+// ---- values ----
+
+// Returns an integer of the command line, or the text itself, which the node then names in its
+// refusal.
+json_t *hs_cli_number_or_text(const char *text);
+// Does the same for null, objects, and true and false, which tables show as yes and no.
+json_t *hs_cli_value(const char *text);
+// Reads a namespace id. Returns false after a usage error.
+bool hs_cli_read_ns(const char *text, json_t **ns_id);
+// Returns the trace type of "packets,time,bytes" or "all" as hex, valid until the next call; other
+// texts as they are.
+const char *hs_cli_trace_hex(const char *text);
+// Returns the names of a trace type, or its hex where it asks for a value at one of source and hops
+// only. New reference.
+json_t *hs_cli_trace_names(const char *hex);
+
 // ---- verbs ----
+
+#define HS_CLI_RULE_WORDS                                                                          \
+	"--src ADDRESS --dst ADDRESS [--proto NAME] [--sport PORT] [--dport PORT] [--ns N] "       \
+	"[--every N|TIME] [--trace NAME,...]"
+int hs_cli_rule_add(struct hs_cli *cli);
+int hs_cli_rule_list(struct hs_cli *cli);
+int hs_cli_rule_show(struct hs_cli *cli);
+int hs_cli_rule_set(struct hs_cli *cli);
+int hs_cli_rule_del(struct hs_cli *cli);
 
 int hs_cli_route_list(struct hs_cli *cli);
 int hs_cli_route_add(struct hs_cli *cli);
@@ -112,6 +154,7 @@ int hs_cli_link(struct hs_cli *cli);
 int hs_cli_exporter(struct hs_cli *cli);
 int hs_cli_refused(struct hs_cli *cli);
 
+int hs_cli_stats(struct hs_cli *cli);
 // ---- output ----
 
 // Prints a reply's "error" to stderr (with --json, also as JSON to stdout).
@@ -126,6 +169,16 @@ void hs_cli_print_line(const json_t *value);
 // NULL for NULL, and if memory is out.
 json_t *hs_cli_clean(json_t *value);
 __attribute__((format(printf, 1, 2))) int hs_cli_usage(const char *format, ...);
+// Reads a number of seconds of the command line: above 0, and at most a day.
+bool hs_cli_read_seconds(const char *text, double *seconds);
+
+// ---- unknown words ----
+
+// Says what is wrong with the option that getopt refused, and which option may be meant. `word` is
+// the argument that getopt read last, and optopt is as getopt left it. Returns HS_CLI_USAGE.
+int hs_cli_refuse_option(bool lacks_value, const char *word);
+// Says that the arguments name no verb, and which verb may be meant. Returns HS_CLI_USAGE.
+int hs_cli_refuse_words(const struct hs_cli *cli);
 
 // ---- tables ----
 

@@ -15,7 +15,7 @@ static bool wants_json(const struct hs_cli *cli)
 	return cli->values[HS_CLI_JSON] != NULL;
 }
 
-static void show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok))
+void hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok))
 {
 	if (wants_json(cli))
 		hs_cli_print_json(ok);
@@ -25,9 +25,7 @@ static void show(const struct hs_cli *cli, const json_t *ok, void (*view)(const 
 		view(ok);
 }
 
-// Returns an integer of the command line, or the text itself, which the node then names in its
-// refusal.
-static json_t *number_or_text(const char *text)
+json_t *hs_cli_number_or_text(const char *text)
 {
 	char *end;
 	errno = 0;
@@ -40,8 +38,7 @@ static json_t *number_or_text(const char *text)
 	return json ? json : json_string(text); // NaN and infinity are not JSON
 }
 
-// Tables show yes and no; JSON shows true and false.
-static json_t *value_of(const char *text)
+json_t *hs_cli_value(const char *text)
 {
 	bool yes = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
 
@@ -52,13 +49,13 @@ static json_t *value_of(const char *text)
 		return object;
 	if (yes || strcmp(text, "false") == 0 || strcmp(text, "no") == 0)
 		return json_boolean(yes);
-	return number_or_text(text);
+	return hs_cli_number_or_text(text);
 }
 
 // Reads a namespace id of the command line. Returns false after a usage error.
 static bool read_id(const char *text, const char *noun, json_t **id)
 {
-	*id = number_or_text(text);
+	*id = hs_cli_number_or_text(text);
 	if (json_is_integer(*id))
 		return true;
 	json_decref(*id);
@@ -66,7 +63,7 @@ static bool read_id(const char *text, const char *noun, json_t **id)
 	return false;
 }
 
-static bool read_ns(const char *text, json_t **ns_id)
+bool hs_cli_read_ns(const char *text, json_t **ns_id)
 {
 	return read_id(text, "namespace id", ns_id);
 }
@@ -77,14 +74,14 @@ static json_t *request_of(enum hs_api_verb verb, json_t *content)
 	return json_pack("{s:o}", hs_api_verb_name(verb), content);
 }
 
-static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
+int hs_cli_ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok))
 {
 	json_t *ok;
 	int rc = hs_cli_ask(cli, request_of(verb, content), &ok);
 	if (rc)
 		return rc;
-	show(cli, ok, view);
+	hs_cli_show(cli, ok, view);
 	json_decref(ok);
 	return HS_CLI_DONE;
 }
@@ -149,7 +146,7 @@ int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 
 	if (rc)
 		return rc;
-	show(cli, all, view);
+	hs_cli_show(cli, all, view);
 	json_decref(all);
 	return HS_CLI_DONE;
 }
@@ -159,6 +156,22 @@ static const char *text_of(const json_t *object, const char *key)
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
+}
+
+// Of a rule whose telemetry finds no room in a host's packets of full size.
+static void print_mtu_need(json_t *ok)
+{
+	json_t *name, *below = json_object_get(ok, "ports_below_mtu");
+	size_t i;
+
+	if (!below)
+		return;
+	printf("but full-size packets need an MTU of %" JSON_INTEGER_FORMAT
+	       " to carry telemetry (or TCP needs telemetry.mss_clamp). Ports with less:",
+			json_integer_value(json_object_get(ok, "mtu_needed_bytes")));
+	json_array_foreach (below, i, name)
+		printf("%s %s", i ? "," : "", json_string_value(name));
+	printf("\n");
 }
 
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
@@ -173,11 +186,17 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 	int rc = hs_cli_ask(cli, request, &ok);
 	if (rc)
 		return rc;
-	json_t *shadow = json_object_get(ok, "shadowed_by"); // of a rule
+	json_t *shadow = json_object_get(ok, "shadowed_by"), *ns_id = json_object_get(ok, "ns_id");
+	char chosen[24] = "";
+	if (ns_id)
+		snprintf(chosen, sizeof(chosen), "%" JSON_INTEGER_FORMAT,
+				json_integer_value(ns_id));
+	name = name ? name : chosen; // of a rule
 	if (wants_json(cli))
 		hs_cli_print_json(ok);
 	else
-		printf("%s %s %s\n", noun, name, dry_run ? "would be accepted" : done);
+		printf("%s%s%s %s\n", noun, name[0] ? " " : "", name,
+				dry_run ? "would be accepted" : done);
 	json_array_foreach (json_object_get(ok, "not_told"), i, untold)
 		if (!wants_json(cli))
 			printf("its trace type does not tell %s of %s: %s (needs %s)\n",
@@ -186,154 +205,17 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 	if (shadow && !wants_json(cli))
 		printf("but rule %" JSON_INTEGER_FORMAT " takes all of its packets\n",
 				json_integer_value(shadow));
+	if (!wants_json(cli))
+		print_mtu_need(ok);
 	json_decref(ok);
 	return HS_CLI_DONE;
-}
-
-// ---- rules ----
-
-const struct hs_cli_rule_option hs_cli_rule_options[] = {
-		{"ns", "N", "ns_id", false},
-		{"app", "N", "app_id", false},
-		{"src", "ADDRESS", "src_ip", true},
-		{"dst", "ADDRESS", "dst_ip", true},
-		{"sport", "PORT", "src_port", false},
-		{"dport", "PORT", "dst_port", false},
-		{"proto", "NAME", "protocol", true},
-		{"trace", "HEX", "trace_type", true},
-		{"mode", "NAME", "mode", true},
-		{"setting", "N", "mode_setting", false},
-		{"transmit-report", "BOOL", "transmit_report", false},
-		{"piggyback-report", "BOOL", "piggyback_report", false},
-		{"extract-report", "BOOL", "extract_report", false},
-		{"hop-enabled", "BOOL", "hop_enabled", false},
-		{"in-band", "BOOL", "in_band", false},
-		{"fields", "JSON", "fields", false},
-		{"owner", "NAME", "owner", true},
-		{"revision", "N", "revision", false},
-		{"method", "NAME", "method", true},
-		{"instructions", "NAME,...", "instructions", false},
-		{"instruction-bitmap", "HEX", "instruction_bitmap", true},
-		{"dscp", "N", "dscp", false},
-};
-
-#define RULE_WORDS                                                                                 \
-	"--ns N [--app N] --src ADDRESS --dst ADDRESS [--sport PORT] [--dport PORT] "              \
-	"--proto NAME (--trace HEX | --method int --instructions NAME,...) "                       \
-	"--mode NAME --setting N"
-
-// "node_id,queue" as a list.
-static json_t *names_value(const char *text)
-{
-	json_t *list = json_array();
-
-	for (const char *end; *text; text = *end ? end + 1 : end) {
-		end = text + strcspn(text, ",");
-		json_array_append_new(list, json_stringn(text, (size_t)(end - text)));
-	}
-	return list;
-}
-
-// Returns the value of a rule's field as JSON. The name of an owner may look like a number.
-static json_t *field_value(const char *field, const char *text)
-{
-	bool is_text = false;
-
-	if (strcmp(field, "instructions") == 0 && text[0] != '[')
-		return names_value(text);
-	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++)
-		if (strcmp(hs_cli_rule_options[i].field, field) == 0)
-			is_text = hs_cli_rule_options[i].is_text;
-	return is_text && strcmp(text, "null") != 0 ? json_string(text) : value_of(text);
-}
-
-static int change_rule(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *done)
-{
-	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
-	char name[24];
-
-	snprintf(name, sizeof(name), "%" JSON_INTEGER_FORMAT, ns_id);
-	return hs_cli_change(cli, verb, content, "rule", name, done);
-}
-
-static int rule_add(struct hs_cli *cli)
-{
-	bool some = false;
-	for (unsigned i = HS_CLI_RULE; i < HS_CLI_RULE_END; i++)
-		some |= cli->values[i] != NULL;
-	if (!some)
-		return hs_cli_usage("rule add needs %s", RULE_WORDS);
-	json_t *content = json_object();
-	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++) {
-		const char *text = cli->values[HS_CLI_RULE + i];
-		const char *field = hs_cli_rule_options[i].field;
-		if (text)
-			json_object_set_new(content, field, field_value(field, text));
-	}
-	json_t *on = hs_cli_on(cli);
-	if (on)
-		json_object_set_new(content, "on", on);
-	return change_rule(cli, HS_VERB_INT_REQUEST, content, "installed");
-}
-
-static int rule_set(struct hs_cli *cli)
-{
-	json_t *ns_id;
-	if (!read_ns(cli->args[0], &ns_id))
-		return HS_CLI_USAGE;
-	json_t *content = json_pack("{s:o}", "ns_id", ns_id);
-	for (int i = 1; i < cli->n_args; i++) {
-		char *equals = strchr(cli->args[i], '=');
-		if (!equals) {
-			json_decref(content);
-			return hs_cli_usage("%s is not of the form key=value", cli->args[i]);
-		}
-		*equals = '\0';
-		json_object_set_new(content, cli->args[i], field_value(cli->args[i], equals + 1));
-		*equals = '=';
-	}
-	return change_rule(cli, HS_VERB_INT_UPDATE, content, "changed");
-}
-
-static int rule_del(struct hs_cli *cli)
-{
-	json_t *ns_id;
-	if (!read_ns(cli->args[0], &ns_id))
-		return HS_CLI_USAGE;
-	return change_rule(cli, HS_VERB_INT_DELETE, json_pack("{s:o}", "ns_id", ns_id), "removed");
-}
-
-static void view_rule(const json_t *ok)
-{
-	const char *key;
-	json_t *value;
-	bool first = true;
-
-	json_object_foreach ((json_t *)ok, key, value) {
-		printf("%s%s\n", first ? "" : "\n", key);
-		hs_cli_print_object(value);
-		first = false;
-	}
-}
-
-static int rule_show(struct hs_cli *cli)
-{
-	json_t *ns_id;
-	if (!read_ns(cli->args[0], &ns_id))
-		return HS_CLI_USAGE;
-	return ask_and_show(cli, HS_VERB_INT_GET, json_pack("{s:o}", "ns_id", ns_id), view_rule);
-}
-
-static int rule_list(struct hs_cli *cli)
-{
-	return hs_cli_list(cli, HS_VERB_INT_LIST, json_object(), hs_cli_view_rules);
 }
 
 // ---- queries ----
 
 static int hello(struct hs_cli *cli)
 {
-	return ask_and_show(cli, HS_VERB_HELLO, json_object(), hs_cli_print_object);
+	return hs_cli_ask_and_show(cli, HS_VERB_HELLO, json_object(), hs_cli_print_object);
 }
 
 static void view_node(const json_t *ok)
@@ -346,29 +228,24 @@ static void view_node(const json_t *ok)
 
 static int node(struct hs_cli *cli)
 {
-	return ask_and_show(cli, HS_VERB_NODE_GET, json_object(), view_node);
+	return hs_cli_ask_and_show(cli, HS_VERB_NODE_GET, json_object(), view_node);
 }
 
 static int ports(struct hs_cli *cli)
 {
-	return ask_and_show(cli, HS_VERB_PORTS_GET, json_object(), hs_cli_view_ports);
+	return hs_cli_ask_and_show(cli, HS_VERB_PORTS_GET, json_object(), hs_cli_view_ports);
 }
 
 static int drops(struct hs_cli *cli)
 {
-	return ask_and_show(cli, HS_VERB_DROPS_GET, json_object(), hs_cli_view_drops);
-}
-
-static int stats(struct hs_cli *cli)
-{
-	return ask_and_show(cli, HS_VERB_STATS_GET, json_object(), hs_cli_view_stats);
+	return hs_cli_ask_and_show(cli, HS_VERB_DROPS_GET, json_object(), hs_cli_view_drops);
 }
 
 static int events(struct hs_cli *cli)
 {
 	json_t *content = json_object();
 	const char *text = cli->values[HS_CLI_SINCE];
-	json_t *since = text ? number_or_text(text) : NULL;
+	json_t *since = text ? hs_cli_number_or_text(text) : NULL;
 
 	if (since && (!json_is_integer(since) || json_integer_value(since) < 0)) {
 		json_decref(since);
@@ -387,10 +264,19 @@ static int audit(struct hs_cli *cli)
 	int rc = hs_cli_ask(cli, request_of(HS_VERB_AUDIT, json_object()), &ok);
 	if (rc)
 		return rc;
-	show(cli, ok, hs_cli_view_audit);
+	hs_cli_show(cli, ok, hs_cli_view_audit);
 	rc = json_is_true(json_object_get(ok, "ok")) ? HS_CLI_DONE : HS_CLI_REFUSED;
 	json_decref(ok);
 	return rc;
+}
+
+static int explain(struct hs_cli *cli)
+{
+	json_t *ns_id;
+	if (!hs_cli_read_ns(cli->args[0], &ns_id))
+		return HS_CLI_USAGE;
+	return hs_cli_ask_and_show(cli, HS_VERB_EXPLAIN, json_pack("{s:o}", "ns_id", ns_id),
+			hs_cli_view_explain);
 }
 
 // The node knows whether it has windows of this length.
@@ -412,7 +298,8 @@ static int qos(struct hs_cli *cli)
 	json_t *content = json_object(), *id;
 	const char *key = app ? "app_id" : "ns_id";
 	if (app || cli->n_args) {
-		if (app ? !read_id(app, "application id", &id) : !read_ns(cli->args[0], &id)) {
+		if (app ? !read_id(app, "application id", &id)
+			: !hs_cli_read_ns(cli->args[0], &id)) {
 			json_decref(content);
 			return HS_CLI_USAGE;
 		}
@@ -421,7 +308,7 @@ static int qos(struct hs_cli *cli)
 	if (window)
 		json_object_set_new(content, "window", json_string(window));
 	if (app)
-		return ask_and_show(cli, HS_VERB_QOS_GET, content, hs_cli_view_applications);
+		return hs_cli_ask_and_show(cli, HS_VERB_QOS_GET, content, hs_cli_view_applications);
 	return hs_cli_list(cli, HS_VERB_QOS_GET, content, hs_cli_view_qos);
 }
 
@@ -489,7 +376,7 @@ static int reports(struct hs_cli *cli)
 	json_t *ns_id;
 
 	if (cli->n_args) {
-		if (!read_ns(cli->args[0], &ns_id))
+		if (!hs_cli_read_ns(cli->args[0], &ns_id))
 			return HS_CLI_USAGE;
 		snprintf(topic, sizeof(topic), "report.%" JSON_INTEGER_FORMAT,
 				json_integer_value(ns_id));
@@ -559,16 +446,17 @@ static int call(struct hs_cli *cli)
 
 const struct hs_cli_verb hs_cli_verbs[] = {
 		{"hello", "", "who answers", 0, 0, NO_OPTIONS, true, hello},
-		{"rule add", RULE_WORDS, "install a rule: monitor a flow", 0, 0,
-				OPTIONS(HS_CLI_RULE, HS_CLI_ON_PATH, HS_CLI_ON, HS_CLI_AT,
-						HS_CLI_DRY_RUN),
-				false, rule_add},
-		{"rule list", "", "all rules", 0, 0, NO_OPTIONS, true, rule_list},
+		{"rule add", HS_CLI_RULE_WORDS, "install a rule: monitor a flow", 0, 0,
+				OPTIONS(HS_CLI_EVERY, HS_CLI_PERCENT, HS_CLI_RULE, HS_CLI_ON_PATH,
+						HS_CLI_ON, HS_CLI_AT, HS_CLI_DRY_RUN),
+				false, hs_cli_rule_add},
+		{"rule list", "", "all rules", 0, 0, NO_OPTIONS, true, hs_cli_rule_list},
 		{"rule show", "NS", "one rule with its counters and state", 1, 1, NO_OPTIONS, true,
-				rule_show},
+				hs_cli_rule_show},
 		{"rule set", "NS KEY=VALUE...", "change switches or sampling of a rule", 2, 64,
-				OPTIONS(HS_CLI_DRY_RUN), false, rule_set},
-		{"rule del", "NS", "remove a rule", 1, 1, OPTIONS(HS_CLI_DRY_RUN), false, rule_del},
+				OPTIONS(HS_CLI_DRY_RUN), false, hs_cli_rule_set},
+		{"rule del", "NS", "remove a rule", 1, 1, OPTIONS(HS_CLI_DRY_RUN), false,
+				hs_cli_rule_del},
 		{"route list", "", "routes in order of prefix", 0, 0, NO_OPTIONS, true,
 				hs_cli_route_list},
 		{"route add", "PREFIX --port PORT --mac MAC | --via ADDRESS",
@@ -595,10 +483,12 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 				true, node},
 		{"ports", "", "ports with their counters", 0, 0, NO_OPTIONS, true, ports},
 		{"drops", "", "dropped packets by port and reason", 0, 0, NO_OPTIONS, true, drops},
-		{"stats", "", "every counter", 0, 0, NO_OPTIONS, true, stats},
+		{"stats", "", "every counter", 0, 0, OPTIONS(HS_CLI_PROMETHEUS), true,
+				hs_cli_stats},
 		{"events", "", "events, oldest first", 0, 0, OPTIONS(HS_CLI_SINCE), true, events},
 		{"audit", "", "whether every packet and report adds up (exit code 1: no)", 0, 0,
 				NO_OPTIONS, true, audit},
+		{"explain", "NS", "why a rule measures nothing", 1, 1, NO_OPTIONS, true, explain},
 		{"flow", "", "at a collector: flows with their paths and latencies", 0, 0,
 				NO_OPTIONS, true, hs_cli_flow},
 		{"queue", "", "at a collector: the newest values of queues", 0, 0, NO_OPTIONS, true,

@@ -32,16 +32,61 @@ static void add_shadows(const json_t *ok)
 						json_object_get(of, "shadowed_by"));
 }
 
+static const char *ns_key(const json_t *ns_id, char key[24])
+{
+	snprintf(key, 24, "%" JSON_INTEGER_FORMAT, json_integer_value(ns_id));
+	return key;
+}
+
+// Adds to each rule who asked for it. A controller does not say.
+static void add_origins(const json_t *ok)
+{
+	static const struct {
+		const char *list, *origin;
+	} origins[] = {{"in_band", "in-band"}, {"config", "configuration"}, {"state", "state"}};
+	json_t *by_ns = json_object(), *rule, *ns_id;
+	size_t i, j;
+	char key[24];
+
+	for (i = 0; i < sizeof(origins) / sizeof(origins[0]); i++)
+		json_array_foreach (json_object_get(ok, origins[i].list), j, ns_id)
+			json_object_set_new(
+					by_ns, ns_key(ns_id, key), json_string(origins[i].origin));
+	json_array_foreach (json_object_get(ok, "rules"), i, rule) {
+		json_t *origin =
+				json_object_get(by_ns, ns_key(json_object_get(rule, "ns_id"), key));
+		if (!json_object_get(rule, "nodes")) // of a node
+			json_object_set_new(rule, "origin",
+					origin ? json_incref(origin) : json_string("api"));
+	}
+	json_decref(by_ns);
+}
+
+static void add_trace_names(json_t *rules)
+{
+	json_t *rule;
+	size_t i;
+
+	json_array_foreach (rules, i, rule) {
+		const char *hex = json_string_value(json_object_get(rule, "trace_type"));
+		if (hex)
+			json_object_set_new(rule, "trace", hs_cli_trace_names(hex));
+	}
+}
+
 void hs_cli_view_rules(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"ns_id", "ns"}, {"app_id", "app"},
 			{"protocol", NULL}, {"src_ip", NULL}, {"src_port", "sport"},
 			{"dst_ip", NULL}, {"dst_port", "dport"}, {"mode", NULL},
-			{"mode_setting", "setting"}, {"method", NULL}, {"trace_type", NULL},
-			{"instructions", NULL}, {"instruction_bitmap", NULL}, {"dscp", NULL},
-			{"hop_enabled", "hop_enabled"}, {"transmit_report", "transmit_report"},
-			{"owner", NULL}, {"shadowed_by", "shadowed_by"}, {"at", NULL}};
+			{"mode_setting", "setting"}, {"method", NULL}, {"trace", NULL, 1},
+			{"instructions", NULL, 1}, {"instruction_bitmap", NULL, 2},
+			{"dscp", NULL, 1}, {"hop_enabled", "hop_enabled", 2},
+			{"transmit_report", "transmit_report", 2}, {"origin", NULL, 1},
+			{"owner", NULL, 1}, {"shadowed_by", "shadowed_by"}, {"at", NULL}};
 	add_shadows(ok);
+	add_origins(ok);
+	add_trace_names(json_object_get(ok, "rules"));
 	hs_cli_add_where(json_object_get(ok, "rules"));
 	table_or(json_object_get(ok, "rules"), "no rules", COLUMNS(columns), false);
 }

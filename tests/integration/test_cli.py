@@ -35,7 +35,8 @@ REPORT = {"int_report": {"seq": 1, "node_id": 9, "ns_id": 7, "app_id": 1,
 
 
 class FakeNode:
-    """Answers each verb with its value in `replies`, and keeps the requests."""
+    """Answers each verb with its value in `replies`, or with the next of a list or what a function
+    returns, and keeps the requests."""
 
     def __init__(self, workspace, **replies):
         self.endpoint = f"ipc://{workspace.path('fake.api')}"
@@ -53,15 +54,20 @@ class FakeNode:
         while True:
             *route, body = router.recv_multipart()
             self.asked.append(body)
+            request = {}
             try:
-                verb = next(iter(json.loads(body)))
-                reply = self.replies[verb]
+                request = json.loads(body)
+                reply = self.replies[next(iter(request))]
             except (ValueError, KeyError, StopIteration):
                 reply = {"error": {"code": "unknown_verb", "path": "", "message": "what?"}}
             if reply is None:
                 continue
             if isinstance(reply, list):
                 reply = reply.pop(0)
+            if callable(reply):
+                reply = reply()
+            if "id" in request:
+                reply = dict(reply, id=request["id"])
             router.send_multipart([*route, json.dumps(reply).encode()])
 
     def run(self, *words, expected=0, stdin=None):
@@ -104,6 +110,45 @@ def rule_add_sends_prefixes_any_protocol_and_a_dscp(workspace):
         "mode_setting": 1}}, "request")
 
 
+def method_at(*methods, instructions=()):
+    return {"ports": [{"name": "h", "side": "host"}, *({"name": method, "side": "network", "method": method}
+                      | ({"instructions": list(instructions)} if method == "int" else {}) for method in methods)]}
+
+
+@test()
+def rule_add_at_a_controller_takes_what_the_nodes_of_the_rule_have_in_common(workspace):
+    nodes = {"flex": method_at("flexint"), "border": method_at("flexint", "int", instructions=("node_id", "queue", "ports")),
+             "old": method_at("int", instructions=("queue", "node_id")), "new": method_at("int", instructions=("node_id", "ports")),
+             "hosts": method_at()}
+    node = FakeNode(workspace, int_request={"ok": {"ns_id": 7}})
+
+    def asked(*words, there=tuple(nodes), source="2001:db8::1", expected=0):
+        node.replies["ports_get"] = {"ok": {"nodes": {name: nodes[name] for name in there}, "errors": {}, "unreachable": []}}
+        done = node.run("rule", "add", "-s", source, "-d", source + "2", *words, expected=expected)
+        content = {} if expected else node.request()["int_request"]
+        return done.stderr or {key: content[key] for key in ("method", "instructions", "trace_type", "on") if key in content}
+
+    everything = {"trace_type": "0xF000E000"}
+    equal(asked(there=("flex", "border", "hosts")), everything, "all nodes")
+    check("name --method" in asked(expected=2), "nodes of both methods")
+    check("name --method" in asked("--on-path", "p", expected=2), "a path may have any node")
+    check("name --method" in asked("--on", "flex,old", expected=2), "both methods among the nodes of the rule")
+    equal(asked("--on", "flex,border"), everything | {"on": {"nodes": ["flex", "border"]}}, "other nodes do not count")
+    equal(asked("--on", "border,old,hosts"), {"method": "int", "instructions": ["node_id", "queue"],
+          "on": {"nodes": ["border", "old", "hosts"]}}, "what each of them has")
+    equal(asked("--on", "old,new")["instructions"], ["node_id"], "what each of them has")
+    equal(asked("--at", "new"), {"method": "int", "instructions": ["node_id", "ports"], "on": {"source": "new"}}, "one")
+    equal(asked("--method", "flexint"), {"method": "flexint"} | everything, "a method that is named")
+    equal(asked("--on-path", "p", source="192.0.2.1"),
+          {"method": "int", "instructions": ["node_id"], "on": {"path": "p"}}, "IPv4")
+    check("no node of the rule tells" in asked("--at", "away", there=("flex",), expected=2), "nobody answers")
+    # A controller that has just begun.
+    nobody = {"ok": {"nodes": {}, "errors": {}, "unreachable": list(nodes)}}
+    node.replies["ports_get"] = [nobody, nobody, {"ok": {"nodes": {"old": nodes["old"]}, "unreachable": ["new"]}}]
+    node.run("rule", "add", "-s", "192.0.2.1", "-d", "192.0.2.2")
+    equal(sorted(node.request()["int_request"]["instructions"]), ["node_id", "queue"], "nodes that answered later")
+
+
 @test()
 def rule_set_and_del_send_what_they_are_told(workspace):
     node = FakeNode(workspace, int_update={"ok": {"ns_id": 7}}, int_delete={"ok": {"ns_id": 7}})
@@ -118,6 +163,8 @@ def rule_set_and_del_send_what_they_are_told(workspace):
                                           "mode": None}}, "labels")
     node.run("rule", "del", "7", "--dry-run")
     equal(node.request(), {"int_delete": {"ns_id": 7}, "dry_run": True}, "request")
+    node.replies["int_delete"] = {"ok": {"dry_run": True}}
+    equal(node.run("rule", "del", "7", "--dry-run").stdout, "rule 7 would be accepted\n", "dry run")
 
 
 @test()
@@ -273,6 +320,24 @@ def every_query_prints_a_table_and_json(workspace):
 
 
 @test()
+def what_ports_lost_before_the_node_stands_beside_drops_and_equations(workspace):
+    node = FakeNode(workspace)
+    for lost, said in (((0, 0), "lost before the node: no packet (rx_errors 0, rx_missed 0)\n"),
+                       ((19, 3), "lost before the node: at port west rx_errors 19, rx_missed 3\n")):
+        counters = dict(zip(("rx_errors", "rx_missed"), lost))
+        none = {"name": "east", "rx_errors": 0, "rx_missed": 0}
+        node.replies["drops_get"] = {"ok": {"drops": [], "ports": [none, {"name": "west", **counters}]}}
+        node.replies["audit"] = {"ok": {"ok": True, "equations": [], "ports": [
+            {"name": "west", "rx_packets": 10, "device": counters}]}}
+        for verb in ("drops", "audit"):
+            out = node.run(verb).stdout
+            check(said in out, verb, out)
+            check("east" not in out, verb, out)
+    node.replies["drops_get"] = {"ok": {"drops": []}}  # as a collector answers
+    check("lost before" not in node.run("drops").stdout, "counters that nobody gave")
+
+
+@test()
 def an_audit_that_does_not_add_up_is_exit_1(workspace):
     node = FakeNode(workspace, audit={"ok": {"ok": False}})
     check("NOT" in node.run("audit", expected=1).stdout, "audit")
@@ -327,16 +392,6 @@ def reports_are_streamed_from_where_the_node_publishes(workspace):
 
 
 @test()
-def watch_repeats_until_interrupted(workspace):
-    node = FakeNode(workspace, hello={"ok": {"a": 1}})
-    with subprocess.Popen([PROGRAM, "-c", node.endpoint, "--json", "--watch", "0.05", "hello"],
-                          stdout=subprocess.PIPE, text=True) as program:
-        lines = [program.stdout.readline() for _ in range(3)]
-        program.terminate()
-    equal([json.loads(line) for line in lines], [{"a": 1}] * 3, "lines")
-
-
-@test()
 def qos_of_an_application_shows_both_directions(workspace):
     e2e = {"throughput_bps": 44960000, "delay_ns": {"mean": 25000000}, "loss_ratio": 0.125}
     app = {"app_id": 4, "flows": [
@@ -384,6 +439,54 @@ def bad_usage_is_exit_2_and_asks_nobody(workspace):
 
 
 @test()
+def a_mistyped_verb_or_option_is_answered_with_the_nearest_one(workspace):
+    node = FakeNode(workspace)
+    for words, said in (
+            (("prots",), "prots is not a verb; did you mean ports?"),
+            (("qso", "7"), "qso is not a verb; did you mean qos?"),
+            (("rule", "lst"), "rule lst is not a verb; did you mean rule list?"),
+            (("ruel", "add"), "ruel add is not a verb; did you mean rule add?"),
+            (("neigh", "list"), "did you mean neighbour list?"),
+            (("help", "audt"), "audt is not a verb; did you mean audit?"),
+            (("ports", "--jsn"), "--jsn is not an option; did you mean --json?"),
+            (("rule", "add", "--proto=udp", "--moed", "count"), "did you mean --mode?"),
+            (("ports", "--json=yes"), "--json takes no value"),
+            (("--s", "7"), "--s can mean --s"),
+            (("ports", "-x"), "-x is not an option"),
+            (("ports", "--timeout"), "--timeout needs a value")):
+        error = node.run(*words, expected=2).stderr
+        check(said in error, error)
+        equal(len(error.splitlines()), 1, error)
+    for words in (("elephant",), ("--elephant", "ports")):
+        error = node.run(*words, expected=2).stderr
+        check("did you mean" not in error, error)
+    equal(node.asked, [], "requests")
+
+
+@test()
+def help_of_a_verb_is_asked_for_before_or_behind_the_verb(workspace):
+    node = FakeNode(workspace)
+    for verb in (("rule", "set"), ("ports",)):
+        said = node.run("help", *verb).stdout
+        check(said.startswith(f"Usage: hopsight {' '.join(verb)}"), said)
+        equal(node.run(*verb, "--help").stdout, said, verb)
+    said = node.run("help", "rule").stdout
+    check("rule add" in said and "rule del" in said and "audit" not in said, said)
+    equal(node.run("help").stdout, node.run("--help").stdout, "help of everything")
+
+
+@test()
+def a_bare_path_is_the_socket_of_this_path(workspace):
+    node = FakeNode(workspace, hello={"ok": {"a": 1}})
+    path = node.endpoint.removeprefix("ipc://")
+    equal(node.run("-c", path, "hello").stdout, "a  1\n", "absolute")
+    done = subprocess.run([PROGRAM, "-c", "./" + os.path.basename(path), "hello"],
+                          capture_output=True, text=True, check=False, timeout=20,
+                          cwd=os.path.dirname(path))
+    equal((done.returncode, done.stdout), (0, "a  1\n"), "relative")
+
+
+@test()
 def output_that_cannot_be_written_is_exit_1(workspace):
     node = FakeNode(workspace, hello={"ok": {"a": 1}})
     for words in (("hello",), ("--json", "hello"), ("--help",), ("--version",)):
@@ -418,11 +521,11 @@ def help_names_every_verb_and_every_field_of_a_rule(workspace):
     out = node.run("--help").stdout
     for verb in ("hello", "rule add", "rule list", "rule show", "rule set", "rule del", "route list",
                  "route add", "route del", "neighbour list", "neighbour add", "neighbour del", "qos",
-                 "reports", "node", "ports", "drops", "stats", "events", "audit", "call"):
+                 "reports", "node", "ports", "drops", "stats", "top", "events", "audit", "call"):
         check(f"  {verb} " in out, verb, out)
     out = node.run("rule", "add", "--help").stdout
-    for said in ("rule add --ns N [--app N] --src ADDRESS", "--trace HEX", "0xF000E000",
-                 "1 to 4294967295", "required"):
+    for said in ("rule add --src ADDRESS --dst ADDRESS", "--trace HEX", "0xF000E000",
+                 "1 to 4294967295", "required", "-s, --src", "default any", "--every N|TIME"):
         check(said in out, said, out)
     check("hop_enabled" in node.run("rule", "set", "--help").stdout, "keys")
     check("hopsight 0." in node.run("--version").stdout, "version")

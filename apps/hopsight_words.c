@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the command line says about words that it does not know.
+#include "hopsight_cli.h"
+
+#include "nearest.h"
+
+#include <getopt.h>
+#include <string.h>
+
+// ---- options ----
+
+int hs_cli_refuse_option(bool lacks_value, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	char name[HS_NEAREST_BYTES] = "";
+	struct hs_nearest nearest = {.typed = name};
+	const char *meant[2];
+	unsigned n = 0;
+
+	if (lacks_value)
+		return hs_cli_usage("%s needs a value", word);
+	if (optopt >= HS_CLI_LONG)
+		return hs_cli_usage("%.*s takes no value", (int)len, word);
+	if (optopt)
+		return hs_cli_usage("-%c is not an option", optopt);
+	if (len < sizeof(name) + 2)
+		snprintf(name, sizeof(name), "%.*s", (int)len - 2, word + 2);
+	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++) {
+		const char *option = hs_cli_option_name(i);
+		hs_nearest_try(&nearest, option);
+		if (name[0] && strncmp(option, name, strlen(name)) == 0 && n < 2)
+			meant[n++] = option;
+	}
+	if (n == 2)
+		return hs_cli_usage("%s can mean --%s and --%s", word, meant[0], meant[1]);
+	return nearest.word ? hs_cli_usage("%.*s is not an option; did you mean --%s?", (int)len,
+					      word, nearest.word)
+			    : hs_cli_usage("%.*s is not an option", (int)len, word);
+}
+
+// ---- verbs ----
+
+// Returns the verb that the words are nearest to, or NULL. Behind the first word of other verbs,
+// only the second word can be wrong: `group` is the length of that first word, or 0.
+static const char *nearest_verb(const struct hs_cli *cli, size_t group)
+{
+	char two[HS_NEAREST_BYTES];
+	struct hs_nearest first = {.typed = cli->args[0]}, both = {.typed = two},
+			  second = {.typed = cli->n_args > 1 ? cli->args[1] : ""};
+
+	snprintf(two, sizeof(two), "%s %s", cli->args[0], second.typed);
+	for (size_t i = 0; i < hs_cli_n_verbs; i++) {
+		const char *name = hs_cli_verbs[i].name;
+		if (!group)
+			hs_nearest_try(strchr(name, ' ') && cli->n_args > 1 ? &both : &first, name);
+		else if (strncmp(name, cli->args[0], group) == 0 && name[group] == ' ')
+			hs_nearest_try(&second, name + group + 1);
+	}
+	if (second.word)
+		return second.word - group - 1; // the beginning of the verb
+	return both.word ? both.word : first.word;
+}
+
+int hs_cli_refuse_words(const struct hs_cli *cli)
+{
+	char words[HS_CLI_TEXT] = "";
+	size_t used = 0, group = cli->n_args ? strlen(cli->args[0]) : 0;
+
+	if (!group)
+		return hs_cli_usage("a verb is missing");
+	for (size_t i = 0; i < hs_cli_n_verbs; i++) {
+		const char *name = hs_cli_verbs[i].name;
+		if (strncmp(name, cli->args[0], group) != 0 || name[group] != ' ')
+			continue;
+		bool last = i + 1 == hs_cli_n_verbs ||
+			    strncmp(hs_cli_verbs[i + 1].name, name, group + 1) != 0;
+		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+				!used  ? ""
+				: last ? " or "
+				       : ", ",
+				name + group + 1);
+	}
+	const char *nearest = nearest_verb(cli, used ? group : 0), *verb = cli->args[0],
+		   *second = "";
+	if (cli->n_args > 1 && (used || (nearest && strchr(nearest, ' '))))
+		second = cli->args[1];
+	if (nearest)
+		return hs_cli_usage("%s%s%s is not a verb; did you mean %s?", verb,
+				second[0] ? " " : "", second, nearest);
+	return used ? hs_cli_usage("%s needs %s", verb, words)
+		    : hs_cli_usage("%s is not a verb", verb);
+}

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Short commands at real nodes: a rule by two addresses, and what a node says of rules that measure
+nothing."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from lib import Chain, Node, Refused, check, equal, main, memif, need, reasons, test, until
+from test_cli import PROGRAM
+
+A, B = "2001:db8::1", "2001:db8::2"
+
+
+def hopsight(node, *words, expected=0):
+    done = subprocess.run([PROGRAM, "-c", node.api.removeprefix("ipc://"), *words], timeout=20,
+                          capture_output=True, text=True, check=False)
+    equal(done.returncode, expected, f"exit code of {words}: {done.stdout} {done.stderr}")
+    return done.stdout if expected == 0 else done.stderr
+
+
+def add(node, *words):
+    """Adds a rule, and returns the ns_id that the program prints."""
+    said = hopsight(node, "rule", "add", *words)
+    found = re.fullmatch(r"rule (\d+) installed\n", said.splitlines(keepends=True)[0])
+    check(found, said)
+    return int(found.group(1))
+
+
+def quiet_node(workspace, name, side="network", **config):
+    return Node(workspace, 1, [memif("a", workspace.path(f"{name}.sock"), "server", 0, side=side)],
+                name=name, **{"forwarding": {"mode": "bridge"}, **config})
+
+
+@test(limit_s=60)
+def a_rule_of_two_addresses_measures_everything_between_them(workspace):
+    need("ping")
+    chain = Chain(workspace, nodes=2).start()
+    source, sink = chain.nodes
+    numbers = {add(node, "--src", A, "--dst", B) for node in chain.nodes}
+    equal(len(numbers), 1, "namespaces that the nodes chose")
+    ns_id = numbers.pop()
+    shown = source.call("int_get", ns_id=ns_id)["rule"]
+    equal({key: shown[key] for key in ("protocol", "trace_type", "mode", "mode_setting")},
+          {"protocol": "any", "trace_type": "0xF000E000", "mode": "count", "mode_setting": 100},
+          "what the command left out")
+    for node in chain.nodes:
+        hopsight(node, "rule", "set", str(ns_id), "mode=count", "mode_setting=1")
+    chain.hosts[0].run("ping", "-q", "-c", "5", "-i", "0.02", B)
+    with subprocess.Popen(["ip", "netns", "exec", chain.hosts[0].namespace, sys.executable, "-c",
+                           "import socket\ns = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\n"
+                           f"for i in range(5): s.sendto(b'x' * 100, ('{B}', 7000 + i))"]) as udp:
+        udp.wait(10)
+    run = until(lambda: [window for window in sink.call("qos_get", ns_id=ns_id, window="run")["qos"]
+                         if window["reports"] >= 10], 5, "reports of ICMP and UDP")[0]
+    equal(run["e2e"]["lost_packets"], 0, run)
+    for node in chain.nodes:
+        hopsight(node, "rule", "del", str(ns_id))
+    # In band, the rule of one node is enough.
+    equal(add(source, "--src", A, "--dst", B, "--every", "1", "--in-band", "true"), ns_id, "namespace")
+    chain.hosts[0].run("ping", "-q", "-c", "10", "-i", "0.02", B)
+    until(lambda: any(window["reports"] > 4 for window in
+                      sink.call("qos_get", ns_id=ns_id, window="run")["qos"]), 5, "reports of the learned rule")
+    equal(sink.call("int_get", ns_id=ns_id)["rule"]["protocol"], "any", "protocol of the learned rule")
+    check("in-band" in hopsight(sink, "rule", "list"), "who asked for the rule")
+    for verb in ("drops", "audit"):
+        said = hopsight(sink, verb)
+        check("lost before the node: no packet (rx_errors 0, rx_missed 0)" in said, verb, said)
+    listed = hopsight(source, "rule", "list")
+    for word in ("all", "api", str(ns_id)):
+        check(word in listed.split(), word, listed)
+
+
+@test(limit_s=60)
+def sampling_and_values_are_said_in_words(workspace):
+    need()
+    node = quiet_node(workspace, "short").start()
+    for words, expected in (
+            (("--every", "7"), ("count", 7, "0xF000E000")),
+            (("--every", "20ms", "--trace", "packets,time,bytes"), ("frequency", 20, "0x7000E000")),
+            (("--percent", "5", "--trace", "time"), ("probability", 5, "0x40004000")),
+            (("--percent", "0.5", "--trace", "0x40000000"), ("probability", 0.5, "0x40000000")),
+            (("--mode", "frequency", "--setting", "3"), ("frequency", 3, "0xF000E000")),
+            (("--setting", "9"), ("count", 9, "0xF000E000")), (("--mode", "count"), ("count", 100, "0xF000E000"))):
+        ns_id = add(node, "-s", A, "-d", B, "--proto", "udp", *words)
+        rule = node.call("int_get", ns_id=ns_id)["rule"]
+        equal((rule["mode"], rule["mode_setting"], rule["trace_type"]), expected, words)
+    listed = hopsight(node, "rule", "list")
+    for word in ("all", "packets,time,bytes", "time", "0x40000000"):
+        check(word in listed.split(), word, listed)
+    for words in (("--every", "7", "--percent", "5"), ("--every", "7", "--mode", "count"),
+                  ("--every", "20parsec"), ("--every", ""), ("--every", "7", "--setting", "7")):
+        hopsight(node, "rule", "add", "-s", A, "-d", B, *words, expected=2)
+    for mode, unit in (("frequency", "MILLISECONDS"), ("probability", "PERCENT")):
+        said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--mode", mode, expected=2)
+        check(f"--mode {mode} needs --setting {unit}" in said, said)
+    said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--mode", "often", expected=1)
+    check("count, frequency or probability" in said, said)
+    said = hopsight(node, "rule", "add", "-s", "::", "-d", B, expected=1)
+    check("int_request.src_ip" in said and "::/0 for any" in said, said)
+    said = hopsight(node, "rule", "add", "-s", "192.0.2.1", "-d", "192.0.2.2", expected=1)
+    check("no port of this node has a profile of method int" in said, said)
+    said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--trace", "colour", expected=1)
+    check("colour" in said and "int_request.trace_type" in said, said)
+    equal(hopsight(node, "rule", "add", "-s", A, "-d", B, "--dry-run"), "rule would be accepted\n",
+          "dry run")
+
+
+@test(limit_s=60)
+def a_node_of_int_asks_for_every_value_that_its_version_has(workspace):
+    need()
+    profile = {"method": "int", "version": "2.1", "dscp": 32, "max_hops": 6}
+    ports = [dict(memif("a", workspace.path("int.sock"), "server", 0), profile="dc")]
+    node = Node(workspace, 1, ports, name="int", forwarding={"mode": "bridge"},
+                profiles={"dc": profile}).start()
+    for source, destination in ((A, B), ("192.0.2.1", "192.0.2.2")):
+        ns_id = add(node, "--src", source, "--dst", destination)
+        rule = node.call("int_get", ns_id=ns_id)["rule"]
+        equal((rule["method"], rule["protocol"]), ("int", "any"), source)
+        check({"node_id", "hop_latency", "queue", "ingress_timestamp"} <= set(rule["instructions"]),
+              rule)
+        try:  # a value more is one that this version does not have
+            node.call("int_request", **dict(rule, ns_id=1, instructions=["queue_congestion"]))
+            raise AssertionError("INT 2.1 has queue_congestion")
+        except Refused:
+            check("queue_congestion" not in rule["instructions"], rule)
+
+
+@test(limit_s=60)
+def the_namespace_that_a_node_chose_stays_and_the_list_says_who_asked(workspace):
+    need()
+    flow = {"src_ip": A, "dst_ip": B, "protocol": "udp", "trace_type": "0x7000E000",
+            "mode": "count", "mode_setting": 1}
+    os.mkdir(workspace.path("kept"), 0o700)
+    node = quiet_node(workspace, "kept", state={"file": workspace.path("kept/rules.state")},
+                      requests=[{"int_request": dict(flow, dst_port=1)}]).start()
+    asked = [node.call("int_request", **flow)["ns_id"] for _ in range(2)]
+    equal(asked[1], asked[0] + 1, "a second rule of the same flow")
+    listed = json.loads(hopsight(node, "--json", "rule", "list"))
+    configured = listed["config"]
+    equal(sorted(configured + asked), sorted(rule["ns_id"] for rule in listed["rules"]), "rules")
+    said = {line.split()[0]: line for line in hopsight(node, "rule", "list").splitlines()[1:]}
+    check("configuration" in said[str(configured[0])], said)
+    check("api" in said[str(asked[0])], said)
+    node.stop()
+    node.start()
+    again = node.call("int_list")
+    equal(again["config"], configured, "rules of the configuration")
+    equal(sorted(rule["ns_id"] for rule in again["rules"]), sorted(configured + asked),
+          "rules after a restart")
+    equal(sorted(again["state"]), sorted(asked), "rules of the state")
+    equal(node.call("int_get", ns_id=asked[0])["state"]["origin"], "state", "who asked for one of them")
+    ns_id = node.call("int_request", **dict(flow, dst_port=9))["ns_id"]
+    said = {line.split()[0]: line.split() for line in hopsight(node, "rule", "list").splitlines()[1:]}
+    check("state" in said[str(asked[0])] and "api" in said[str(ns_id)] and "state" not in said[str(ns_id)], said)
+
+
+def flow(port, **more):
+    return {"src_ip": A, "dst_ip": B, "protocol": "udp", "dst_port": port, "mode": "count",
+            "trace_type": "0xF000E000", "mode_setting": 1, **more}
+
+
+@test(limit_s=60)
+def a_node_explains_why_a_rule_measures_nothing(workspace):
+    need("ping")
+    chain = Chain(workspace, nodes=2, net_mtu=1500).start()
+    source, sink = chain.nodes
+    host = chain.hosts[0]
+    ping = dict(flow(0), protocol="icmp")
+    for node in chain.nodes:
+        node.client.transaction([{"int_request": {"ns_id": n, **content}} for n, content in (
+            (1, ping), (2, ping), (3, flow(7003)), (4, flow(7004, mode_setting=1000)))])
+    # Hosts may have spoken of themselves.
+    check(set(reasons(source, 1)) in ({"nothing_received"}, {"no_packets"}), reasons(source, 1))
+    host.run("ping", "-q", "-c", "4", "-i", "0.02", B)
+    host.run("ping", "-q", "-c", "3", "-i", "0.02", "-s", "1440", B)
+    host.run(sys.executable, "-c", "import socket\n"
+             "s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\n"
+             f"for i in range(5): s.sendto(b'x', ('{B}', 7004))")
+    until(lambda: sink.call("explain", ns_id=4)["packets"] == 5, 5, "the datagrams at the sink")
+    found = reasons(source, 1)
+    equal(set(found), {"no_room_mtu", "sink_elsewhere"}, found)
+    equal((found["no_room_mtu"]["packets"], found["sink_elsewhere"]["packets"]), (3, 4), found)
+    check(1500 < found["no_room_mtu"]["mtu_needed_bytes"] < 1600, found)
+    equal(reasons(source, 2)["shadowed"]["ns_id"], 1, "the rule that takes the packets")
+    equal(set(reasons(source, 3)), {"no_packets"}, "a flow without packets")
+    found = reasons(source, 4)
+    equal((set(found), found["sampled_out"]["packets"]), ({"sampled_out", "sink_elsewhere"}, 5), found)
+    equal(set(reasons(sink, 4)), {"one_report"}, "the first packet of mode count")
+    said = sink.call("explain", ns_id=1)
+    equal((said["source"], said["sink"], said["reports"], said["measured"]), (False, True, 4, True), said)
+    equal(reasons(sink, 1), {}, "a rule that measures")
+    said = hopsight(source, "explain", "4").splitlines()
+    check(said[0].startswith("rule 4 at node ") and "5 packets, 0 reports" in said[0], said)
+    check(any("1 of them carried telemetry" in line for line in said[1:]), said)
+    check("no packet of this flow came here" in hopsight(source, "explain", "3"), "a flow without packets")
+    check("9 has no rule" in hopsight(source, "explain", "9", expected=1), "no rule")
+    node = quiet_node(workspace, "apart", side="host").start()
+    node.call("int_request", ns_id=3, **flow(7003))
+    equal(set(reasons(node, 3)), {"nothing_received", "link_down"}, "a node without traffic")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
