@@ -56,6 +56,8 @@ static const struct cli_option options[HS_CLI_RULE] = {
 		[HS_CLI_PERCENT] = {"percent", 0, "N",
 				"each packet with this chance: above 0, to 100"},
 		[HS_CLI_READ_ONLY] = {"read-only", 0, NULL, "make a key that may only read"},
+		[HS_CLI_INTERVAL] = {"interval", 0, "SECONDS",
+				"time between two rounds (default 1)"},
 		[HS_CLI_PROMETHEUS] = {"prometheus", 0, NULL,
 				"print the text format of Prometheus"},
 };

@@ -46,6 +46,7 @@ enum hs_cli_option {
 	HS_CLI_READ_ONLY,
 	HS_CLI_EVERY,
 	HS_CLI_PERCENT,
+	HS_CLI_INTERVAL,
 	HS_CLI_PROMETHEUS,
 	HS_CLI_RULE,			    // first of the options that are fields of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 22, // in a verb's options, the first stands for all
@@ -155,6 +156,8 @@ int hs_cli_exporter(struct hs_cli *cli);
 int hs_cli_refused(struct hs_cli *cli);
 
 int hs_cli_stats(struct hs_cli *cli);
+int hs_cli_top(struct hs_cli *cli);
+
 // ---- output ----
 
 // Prints a reply's "error" to stderr (with --json, also as JSON to stdout).

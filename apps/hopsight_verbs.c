@@ -485,6 +485,8 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 		{"drops", "", "dropped packets by port and reason", 0, 0, NO_OPTIONS, true, drops},
 		{"stats", "", "every counter", 0, 0, OPTIONS(HS_CLI_PROMETHEUS), true,
 				hs_cli_stats},
+		{"top", "", "live view: rates of ports, rules and hops; at a collector, of flows",
+				0, 0, OPTIONS(HS_CLI_INTERVAL, HS_CLI_WINDOW), false, hs_cli_top},
 		{"events", "", "events, oldest first", 0, 0, OPTIONS(HS_CLI_SINCE), true, events},
 		{"audit", "", "whether every packet and report adds up (exit code 1: no)", 0, 0,
 				NO_OPTIONS, true, audit},

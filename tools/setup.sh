@@ -9,8 +9,8 @@ readonly PYTHON=/usr/bin/python3
 
 readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libzmq3-dev
 	libjansson-dev libcbor-dev libsodium-dev libpcap-dev libcurl4-openssl-dev libmicrohttpd-dev zlib1g-dev
-	libcap-ng-dev libseccomp-dev libcmocka-dev python3)
-readonly DEMO_PACKAGES=(iproute2 ethtool iputils-ping iperf3 mgen python3-zmq procps)
+	libcap-ng-dev libseccomp-dev libncurses-dev libcmocka-dev python3)
+readonly DEMO_PACKAGES=(iproute2 ethtool iputils-ping iperf3 mgen python3-zmq procps curl)
 readonly RESULTS_PACKAGES=("${DEMO_PACKAGES[@]}" python3-numpy python3-matplotlib)
 readonly TEST_PACKAGES=("${RESULTS_PACKAGES[@]}" clang libclang-rt-14-dev clang-format git
 	dpdk-dev python3-jsonschema python3-scapy lua5.3 systemd binutils valgrind tshark influxdb
