@@ -11,6 +11,7 @@ import json_schemas
 from harness import ROOT, check, equal, test
 
 sys.path.append(os.path.join(ROOT, "tools"))
+import python_client  # noqa: E402
 import replies  # noqa: E402
 
 # By the name of its file, of what an example is.
@@ -170,6 +171,13 @@ def each_member_of_an_event_that_the_programs_make_is_in_its_schema():
 def the_page_of_replies_is_what_the_schemas_say():
     with open(replies.PAGE, encoding="utf-8") as f:
         check(f.read() == replies.page(), "docs/replies.md is old: run python3 tools/replies.py")
+
+
+@test()
+def the_types_of_the_python_client_are_what_the_schemas_say():
+    for name, text in python_client.files().items():
+        with open(os.path.join(python_client.FOLDER, name), encoding="utf-8") as f:
+            check(f.read() == text, f"python/hopsight/{name} is old: run python3 tools/python_client.py")
 
 
 @test()
