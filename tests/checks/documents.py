@@ -6,6 +6,7 @@ import json
 import os
 import re
 
+import api_page
 from harness import ROOT, check, equal, test
 
 # The tables of keys in the sources: the section of the document that explains them, and the prefix
@@ -176,6 +177,34 @@ def each_kind_of_event_is_explained():
         check(kinds, "no events in", folder)
         text = read("docs", document)
         equal(sorted(k for k in kinds if f"`{k}`" not in text), [], f"kinds not in {document}")
+
+
+@test()
+def each_verb_has_an_example():
+    with open(os.path.join(ROOT, "docs", "schema", "request.json"), encoding="utf-8") as f:
+        verbs = set(json.load(f)["$defs"]["item"]["properties"]) - {"id"}
+    shown = api_page.examples(api_page.read())
+    equal(sorted(verbs - {verb for _, verb in shown}), [], "verbs of docs/api.md without an example")
+    for (program, verb), (request, reply) in shown.items():
+        check(verb in request and "ok" in reply, program, verb, "the example is of another verb, or of an error")
+
+
+@test()
+def a_reply_that_differs_from_the_page_is_found():
+    text = api_page.with_examples(api_page.read(), {("node", "audit"): ({"audit": {}}, {
+        "ok": {"ok": True, "all": [{"n": 1, "of": "a"}, {"n": 2, "of": "b"}, {"n": 3, "of": "c"}]}, "generation": 4})})
+    page = api_page.examples(text)["node", "audit"][1]
+    equal(page["ok"]["all"][-1], api_page.MORE, "the end of a list")
+
+    def said(**members):
+        reply = {"ok": {"ok": True, "all": [{"n": 9, "of": "x"}], **members}, "generation": 5}
+        return api_page.difference(page, reply, lambda path: "value") or ""
+
+    equal(said(), "", "other values")
+    for wrong, place in (({"more": 1}, ".ok: "), ({"all": []}, ".ok.all: "), ({"ok": 1}, ".ok.ok: "),
+                         ({"all": [{"n": "9", "of": "x"}]}, ".ok.all[].n: "), ({"all": [{"n": 1}]}, ".ok.all[]: ")):
+        check(said(**wrong).startswith(place), wrong, said(**wrong))
+    check(".generation" in (api_page.difference(page, {**page, "generation": 5}, lambda path: "") or ""), "a value")
 
 
 def _anchors(text):
