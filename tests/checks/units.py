@@ -18,6 +18,13 @@ _LISTS = {"hopsightd": ("base_calls", "node_calls"), "hopsight-controller": ("ba
           "hopsight-collector": ("base_calls",)}
 
 
+def unit_text(name):
+    """Returns the text of a unit as an installation to /usr/local has it."""
+    with open(os.path.join(UNITS, name + ".service.in"), encoding="ascii") as file:
+        text = file.read()
+    return text.replace("@BINDIR@", "/usr/local/bin").replace("@NODE@", name).replace("@DESCRIPTION@", "Hopsight node")
+
+
 def analyze(*words):
     if not shutil.which("systemd-analyze"):
         raise Skip("no systemd-analyze")
@@ -26,10 +33,12 @@ def analyze(*words):
 
 
 @test()
-def no_unit_is_more_exposed_than_it_must_be():
+def no_unit_is_more_exposed_than_it_must_be(workspace):
     for name, most in MOST_EXPOSED.items():
-        done = analyze("security", "--offline=true", "--no-pager",
-                       os.path.join(UNITS, name + ".service"))
+        unit = workspace.path(name + ".service")
+        with open(unit, "w", encoding="ascii") as file:
+            file.write(unit_text(name))
+        done = analyze("security", "--offline=true", "--no-pager", unit)
         found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
         check(found, "no verdict on", name, done.stdout[-300:], done.stderr)
         check(float(found.group(1)) <= most, name, "has", found.group(1), "allowed", most)
@@ -46,12 +55,11 @@ def members(group, seen):
     return seen
 
 
-def allowed_by(unit):
-    """Reads the filter as in systemd.exec(5): the first line makes it a list of allowed calls."""
+def allowed_by(unit, more=""):
+    """Reads the filter as in systemd.exec(5): the first line makes it a list of allowed calls. `more`: lines
+    of a drop-in."""
     allowed = set()
-    with open(os.path.join(UNITS, unit + ".service"), encoding="ascii") as file:
-        lines = re.findall(r"^SystemCallFilter=(.*)$", file.read(), re.M)
-    for line in lines:
+    for line in re.findall(r"^SystemCallFilter=(.*)$", unit_text(unit) + more, re.M):
         away = line.startswith("~")
         for word in line.lstrip("~").split():
             calls = members(word, set()) if word.startswith("@") else {word}
@@ -71,3 +79,29 @@ def every_unit_allows_what_its_program_allows_itself():
         wanted = set(_OWN).union(*(listed(name) for name in lists))
         missing = sorted(wanted - allowed_by(unit))
         check(not missing, unit, "takes away", ", ".join(missing))
+
+
+def drop_in(row):
+    """Returns the lines that docs/operating.md tells to add for something."""
+    with open(os.path.join(ROOT, "docs", "operating.md"), encoding="utf-8") as file:
+        cells = re.search(r"^\| %s \| (.*) \|$" % re.escape(row), file.read(), re.M)
+    check(cells, "docs/operating.md has no row", row)
+    return "".join("\n" + line for line in re.findall(r"`([^`]+)`", cells.group(1)))
+
+
+@test()
+def the_documented_drop_ins_allow_each_scheduling():
+    unit = unit_text("hopsightd")
+    # RestrictRealtime and the missing CAP_SYS_NICE are why a real-time class needs more than its call.
+    check("RestrictRealtime=yes" in unit and "CAP_SYS_NICE" not in unit, "the unit is another one")
+    for row, calls, lines in (
+            ("`worker_scheduling` of class `rr` or `fifo`", {"sched_setscheduler"},
+             ("RestrictRealtime=no", "LimitRTPRIO=99")),
+            ("`worker_scheduling.nice`", {"sched_setscheduler", "getpriority", "setpriority"},
+             ("LimitNICE=-20",))):
+        more = drop_in(row)
+        for line in lines:
+            check(line in more.splitlines(), row, "needs", line)
+        missing = sorted(calls - allowed_by("hopsightd", more))
+        check(not missing, row, "lacks", ", ".join(missing))
+    check({"sched_setscheduler", "getpriority"} <= allowed_by("hopsightd"), "class normal lacks a call")
