@@ -6,53 +6,88 @@
 #include "ip.h"
 #include "ip_address.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 #include <rte_prefetch.h>
 
-static inline void fill_ipv6_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
+// The packets of a burst that have a 5-tuple, and where they stand in it.
+struct search {
+	unsigned n;
+	uint8_t at[HS_BURST];
+	struct hs_flow_tuple tuples[HS_BURST];
+	uint32_t named[HS_BURST]; // the rules that telemetry names
+	uint8_t mapped[HS_BURST][32];
+};
+
+// What a key has behind its addresses lies side by side in a packet, too; of IPv6 the rest is zero.
+static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2 &&
+				offsetof(struct hs_packet, l4_proto) ==
+						offsetof(struct hs_packet, src_port) + 4,
+		"ports and protocol are read as one word");
+#define IPV6_LAST UINT64_C(0xffffffffff)
+
+static inline struct hs_flow_tuple ipv6_tuple(const struct hs_burst *burst, unsigned i)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
+	struct hs_flow_tuple tuple = {.addresses = ip + HS_IPV6_SRC};
+
+	memcpy(&tuple.last, (const uint8_t *)packet + offsetof(struct hs_packet, src_port),
+			sizeof(tuple.last));
+	tuple.last &= IPV6_LAST;
+	return tuple;
+}
+
+static struct hs_flow_tuple ipv4_tuple(const struct hs_burst *burst, unsigned i, uint8_t mapped[32])
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
 
-	memcpy(key->src_ip, ip + 8, 32); // source and destination lie side by side in both
-	key->src_port = packet->src_port;
-	key->dst_port = packet->dst_port;
-	key->protocol = packet->l4_proto;
-	// What IPv6 packets have in no key, and what pads it, as one.
-	memset((uint8_t *)key + offsetof(struct hs_flow_key, traits), 0,
-			sizeof(*key) - offsetof(struct hs_flow_key, traits));
+	hs_ip_address_map(ip + HS_IPV4_SRC, mapped);
+	hs_ip_address_map(ip + HS_IPV4_SRC + 4, mapped + 16);
+	return (struct hs_flow_tuple){
+			.addresses = mapped,
+			.src_port = packet->src_port,
+			.dst_port = packet->dst_port,
+			.protocol = packet->l4_proto,
+			.traits = HS_FLOW_IPV4,
+	};
 }
 
-static void fill_ipv4_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
+static inline uint32_t named_rule(const struct hs_flow_view *view, const struct hs_packet *packet)
 {
-	const struct hs_packet *packet = &burst->packets[i];
-	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
-
-	memset(key, 0, sizeof(*key));
-	hs_ip_address_map(ip + HS_IPV4_SRC, key->src_ip);
-	hs_ip_address_map(ip + HS_IPV4_SRC + 4, key->dst_ip);
-	key->src_port = packet->src_port;
-	key->dst_port = packet->dst_port;
-	key->protocol = packet->l4_proto;
-	key->traits = HS_FLOW_IPV4;
+	if (!(packet->flags & HS_PACKET_TELEMETRY))
+		return HS_FLOW_NONE;
+	uint32_t slot = hs_flow_by_name_find(&view->by_name, packet->ns_id);
+	if (likely(slot != HS_FLOW_NONE))
+		rte_prefetch0(&view->shared[slot]);
+	return slot;
 }
 
-// `mixed` is a constant: a burst without IPv4 pays nothing for it.
-static inline __attribute__((always_inline)) void fill_keys(const struct hs_burst *burst,
-		struct hs_flow_key *keys, const struct hs_flow_key **pointers, bool mixed)
+// `mixed` and `named` are constants: a burst without IPv4, or without telemetry, pays nothing for
+// it.
+static inline __attribute__((always_inline)) void fill(const struct hs_flow_view *view,
+		struct hs_burst *burst, struct search *search, bool mixed, bool named)
 {
+	unsigned n = 0;
+
 	for (unsigned i = 0; i < burst->n; i++) {
-		pointers[i] = NULL;
-		if (!(burst->packets[i].flags & HS_PACKET_FLOW))
+		const struct hs_packet *packet = &burst->packets[i];
+		if (unlikely(!(packet->flags & HS_PACKET_FLOW))) {
+			burst->slots[i] = HS_FLOW_NONE;
 			continue;
-		if (mixed && burst->packets[i].flags & HS_PACKET_IPV4)
-			fill_ipv4_key(burst, i, &keys[i]);
+		}
+		if (mixed && packet->flags & HS_PACKET_IPV4)
+			search->tuples[n] = ipv4_tuple(burst, i, search->mapped[n]);
 		else
-			fill_ipv6_key(burst, i, &keys[i]);
-		pointers[i] = &keys[i];
+			search->tuples[n] = ipv6_tuple(burst, i);
+		if (named)
+			search->named[n] = named_rule(view, packet);
+		search->at[n++] = (uint8_t)i;
 	}
+	search->n = n;
 }
 
 // The upper six bits of the traffic class, or of what was the type of service.
@@ -67,37 +102,50 @@ static uint8_t dscp_of(const struct hs_profile *profile, const uint8_t *frame,
 	return class >> 2 & 0x3f;
 }
 
-static void add_dscp(const struct hs_burst *burst, struct hs_flow_key *keys)
+static void add_dscp(const struct hs_burst *burst, struct search *search)
 {
-	for (unsigned i = 0; i < burst->n; i++) {
-		const struct hs_packet *packet = &burst->packets[i];
-		if (!(packet->flags & HS_PACKET_FLOW))
-			continue;
+	for (unsigned k = 0; k < search->n; k++) {
+		unsigned i = search->at[k];
 		const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *);
-		keys[i].traits |= HS_FLOW_DSCP | dscp_of(burst->profile, frame, packet);
+		search->tuples[k].traits |=
+				HS_FLOW_DSCP | dscp_of(burst->profile, frame, &burst->packets[i]);
 	}
+}
+
+// Returns whether any packet has a rule.
+static bool look_up(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
+		const struct search *search, bool named, struct hs_burst *burst)
+{
+	const uint32_t *names = named ? search->named : NULL;
+	uint32_t found[HS_BURST];
+
+	if (likely(search->n == burst->n))
+		return hs_flow_lookup(view, masks, search->tuples, names, search->n, burst->slots);
+	bool any = hs_flow_lookup(view, masks, search->tuples, names, search->n, found);
+	for (unsigned k = 0; k < search->n; k++)
+		burst->slots[search->at[k]] = found[k];
+	return any;
 }
 
 static void find_rules(
 		struct hs_worker *worker, struct hs_burst *burst, const struct hs_flow_masks *masks)
 {
-	struct hs_flow_key keys[HS_BURST];
-	const struct hs_flow_key *pointers[HS_BURST];
-	uint32_t all = HS_FLOW_NONE;
+	bool telemetry = burst->flags & HS_PACKET_TELEMETRY;
+	bool named = telemetry && burst->profile->family->names_rules && !worker->general;
+	struct search search;
 
-	if (likely(!(burst->flags & HS_PACKET_IPV4)))
-		fill_keys(burst, keys, pointers, false);
+	if (unlikely(burst->flags & HS_PACKET_IPV4))
+		fill(&worker->flows, burst, &search, true, true);
+	else if (named)
+		fill(&worker->flows, burst, &search, false, true);
 	else
-		fill_keys(burst, keys, pointers, true);
+		fill(&worker->flows, burst, &search, false, false);
 	if (unlikely(masks->dscp))
-		add_dscp(burst, keys);
-	hs_flow_lookup_masked(&worker->flows, masks, pointers, burst->n, burst->slots);
-	for (unsigned i = 0; i < burst->n; i++)
-		all &= burst->slots[i];
-	burst->unmatched = all == HS_FLOW_NONE;
-	if (!(burst->flags & HS_PACKET_TELEMETRY) || burst->unmatched)
+		add_dscp(burst, &search);
+	burst->unmatched = !look_up(&worker->flows, masks, &search, named, burst);
+	if (likely(!telemetry || named || burst->unmatched))
 		return;
-	for (unsigned i = 0; i < burst->n; i++) { // what telemetry is compared and counted with
+	for (unsigned i = 0; i < burst->n; i++) { // what telemetry is counted with
 		if (burst->slots[i] != HS_FLOW_NONE)
 			rte_prefetch0(&worker->flows.own[burst->slots[i]].ns_id);
 	}
@@ -109,8 +157,7 @@ void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst)
 
 	burst->unmatched = true;
 	if (!masks->n) {
-		for (unsigned i = 0; i < burst->n; i++)
-			burst->slots[i] = HS_FLOW_NONE;
+		memset(burst->slots, 0xff, burst->n * sizeof(burst->slots[0])); // HS_FLOW_NONE
 		return;
 	}
 	find_rules(worker, burst, masks);

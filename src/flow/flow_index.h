@@ -56,11 +56,11 @@ static inline struct hs_flow_bucket *hs_flow_index_bucket(
 
 static inline uint32_t hs_flow_index_signature(uint32_t hash)
 {
-	return hash ? hash : 1;
+	return hash | 1; // the lowest bit chooses the bucket
 }
 
-// Returns the places that hold this signature, bit i for place i. It works on any machine, and
-// tests compare the other version with it.
+// Returns the places that hold this signature, bits 2i and 2i + 1 for place i. It works on any
+// machine, and tests compare the other version with it.
 static inline unsigned hs_flow_index_match_plain(
 		const struct hs_flow_bucket *bucket, uint32_t signature)
 {
@@ -68,7 +68,7 @@ static inline unsigned hs_flow_index_match_plain(
 
 	for (unsigned i = 0; i < HS_FLOW_INDEX_PLACES; i++) {
 		uint32_t s = atomic_load_explicit(&bucket->signatures[i], memory_order_relaxed);
-		match |= (unsigned)(s == signature) << i;
+		match |= (s == signature ? 3u : 0u) << 2 * i;
 	}
 	return match;
 }
@@ -81,10 +81,9 @@ static inline unsigned hs_flow_index_match(const struct hs_flow_bucket *bucket, 
 	__m128i wanted = _mm_set1_epi32((int)signature);
 	__m128i low = _mm_cmpeq_epi32(_mm_load_si128(words), wanted);
 	__m128i high = _mm_cmpeq_epi32(_mm_load_si128(words + 1), wanted);
-	unsigned match = (unsigned)_mm_movemask_epi8(
-			_mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128()));
+	unsigned match = (unsigned)_mm_movemask_epi8(_mm_packs_epi32(low, high));
 
-	return match & ((1u << HS_FLOW_INDEX_PLACES) - 1);
+	return match & ((1u << 2 * HS_FLOW_INDEX_PLACES) - 1);
 }
 #else
 static inline unsigned hs_flow_index_match(const struct hs_flow_bucket *bucket, uint32_t signature)
@@ -101,8 +100,8 @@ static inline uint32_t hs_flow_index_find(const struct hs_flow_bucket *bucket, u
 
 	if (match) {
 		atomic_thread_fence(memory_order_acquire);
-		return atomic_load_explicit(
-				&bucket->slots[__builtin_ctz(match)], memory_order_relaxed);
+		return atomic_load_explicit(&bucket->slots[(unsigned)__builtin_ctz(match) / 2],
+				memory_order_relaxed);
 	}
 	bool ask = atomic_load_explicit(&bucket->overflow, memory_order_relaxed) != 0;
 	return ask ? HS_FLOW_INDEX_ASK : HS_FLOW_INDEX_NONE;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -25,18 +26,68 @@ struct hs_flow_key {
 	uint8_t zero[8]; // pads to a length that rte_hash compares with vector instructions
 };
 static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
-#define HS_FLOW_KEY_WORDS 5 // its 64-bit words that are not always zero
+#define HS_FLOW_KEY_WORDS 5			  // its 64-bit words that are not always zero
+#define HS_FLOW_KEY_LAST  (HS_FLOW_KEY_WORDS - 1) // the word behind the addresses
 
-// Returns the hash of a key (CRC-32C over the words that are not always zero). It is inlined, so
+// The key of a packet, whose addresses are read where they lie.
+struct hs_flow_tuple {
+	const uint8_t *addresses; // source and destination, side by side, as in a key
+	union {
+		struct { // as in a key
+			uint16_t src_port;
+			uint16_t dst_port;
+			uint8_t protocol;
+			uint8_t traits;
+			uint8_t src_host_bits;
+			uint8_t dst_host_bits;
+		};
+		uint64_t last;
+	};
+};
+static_assert(offsetof(struct hs_flow_key, src_port) == HS_FLOW_KEY_LAST * sizeof(uint64_t),
+		"the addresses are four words");
+
+static inline struct hs_flow_tuple hs_flow_key_tuple(const struct hs_flow_key *key)
+{
+	struct hs_flow_tuple tuple = {.addresses = key->src_ip};
+
+	memcpy(&tuple.last, &key->src_port, sizeof(tuple.last));
+	return tuple;
+}
+
+// Word i of the addresses.
+static inline uint64_t hs_flow_tuple_word(const struct hs_flow_tuple *tuple, unsigned i)
+{
+	uint64_t word;
+
+	memcpy(&word, tuple->addresses + i * sizeof(word), sizeof(word));
+	return word;
+}
+
+// CRC-32C of one more word.
+static inline uint64_t hs_flow_crc(uint64_t crc, uint64_t word)
+{
+#ifdef __SSE4_2__
+	return __builtin_ia32_crc32di(crc, word); // without a choice of the algorithm at each word
+#else
+	return rte_hash_crc_8byte(word, (uint32_t)crc);
+#endif
+}
+
+// Returns the hash of a key: CRC-32C over the words that are not always zero. It is inlined, so
 // that several are computed at once.
+static inline uint32_t hs_flow_tuple_hash(const struct hs_flow_tuple *tuple)
+{
+	uint64_t crc = 0;
+
+	for (unsigned i = 0; i < HS_FLOW_KEY_LAST; i++)
+		crc = hs_flow_crc(crc, hs_flow_tuple_word(tuple, i));
+	return (uint32_t)hs_flow_crc(crc, tuple->last);
+}
+
 static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 {
-	uint64_t w[HS_FLOW_KEY_WORDS];
+	struct hs_flow_tuple tuple = hs_flow_key_tuple(key);
 
-	memcpy(w, key, sizeof(w));
-	uint32_t hash = rte_hash_crc_8byte(w[0], 0);
-	hash = rte_hash_crc_8byte(w[1], hash);
-	hash = rte_hash_crc_8byte(w[2], hash);
-	hash = rte_hash_crc_8byte(w[3], hash);
-	return rte_hash_crc_8byte(w[4], hash);
+	return hs_flow_tuple_hash(&tuple);
 }

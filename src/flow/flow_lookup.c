@@ -9,21 +9,34 @@
 
 // ---- whole keys ----
 
-static inline __attribute__((always_inline)) bool is_key(
-		const struct hs_flow_shared *shared, const struct hs_flow_key *key)
-{
-	const uint64_t *k = shared->key;
-	uint64_t w[HS_FLOW_KEY_WORDS];
+typedef uint64_t pair __attribute__((vector_size(16)));
 
-	memcpy(w, key, sizeof(w));
-	return !((w[0] ^ k[0]) | (w[1] ^ k[1]) | (w[2] ^ k[2]) | (w[3] ^ k[3]) | (w[4] ^ k[4]));
+static inline __attribute__((always_inline)) bool is_key(
+		const struct hs_flow_shared *shared, const struct hs_flow_tuple *tuple)
+{
+	pair src, dst, key_src, key_dst;
+
+	memcpy(&src, tuple->addresses, sizeof(src));
+	memcpy(&dst, tuple->addresses + sizeof(src), sizeof(dst));
+	memcpy(&key_src, &shared->key[0], sizeof(key_src));
+	memcpy(&key_dst, &shared->key[2], sizeof(key_dst));
+	pair differs = (src ^ key_src) | (dst ^ key_dst);
+	return !(differs[0] | differs[1] | (tuple->last ^ shared->key[HS_FLOW_KEY_LAST]));
+}
+
+static void make_key(const struct hs_flow_tuple *tuple, struct hs_flow_key *key)
+{
+	*key = (struct hs_flow_key){0};
+	memcpy(key->src_ip, tuple->addresses, sizeof(key->src_ip) + sizeof(key->dst_ip));
+	memcpy(&key->src_port, &tuple->last, sizeof(tuple->last));
 }
 
 // Looks up the keys that bit i of `open` names in the hash, because the index cannot answer for
 // them.
-static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-		const uint32_t *hashes, unsigned n, uint64_t open, uint32_t *found)
+static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
+		unsigned n, uint64_t open, uint32_t *found)
 {
+	struct hs_flow_key keys[RTE_HASH_LOOKUP_BULK_MAX];
 	const void *asked[RTE_HASH_LOOKUP_BULK_MAX];
 	hash_sig_t signatures[RTE_HASH_LOOKUP_BULK_MAX];
 	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
@@ -35,8 +48,9 @@ static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *
 		if (!(open >> i & 1))
 			continue;
 		found[i] = HS_FLOW_NONE;
-		asked[m] = keys[i];
-		signatures[m] = hashes[i];
+		make_key(&tuples[i], &keys[m]);
+		asked[m] = &keys[m];
+		signatures[m] = hs_flow_tuple_hash(&tuples[i]);
 		at[m++] = i;
 	}
 	rte_hash_lookup_with_hash_bulk_data(view->hash, asked, signatures, m, &hits, data);
@@ -49,79 +63,104 @@ static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *
 // Looks up the index in passes, so that the cache misses of a burst overlap. Each pass loads one
 // line of each packet, because a core drops further prefetches and then waits for these lines one
 // by one. Returns the keys that the index cannot answer for.
-static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-		const uint32_t *hashes, unsigned n, uint32_t *found)
+static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
+		unsigned n, uint32_t *found, uint32_t *all)
 {
+	const struct hs_flow_index index = view->index;
+	uint32_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
 	uint64_t open = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		rte_prefetch0(hs_flow_index_bucket(&view->index, hashes[i]));
 	for (unsigned i = 0; i < n; i++) {
-		const struct hs_flow_bucket *bucket = hs_flow_index_bucket(&view->index, hashes[i]);
+		hashes[i] = hs_flow_tuple_hash(&tuples[i]);
+		rte_prefetch0(hs_flow_index_bucket(&index, hashes[i]));
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct hs_flow_bucket *bucket = hs_flow_index_bucket(&index, hashes[i]);
 		found[i] = hs_flow_index_find(bucket, hashes[i]);
 		if (found[i] >= HS_FLOW_INDEX_ASK)
 			continue;
 		rte_prefetch0(&view->shared[found[i]]);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		if (found[i] == HS_FLOW_NONE)
+		if (found[i] >= HS_FLOW_INDEX_ASK) {
+			open |= (uint64_t)(found[i] == HS_FLOW_INDEX_ASK) << i;
 			continue;
-		if (unlikely(found[i] == HS_FLOW_INDEX_ASK ||
-				    !is_key(&view->shared[found[i]], keys[i])))
+		}
+		if (unlikely(!is_key(&view->shared[found[i]], &tuples[i])))
 			open |= UINT64_C(1) << i;
 		else
 			rte_prefetch0_write(&view->own[found[i]]);
+		*all &= found[i];
 	}
 	return open;
 }
 
-static void find_slots(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-		unsigned n, uint32_t *found)
+static uint32_t all_of(const uint32_t *slots, unsigned n)
 {
-	uint32_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
-	uint64_t open = UINT64_MAX;
+	uint32_t all = HS_FLOW_NONE;
 
 	for (unsigned i = 0; i < n; i++)
-		hashes[i] = hs_flow_key_hash(keys[i]);
-	if (likely(view->index.buckets != NULL))
-		open = ask_index(view, keys, hashes, n, found);
-	if (unlikely(open))
-		ask_hash(view, keys, hashes, n, open, found);
+		all &= slots[i];
+	return all;
 }
 
-static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-		unsigned n, uint32_t *slots)
+// Returns all slots, and-ed: HS_FLOW_NONE if no packet has one.
+static uint32_t find_slots(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
+		unsigned n, uint32_t *found)
 {
-	const struct hs_flow_key *dense[RTE_HASH_LOOKUP_BULK_MAX];
+	uint64_t open = UINT64_MAX;
+	uint32_t all = HS_FLOW_NONE;
+
+	if (likely(view->index.buckets != NULL))
+		open = ask_index(view, tuples, n, found, &all);
+	if (likely(!open))
+		return all;
+	ask_hash(view, tuples, n, open, found);
+	return all_of(found, n);
+}
+
+// The same. Those whose telemetry names the rule that they match are found without their hash.
+static uint32_t find_named(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
+		const uint32_t *named, unsigned n, uint32_t *slots)
+{
+	struct hs_flow_tuple others[RTE_HASH_LOOKUP_BULK_MAX];
 	uint32_t found[RTE_HASH_LOOKUP_BULK_MAX];
-	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
+	uint8_t at[RTE_HASH_LOOKUP_BULK_MAX];
+	uint32_t all = HS_FLOW_NONE;
 	unsigned left = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		dense[left] = keys[i];
-		at[left] = i;
-		left += keys[i] != NULL;
+		uint32_t slot = named[i];
+		if (likely(slot != HS_FLOW_NONE && is_key(&view->shared[slot], &tuples[i]))) {
+			rte_prefetch0_write(&view->own[slot]);
+			rte_prefetch0(&view->own[slot].ns_id);
+			slots[i] = slot;
+			all &= slot;
+			continue;
+		}
+		others[left] = tuples[i];
+		at[left++] = (uint8_t)i;
 	}
-	if (left == n) {
-		find_slots(view, keys, n, slots);
-		return;
-	}
-	find_slots(view, dense, left, found);
-	for (unsigned i = 0; i < left; i++)
+	if (!left)
+		return all;
+	all &= find_slots(view, others, left, found);
+	for (unsigned i = 0; i < left; i++) {
 		slots[at[i]] = found[i];
+		if (found[i] != HS_FLOW_NONE)
+			rte_prefetch0(&view->own[found[i]].ns_id);
+	}
+	return all;
 }
 
 // ---- mask by mask ----
 
-#define LAST (HS_FLOW_KEY_WORDS - 1) // the word behind the addresses
-
 // The keys of one IP version that have no rule yet.
 struct search {
 	const struct hs_flow_view *view;
-	const struct hs_flow_key *const *keys;
+	const struct hs_flow_tuple *tuples;
 	uint32_t *slots;
 	unsigned n;
-	uint8_t at[RTE_HASH_LOOKUP_BULK_MAX]; // indices of keys
+	uint8_t at[RTE_HASH_LOOKUP_BULK_MAX]; // indices of tuples
 	// The hash of a key's addresses for a pair of prefix lengths, which several masks share.
 	uint32_t known; // bit p: pair p
 	uint32_t hashes[HS_FLOW_PAIRS][RTE_HASH_LOOKUP_BULK_MAX];
@@ -132,12 +171,11 @@ static void hash_addresses(struct search *search, const struct hs_flow_mask *mas
 	uint32_t *hashes = search->hashes[mask->pair];
 
 	for (unsigned i = 0; i < search->n; i++) {
-		uint64_t w[LAST];
-		uint32_t hash = 0;
-		memcpy(w, search->keys[search->at[i]], sizeof(w));
-		for (unsigned k = 0; k < LAST; k++)
-			hash = rte_hash_crc_8byte(w[k] & mask->keep[k], hash);
-		hashes[search->at[i]] = hash;
+		const struct hs_flow_tuple *tuple = &search->tuples[search->at[i]];
+		uint64_t hash = 0;
+		for (unsigned k = 0; k < HS_FLOW_KEY_LAST; k++)
+			hash = hs_flow_crc(hash, hs_flow_tuple_word(tuple, k) & mask->keep[k]);
+		hashes[search->at[i]] = (uint32_t)hash;
 	}
 	search->known |= UINT32_C(1) << mask->pair;
 }
@@ -175,8 +213,9 @@ static void take(const struct search *search, const struct hs_flow_mask *mask,
 	uint32_t *slot = &search->slots[candidate->at], found = candidate->slot;
 	struct hs_flow_key masked;
 
-	hs_flow_mask_key(mask, search->keys[candidate->at], &masked);
-	if (unlikely(found == HS_FLOW_INDEX_ASK || !is_key(&view->shared[found], &masked)))
+	hs_flow_mask_key(mask, &search->tuples[candidate->at], &masked);
+	struct hs_flow_tuple tuple = hs_flow_key_tuple(&masked);
+	if (unlikely(found == HS_FLOW_INDEX_ASK || !is_key(&view->shared[found], &tuple)))
 		found = ask_one(search, &masked, candidate->hash);
 	if (found == HS_FLOW_NONE)
 		return;
@@ -197,15 +236,13 @@ static void lookup_mask(struct search *search, const struct hs_flow_mask *mask)
 	const uint32_t *hashes = search->hashes[mask->pair];
 	for (unsigned i = 0; i < search->n; i++) {
 		unsigned at = search->at[i];
-		const struct hs_flow_key *key = search->keys[at];
-		uint64_t last;
-		memcpy(&last, (const uint8_t *)key + LAST * sizeof(last), sizeof(last));
-		last = (last & mask->keep[LAST]) | mask->last;
-		uint32_t hash = rte_hash_crc_8byte(last, hashes[at]);
+		const struct hs_flow_tuple *tuple = &search->tuples[at];
+		uint64_t last = (tuple->last & mask->keep[HS_FLOW_KEY_LAST]) | mask->last;
+		uint32_t hash = (uint32_t)hs_flow_crc(hashes[at], last);
 		candidates[asked] = (struct candidate){hash, HS_FLOW_INDEX_ASK, at};
 		if (likely(index->buckets != NULL))
 			rte_prefetch0(hs_flow_index_bucket(index, hash));
-		asked += hs_flow_mask_fits(mask, key);
+		asked += hs_flow_mask_fits(mask, tuple);
 	}
 	for (unsigned i = 0; i < asked; i++) {
 		struct candidate found = candidates[i];
@@ -242,9 +279,8 @@ static void lookup_version(
 	search->known = 0;
 	search->n = 0;
 	for (unsigned i = 0; i < n; i++) {
-		const struct hs_flow_key *key = search->keys[i];
 		search->at[search->n] = (uint8_t)i;
-		search->n += key && !(key->traits & HS_FLOW_IPV4) == !ipv4 &&
+		search->n += !(search->tuples[i].traits & HS_FLOW_IPV4) == !ipv4 &&
 			     search->slots[i] >= search->view->n_rules;
 	}
 	for (; mask < end && search->n; mask++) {
@@ -254,19 +290,25 @@ static void lookup_version(
 	}
 }
 
-void hs_flow_lookup_masked(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
-		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
+bool hs_flow_lookup(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
+		const struct hs_flow_tuple *tuples, const uint32_t *named, unsigned n,
+		uint32_t *slots)
 {
-	for (unsigned i = 0; i < n; i++)
-		slots[i] = HS_FLOW_NONE;
-	if (likely(masks->exact))
-		lookup_exact(view, keys, n, slots);
+	uint32_t all = HS_FLOW_NONE;
+
+	if (unlikely(!masks->exact))
+		memset(slots, 0xff, n * sizeof(*slots)); // HS_FLOW_NONE
+	else if (named)
+		all = find_named(view, tuples, named, n, slots);
+	else
+		all = find_slots(view, tuples, n, slots);
 	if (likely(!masks->more))
-		return;
+		return all != HS_FLOW_NONE;
 	struct search search;
 	search.view = view;
-	search.keys = keys;
+	search.tuples = tuples;
 	search.slots = slots;
 	lookup_version(&search, masks, false, n);
 	lookup_version(&search, masks, true, n);
+	return all_of(slots, n) != HS_FLOW_NONE;
 }

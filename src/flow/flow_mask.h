@@ -37,22 +37,23 @@ struct hs_flow_masks {
 	struct hs_flow_mask list[];
 };
 
-static inline void hs_flow_mask_key(const struct hs_flow_mask *mask, const struct hs_flow_key *from,
-		struct hs_flow_key *to)
+// Makes the key that a rule of this mask has if it matches the packet.
+static inline void hs_flow_mask_key(const struct hs_flow_mask *mask,
+		const struct hs_flow_tuple *from, struct hs_flow_key *to)
 {
-	uint64_t w[HS_FLOW_KEY_WORDS + 1];
+	uint64_t w[HS_FLOW_KEY_WORDS + 1] = {0};
 
-	memcpy(w, from, sizeof(w));
-	for (unsigned i = 0; i < HS_FLOW_KEY_WORDS; i++)
-		w[i] &= mask->keep[i];
-	w[HS_FLOW_KEY_WORDS - 1] |= mask->last;
+	for (unsigned i = 0; i < HS_FLOW_KEY_LAST; i++)
+		w[i] = hs_flow_tuple_word(from, i) & mask->keep[i];
+	w[HS_FLOW_KEY_LAST] = (from->last & mask->keep[HS_FLOW_KEY_LAST]) | mask->last;
 	memcpy(to, w, sizeof(w));
 }
 
 // Returns whether a packet of the mask's IP version can match a rule of this mask.
-static inline bool hs_flow_mask_fits(const struct hs_flow_mask *mask, const struct hs_flow_key *key)
+static inline bool hs_flow_mask_fits(
+		const struct hs_flow_mask *mask, const struct hs_flow_tuple *tuple)
 {
-	return (key->src_port || !mask->src_port) & (key->dst_port || !mask->dst_port);
+	return (tuple->src_port || !mask->src_port) & (tuple->dst_port || !mask->dst_port);
 }
 
 // An empty list. Returns 0 or -ENOMEM.

@@ -73,11 +73,8 @@ uint32_t hs_flow_table_reverse(const struct hs_flow_table *t, const struct hs_ru
 	};
 	struct hs_rule reverse;
 	struct hs_flow_key key;
-	const struct hs_flow_key *keys[] = {&key};
-	uint32_t slot;
 
 	reverse_of(forward, &reverse);
 	hs_flow_rule_key(&reverse, &key);
-	hs_flow_lookup_burst(&view, keys, 1, &slot);
-	return slot;
+	return hs_flow_lookup_one(&view, &key);
 }

@@ -6,6 +6,7 @@
 // stores as one word; other threads read its counters relaxed. struct hs_flow_shared is shared.
 #pragma once
 
+#include "flow_by_name.h"
 #include "flow_index.h"
 #include "flow_mask.h"
 #include "flow_pending.h"
@@ -20,6 +21,13 @@
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
+
+// ThreadSanitizer does not see what assembly does.
+#ifdef __has_feature
+#define HS_FLOW_SEES_ATOMICS __has_feature(thread_sanitizer)
+#else
+#define HS_FLOW_SEES_ATOMICS __SANITIZE_THREAD__
+#endif
 
 struct rte_hash;
 struct hs_u32_map;
@@ -113,7 +121,8 @@ struct hs_flow_view {
 	struct hs_flow_shadow *shadows;		  // [slot], the worker's own
 	const struct hs_u32_map *names;
 	const struct rte_hash *hash;
-	struct hs_flow_index index;		    // buckets NULL: every look-up uses the hash
+	struct hs_flow_index index; // buckets NULL: every look-up uses the hash
+	struct hs_flow_by_name by_name;
 	struct hs_flow_masks *const _Atomic *masks; // the list in force
 	unsigned worker;
 	unsigned n_workers;
@@ -127,17 +136,24 @@ static inline const struct hs_flow_masks *hs_flow_masks_of(const struct hs_flow_
 	return atomic_load_explicit(view->masks, memory_order_acquire);
 }
 
-// Finds the slots of n (at most 64) keys: HS_FLOW_NONE if no rule matches or keys[i] is NULL. A
-// reverse entry's slot is found only if no rule matches. Keys need the DSCP where `masks` says so;
-// without it, they match no rule that names one. There is one look-up for all exact masks, and one
-// for each other mask, until a rule is found.
-void hs_flow_lookup_masked(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
-		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots);
+// Finds the slots of n (at most 64) packets: HS_FLOW_NONE where no rule matches. A reverse entry's
+// slot is found only if no rule matches. Packets need their DSCP where `masks` says so; without it,
+// they match no rule that names one. There is one look-up for all whole keys, and one for each
+// other mask, until a rule is found. named[i] is what hs_flow_by_name_find says of the namespace in
+// packet i, or HS_FLOW_NONE. It changes no result. NULL: no packet names a rule. Returns whether
+// any packet has a slot.
+bool hs_flow_lookup(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
+		const struct hs_flow_tuple *tuples, const uint32_t *named, unsigned n,
+		uint32_t *slots);
 
-static inline void hs_flow_lookup_burst(const struct hs_flow_view *view,
-		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
+static inline uint32_t hs_flow_lookup_one(
+		const struct hs_flow_view *view, const struct hs_flow_key *key)
 {
-	hs_flow_lookup_masked(view, hs_flow_masks_of(view), keys, n, slots);
+	struct hs_flow_tuple tuple = hs_flow_key_tuple(key);
+	uint32_t slot;
+
+	hs_flow_lookup(view, hs_flow_masks_of(view), &tuple, NULL, 1, &slot);
+	return slot;
 }
 
 // Returns true while no rule is installed, so that nothing has to be looked up.
@@ -146,10 +162,15 @@ static inline bool hs_flow_view_empty(const struct hs_flow_view *view)
 	return hs_flow_masks_of(view)->n == 0;
 }
 
-// There is one writer and there are readers elsewhere, so relaxed order is enough.
+// There is one writer and there are readers elsewhere, so relaxed order is enough. Compilers make
+// three instructions of a relaxed load and store.
 static inline void hs_flow_add(uint64_t *counter, uint64_t n)
 {
+#if defined(__x86_64__) && !HS_FLOW_SEES_ATOMICS
+	__asm__("addq %1, %0" : "+m"(*counter) : "er"(n) : "cc");
+#else
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+#endif
 }
 
 static inline void hs_flow_sub(uint64_t *counter, uint64_t n)
@@ -333,8 +354,23 @@ static inline bool hs_flow_due_without_pending(
 // The packet was due but could not carry telemetry: the next packet is due instead.
 void hs_flow_postpone(struct hs_flow_worker *own);
 
+// Claims a due packet of any mode.
+bool hs_flow_claim_any(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
+
 // Claims the due packet. Returns false if another worker took this period's packet (frequency), or
 // if pending options are ready, which must be handled first.
-bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
+static inline bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
+{
+	struct hs_flow_worker *own = &view->own[slot];
+	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+	uint64_t setting = config & HS_FLOW_CONFIG_SETTING;
+
+	if (unlikely((uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) != HS_MODE_COUNT ||
+			    own->since < setting - 1))
+		return hs_flow_claim_any(view, slot, now_ns);
+	own->since = 0;
+	return true;
+}
+
 // Does the same after the pending options were handled.
 bool hs_flow_claim_without_pending(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);

@@ -207,6 +207,16 @@ static int hash_add(struct hs_flow_table *t, const struct hs_flow_key *key, uint
 	return rc;
 }
 
+// The slot is the one that workers find for its 5-tuple.
+static void slot_is_live(struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_entry *e = &t->entries[slot];
+
+	e->state = ENTRY_LIVE;
+	if (!hs_flow_is_reverse(t, slot))
+		hs_flow_by_name_enter(&t->by_name, e->rule.ns_id, slot);
+}
+
 // Publishes a prepared slot as the one that workers find for its 5-tuple.
 static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 {
@@ -223,7 +233,7 @@ static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 		return rc;
 	}
 	e->position = rte_hash_lookup_with_hash(t->hash, &key, hs_flow_key_hash(&key));
-	e->state = ENTRY_LIVE;
+	slot_is_live(t, slot);
 	hs_flow_index_insert(&t->places, hs_flow_key_hash(&key), slot);
 	return 0;
 }
@@ -264,7 +274,7 @@ static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 			t->hash, &key, hs_flow_key_hash(&key), (void *)(uintptr_t)to);
 	hs_flow_index_replace(&t->places, hs_flow_key_hash(&key), from, to);
 	t->entries[to].position = t->entries[from].position;
-	t->entries[to].state = ENTRY_LIVE;
+	slot_is_live(t, to);
 }
 
 int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by)
@@ -341,6 +351,8 @@ static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
 	struct hs_flow_entry *e = &t->entries[slot];
 	struct hs_flow_key key;
 
+	if (!hs_flow_is_reverse(t, slot))
+		hs_flow_by_name_leave(&t->by_name, e->rule.ns_id, slot);
 	if (e->tuple_next != slot) {
 		hand_over(t, slot, e->tuple_next);
 		return -1;

@@ -53,7 +53,8 @@ static int make_arrays(struct hs_flow_table *t)
 	t->pending = calloc(capacity, sizeof(*t->pending));
 	t->shared = hs_pages_take("flow shared", shared_bytes(capacity));
 	if (!t->entries || !t->pending || !t->shared || hs_u32_map_init(&t->index, capacity) ||
-			hs_flow_index_init(&t->places, capacity))
+			hs_flow_index_init(&t->places, capacity) ||
+			hs_flow_by_name_init(&t->by_name, t->config.capacity))
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		t->workers[w] = hs_pages_take("flow worker", worker_bytes(capacity));
@@ -121,6 +122,7 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	hs_flow_masks_fini(t);
 	hs_u32_map_fini(&t->index);
 	hs_flow_index_fini(&t->places);
+	hs_flow_by_name_fini(&t->by_name);
 	free(t->entries);
 	rte_hash_free(t->hash);
 	free(t);
@@ -142,7 +144,8 @@ uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 	uint32_t slots = hs_flow_slots(capacity);
 	uint64_t arrays = hs_pages_dpdk_bytes(shared_bytes(slots)) +
 			  n_workers * hs_pages_dpdk_bytes(worker_bytes(slots)) +
-			  hs_pages_dpdk_bytes(hs_flow_index_bytes(slots));
+			  hs_pages_dpdk_bytes(hs_flow_index_bytes(slots)) +
+			  hs_pages_dpdk_bytes(hs_flow_by_name_bytes(capacity));
 	uint64_t hash = hash_bytes(hash_entries(slots));
 
 	return hash + hash / 16 + arrays + (1u << 20);
@@ -158,7 +161,8 @@ uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
 	uint32_t slots = hs_flow_slots(capacity);
 	uint64_t arrays = mapped_bytes(shared_bytes(slots)) +
 			  n_workers * mapped_bytes(worker_bytes(slots)) +
-			  mapped_bytes(hs_flow_index_bytes(slots));
+			  mapped_bytes(hs_flow_index_bytes(slots)) +
+			  mapped_bytes(hs_flow_by_name_bytes(capacity));
 
 	return arrays + (uint64_t)slots * n_workers * sizeof(struct hs_flow_shadow) +
 	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_pending *)) +
@@ -176,6 +180,7 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->names = &t->index;
 	view->hash = t->hash;
 	view->index = t->places;
+	view->by_name = t->by_name;
 	view->masks = &t->masks;
 	view->worker = worker;
 	view->n_workers = t->config.n_workers;

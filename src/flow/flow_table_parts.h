@@ -55,6 +55,7 @@ struct hs_flow_table {
 	struct hs_flow_entry *entries;
 	struct hs_u32_map index;
 	struct hs_flow_index places;
+	struct hs_flow_by_name by_name; // of the rules that are live
 	struct hs_flow_shared *shared;
 	struct hs_flow_worker *workers[32];
 	struct hs_flow_others *others[32];

@@ -151,7 +151,7 @@ static inline bool claim(const struct hs_flow_view *view, uint32_t slot, uint8_t
 	}
 }
 
-bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
+bool hs_flow_claim_any(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
 {
 	uint64_t config = atomic_load_explicit(&view->own[slot].config, memory_order_relaxed);
 

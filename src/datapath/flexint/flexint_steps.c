@@ -41,6 +41,7 @@ static uint16_t path_bytes(const struct hs_profile *profile, uint32_t trace_type
 
 const struct hs_family hs_flexint_steps = {
 		.format = &hs_flexint_family,
+		.names_rules = true,
 		.classify = classify,
 		.parse = parse,
 		.path_bytes = path_bytes,

@@ -104,14 +104,12 @@ static const struct hs_flow_worker *reverse_rule(
 			.dst_port = packet->src_port,
 			.protocol = packet->l4_proto,
 	};
-	const struct hs_flow_key *keys[] = {&key};
-	uint32_t slot;
 
 	if (!(packet->flags & HS_PACKET_FLOW))
 		return NULL;
 	memcpy(key.src_ip, ip + 24, 16);
 	memcpy(key.dst_ip, ip + 8, 16);
-	hs_flow_lookup_burst(&worker->flows, keys, 1, &slot);
+	uint32_t slot = hs_flow_lookup_one(&worker->flows, &key);
 	return slot < worker->flows.n_rules ? &worker->flows.own[slot] : NULL;
 }
 

@@ -179,11 +179,8 @@ static void find_twins(struct hs_rule *a, struct hs_rule *b)
 static uint32_t slot_of(const struct hs_flow_view *view, const struct hs_rule *rule)
 {
 	struct hs_flow_key key = key_of(rule);
-	const struct hs_flow_key *keys[] = {&key};
-	uint32_t slot;
 
-	hs_flow_lookup_burst(view, keys, 1, &slot);
-	return slot;
+	return hs_flow_lookup_one(view, &key);
 }
 
 static void keys_of_one_hash_are_told_apart(void **state)

@@ -96,14 +96,11 @@ static uint32_t add_reverse(struct bench *b, uint16_t sport, uint16_t dport)
 static uint32_t found(struct bench *b, uint16_t sport, uint16_t dport)
 {
 	struct hs_flow_key key = {.src_port = sport, .dst_port = dport, .protocol = IPPROTO_UDP};
-	const struct hs_flow_key *keys[] = {&key};
-	uint32_t slot;
 
 	key.src_ip[0] = key.dst_ip[0] = 0x20;
 	key.src_ip[15] = 2;
 	key.dst_ip[15] = 1;
-	hs_flow_lookup_burst(&b->view, keys, 1, &slot);
-	return slot;
+	return hs_flow_lookup_one(&b->view, &key);
 }
 
 static uint32_t found_ns(struct bench *b, uint16_t sport, uint16_t dport)

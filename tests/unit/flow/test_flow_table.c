@@ -84,14 +84,11 @@ static void remove_rule(struct bench *b, uint32_t ns_id)
 static uint32_t slot_for(struct bench *b, uint32_t host, uint16_t sport, uint16_t dport)
 {
 	struct hs_flow_key key = {.src_port = sport, .dst_port = dport, .protocol = IPPROTO_UDP};
-	const struct hs_flow_key *keys[] = {&key};
-	uint32_t slot;
 
 	key.src_ip[0] = 0x20;
 	memcpy(&key.src_ip[12], &host, 4);
 	key.dst_ip[0] = 0x20;
-	hs_flow_lookup_burst(&b->view, keys, 1, &slot);
-	return slot;
+	return hs_flow_lookup_one(&b->view, &key);
 }
 
 // The namespace of the rule that a packet matches, 0 for none.
