@@ -22,6 +22,7 @@ struct hs_egress_worker;
 struct hs_exporter;
 struct hs_fdb;
 struct hs_fib;
+struct hs_fib_cache;
 struct hs_partial_worker;
 struct hs_worker;
 struct rte_ring;
@@ -95,6 +96,7 @@ struct hs_worker {
 	struct hs_egress_worker *egress[HS_MAX_PORTS]; // NULL: the port has no queue
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
+	struct hs_fib_cache *fib_cache; // the worker's own
 	struct hs_flow_view flows;
 	struct rte_ring *reports; // of struct hs_report_record, this worker the only producer
 	struct rte_ring *punts;	  // of struct hs_punt, likewise

@@ -2,6 +2,7 @@
 #include "node_parts.h"
 #include "egress.h"
 #include "fdb.h"
+#include "fib_cache.h"
 #include "flexint_steps.h"
 #include "forward.h"
 #include "ring.h"
@@ -118,6 +119,8 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 		if (!seat->worker.exporter)
 			return -ENOMEM;
 	}
+	if (node->fib && hs_fib_cache_create(node->config.rules, &seat->worker.fib_cache))
+		return -ENOMEM;
 	return hs_partial_create(&node->config.partial, node->config.rules, &seat->worker.partial);
 }
 
@@ -190,6 +193,7 @@ void hs_node_destroy(struct hs_node *node)
 		hs_ring_destroy(node->seats[w]->worker.punts);
 		hs_partial_destroy(node->seats[w]->worker.partial);
 		hs_exporter_destroy(node->seats[w]->worker.exporter);
+		hs_fib_cache_destroy(node->seats[w]->worker.fib_cache);
 		rte_free(node->seats[w]);
 	}
 	hs_fdb_destroy(node->fdb);
@@ -213,7 +217,8 @@ uint64_t hs_node_bytes(const struct hs_node_config *config)
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
 	if (config->forwarding == HS_FORWARD_ROUTE)
-		bytes += hs_fib_bytes(config->routes ? config->routes : ROUTES_DEFAULT);
+		bytes += hs_fib_bytes(config->routes ? config->routes : ROUTES_DEFAULT) +
+			 config->n_workers * (hs_fib_cache_bytes(config->rules) + 128);
 	return bytes;
 }
 

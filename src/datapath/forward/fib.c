@@ -32,7 +32,8 @@ struct list {
 
 struct hs_fib {
 	_Atomic(struct fib_ranges *) live;
-	struct fib_ranges *spare; // for the next change
+	_Atomic uint64_t generation; // of `live`, stored behind it
+	struct fib_ranges *spare;    // for the next change
 	struct fib_hops hops;
 	struct hs_fib_config config;
 	struct list routes;
@@ -114,6 +115,7 @@ static void publish(struct hs_fib *fib, const struct list *list)
 	add_routes(&maker, list, n_ipv6, list->n);
 	fib_ranges_finish(&maker);
 	atomic_store_explicit(&fib->live, fib->spare, memory_order_release);
+	atomic_fetch_add_explicit(&fib->generation, 1, memory_order_release);
 	wait_for_workers(fib);
 	fib->spare = old;
 }
@@ -140,6 +142,7 @@ int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
 	if (!fib)
 		return -ENOMEM;
 	fib->config = *config;
+	atomic_store(&fib->generation, 1);
 	// While a batch replaces every next hop, old and new are there.
 	rc = fib_hops_init(&fib->hops, 2 * config->capacity);
 	if (!rc)
@@ -397,14 +400,21 @@ bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t dep
 	return true;
 }
 
-void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
+uint64_t hs_fib_generation(const struct hs_fib *fib)
+{
+	return atomic_load_explicit(&fib->generation, memory_order_acquire);
+}
+
+uint32_t hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
 		struct hs_next_hop *next)
 {
 	uint32_t numbers[MAX_LOOKUP];
 
-	fib_ranges_lookup(atomic_load_explicit(&fib->live, memory_order_acquire), dst, n, numbers);
+	uint32_t whole = fib_ranges_lookup(
+			atomic_load_explicit(&fib->live, memory_order_acquire), dst, n, numbers);
 	for (unsigned i = 0; i < n; i++)
 		next[i] = fib->hops.hops[numbers[i]];
+	return whole;
 }
 
 uint64_t hs_fib_bytes(uint32_t capacity)

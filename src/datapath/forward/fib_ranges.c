@@ -331,14 +331,14 @@ static void find_within(const struct fib_ranges *ranges, const uint8_t *const *d
 		hops[which[i]] = ranges->hops[at[i]];
 }
 
-void fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+uint32_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops)
 {
 	uint64_t tops[MAX_LOOKUP];
-	uint32_t group[MAX_LOOKUP], any = 0;
+	uint32_t group[MAX_LOOKUP], split = 0;
 
 	if (unlikely(!n))
-		return;
+		return 0;
 	for (unsigned i = 0; i < n; i++)
 		tops[i] = read_half(dst[i]);
 	if (ranges->n_segments)
@@ -347,8 +347,9 @@ void fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *ds
 		search_groups(ranges, tops, n, group);
 	for (unsigned i = 0; i < n; i++) {
 		hops[i] = ranges->groups[group[i]].last_hop;
-		any |= hops[i];
+		split |= (hops[i] >> 31) << i;
 	}
-	if (any & SPLIT)
+	if (split)
 		find_within(ranges, dst, n, group, hops);
+	return ~split;
 }

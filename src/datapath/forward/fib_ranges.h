@@ -34,6 +34,7 @@ void fib_ranges_add(struct fib_ranges_maker *maker, const uint8_t prefix[16], ui
 		uint32_t hop);
 void fib_ranges_finish(struct fib_ranges_maker *maker);
 
-// The hops of n (at most 32) destinations, 0 where there is no route.
-void fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+// The hops of n (at most 32) destinations, 0 where there is no route. Returns bit i where all
+// addresses with the first 64 bits of dst[i] have its hop.
+uint32_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops);

@@ -3,6 +3,7 @@
 // without the messages of one. What it may not pass on is counted, nobody is told.
 #include "forward.h"
 #include "fib.h"
+#include "fib_cache.h"
 #include "ip.h"
 #include "packet_fast.h"
 #include "room.h"
@@ -209,7 +210,8 @@ static inline __attribute__((always_inline)) void route(
 {
 	const uint8_t *destinations[HS_BURST];
 	struct hs_next_hop next[HS_BURST];
-	uint16_t index[HS_BURST];
+	uint32_t slots[HS_BURST];
+	uint8_t index[HS_BURST];
 	uint64_t port_mac = worker->general ? NO_MAC : fast_mac(burst->in);
 	unsigned n = 0;
 
@@ -230,11 +232,15 @@ static inline __attribute__((always_inline)) void route(
 			hs_fib_ipv4_key(ip + HS_IPV4_SRC + 4, keys[n]);
 			destinations[n] = keys[n];
 		}
-		index[n++] = (uint16_t)i;
+		slots[n] = burst->slots[i];
+		index[n++] = (uint8_t)i;
 	}
 	if (unlikely(!n))
 		return;
-	hs_fib_lookup(worker->fib, destinations, n, next);
+	if (worker->general || burst->unmatched)
+		hs_fib_lookup(worker->fib, destinations, n, next);
+	else
+		hs_fib_cache_lookup(worker->fib_cache, worker->fib, destinations, slots, n, next);
 	for (unsigned k = 0; k < n; k++) {
 		if (likely(next[k].port < worker->n_ports))
 			rewrite(worker, burst, index[k], &next[k], keys != NULL);
