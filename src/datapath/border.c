@@ -3,7 +3,6 @@
 // removed, as before a host port. Then the packet is checked for the second port's telemetry, as if
 // a host had sent it.
 #include "classify.h"
-#include "packet_fast.h"
 #include "skeleton.h"
 
 #include <string.h>
@@ -18,23 +17,9 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 	packet->flags &= (uint16_t)~HS_PACKET_HIDDEN; // nothing is looked for
 }
 
-static bool no_options(const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
-{
-	(void)frame, (void)len, (void)payload, (void)packet;
-	return false;
-}
-
-static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
-		size_t frame_len, struct hs_packet *packet)
-{
-	(void)profile;
-	return hs_packet_parse_fast(frame, len, frame_len, no_options, packet) ||
-	       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet);
-}
-
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, parse_fast, parse);
+	hs_classify_as(worker, burst, hs_classify_bare, parse);
 }
 
 // Only headers that could not be joined are suspect.
@@ -89,6 +74,7 @@ void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	beyond->now_ns = burst->now_ns;
 	beyond->stepped_ns = burst->stepped_ns;
 	beyond->sent_ns = burst->sent_ns;
+	beyond->n_received = 0; // the bytes of these packets are not known
 	beyond->max_bytes = burst->max_bytes;
 	beyond->chained = burst->chained;
 	beyond->n = 0;

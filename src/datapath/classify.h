@@ -5,14 +5,30 @@
 // Thread rule: owner lcore.
 #pragma once
 
+#include "packet_fast.h"
 #include "stage.h"
-
-#include <rte_prefetch.h>
 
 typedef bool (*hs_classify_fast_fn)(const struct hs_profile *profile, const uint8_t *frame,
 		size_t len, size_t frame_len, struct hs_packet *packet);
 typedef void (*hs_classify_parse_fn)(const struct hs_profile *profile, const uint8_t *frame,
 		size_t len, size_t frame_len, struct hs_packet *packet);
+
+static inline bool hs_classify_no_options(
+		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
+{
+	(void)frame, (void)len, (void)payload, (void)packet;
+	return false;
+}
+
+// The fast parser of families without telemetry in packets that have TCP, UDP or ICMP directly
+// behind IP.
+static inline bool hs_classify_bare(const struct hs_profile *profile, const uint8_t *frame,
+		size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	(void)profile;
+	return hs_packet_parse_fast(frame, len, frame_len, hs_classify_no_options, packet) ||
+	       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet);
+}
 
 // Headers split over segments: one linear copy, so that everything behind can read and change them.
 static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
@@ -55,18 +71,18 @@ static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worke
 		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
 {
 	const struct hs_profile *profile = burst->profile;
+	const bool general = worker->general;
+	const unsigned n = burst->n;
 	uint16_t faults = 0;
 
-	for (unsigned i = 0; i < burst->n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(burst->mbufs[i], void *));
-	for (unsigned i = 0; i < burst->n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = burst->mbufs[i];
 		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 		struct hs_packet *packet = &burst->packets[i];
 		size_t len = rte_pktmbuf_data_len(m), frame_len = rte_pktmbuf_pkt_len(m);
-		if (worker->general || !fast(profile, frame, len, frame_len, packet))
+		if (general || !fast(profile, frame, len, frame_len, packet))
 			parse(profile, frame, len, frame_len, packet);
-		faults |= burst->packets[i].flags;
+		faults |= packet->flags;
 	}
 	burst->flags = faults;
 	if (unlikely(faults & HS_PACKET_SHORT))

@@ -295,6 +295,11 @@ bool hs_export_wants_flows(const struct hs_exporter *exporter)
 	return exporter->flows;
 }
 
+bool hs_export_wants_queues(const struct hs_exporter *exporter)
+{
+	return exporter->queues;
+}
+
 bool hs_export_wants_changes(const struct hs_exporter *exporter)
 {
 	return exporter->changes;

@@ -101,6 +101,9 @@ void hs_export_prepared(struct hs_worker *worker, const struct rte_mbuf *packet)
 
 // ---- what happened at this node ----
 
+// Whether some receiver wants reports of congested queues.
+bool hs_export_wants_queues(const struct hs_exporter *exporter);
+
 // Reports a packet of a rule, or with INT, that the node drops. `out` NULL: it was not known by
 // which port it would leave.
 void hs_export_drop(struct hs_worker *worker, enum hs_drop reason, const struct rte_mbuf *packet,

@@ -20,7 +20,7 @@ static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsign
 	struct hs_tx_queue *queue = &worker->tx[out->index];
 	struct hs_egress_worker *egress = hs_egress_of(worker, out);
 
-	hs_count_length(worker, burst, i, out);
+	hs_count_length(worker, burst, i, hs_longest_frame(out));
 	hs_count_forwarded(worker, burst, out, 1);
 	if (likely(!egress)) {
 		hs_enqueue_at(queue, queue->n++, burst->mbufs[i], slot, bytes);

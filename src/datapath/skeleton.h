@@ -65,6 +65,7 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 		enum hs_role role, hs_network_step_fn step, struct hs_egress_worker *egress)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
+	const uint32_t longest = hs_longest_frame(out);
 	unsigned at = queue->n;
 
 	for (unsigned i = first; i < end; i++) {
@@ -89,7 +90,7 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 		}
 		if (role == HS_IN_TRANSIT && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
 			step(worker, burst, i, out);
-		hs_count_length(worker, burst, i, out);
+		hs_count_length(worker, burst, i, longest);
 		if (egress && unlikely(worker->exporter))
 			hs_export_queue(worker, burst, i, out);
 		hs_run_put(burst, i, egress, queue, at++, bytes);
@@ -149,6 +150,7 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 		hs_host_step_fn step, struct hs_egress_worker *egress)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
+	const uint32_t longest = hs_longest_frame(out);
 	unsigned at = queue->n, n_stripped = 0;
 	unsigned expected = hs_expect_reports(burst, first, end);
 
@@ -167,7 +169,7 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 		}
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_tx(&worker->flows, slot, bytes);
-		hs_count_length(worker, burst, i, out);
+		hs_count_length(worker, burst, i, longest);
 		if (egress && unlikely(worker->exporter))
 			hs_export_queue(worker, burst, i, out);
 		hs_run_put(burst, i, egress, queue, at++, bytes);

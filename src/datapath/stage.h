@@ -107,10 +107,11 @@ static inline void hs_count_forwarded(struct hs_worker *worker, const struct hs_
 	hs_port_stats_of(worker, out->index)->offered += n;
 }
 
+// `longest` is hs_longest_frame of the port that the packet leaves by.
 static inline void hs_count_length(struct hs_worker *worker, const struct hs_burst *burst,
-		unsigned i, const struct hs_port *out)
+		unsigned i, uint32_t longest)
 {
-	if (unlikely(rte_pktmbuf_pkt_len(burst->mbufs[i]) > hs_longest_frame(out)))
+	if (unlikely(rte_pktmbuf_pkt_len(burst->mbufs[i]) > longest))
 		hs_event(worker, burst, HS_EVENT_OVER_MTU);
 }
 // Puts a packet into a place of a port's transmit queue (slot HS_FLOW_NONE: not taken off any flow
@@ -118,6 +119,7 @@ static inline void hs_count_length(struct hs_worker *worker, const struct hs_bur
 static inline void hs_enqueue_at(struct hs_tx_queue *queue, unsigned at, struct rte_mbuf *mbuf,
 		uint32_t slot, uint32_t bytes)
 {
+	queue->frame_bytes += rte_pktmbuf_pkt_len(mbuf);
 	queue->mbufs[at] = mbuf;
 	queue->slots[at] = slot;
 	queue->bytes[at] = bytes;

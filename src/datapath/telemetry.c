@@ -19,11 +19,18 @@ static void take_one(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 		hs_drop_packet(worker, burst, i, out & ~HS_OUT_DROP);
 }
 
-// End of the packets from `first` on that leave by the same port.
+// End of the packets from `first` on that leave by the same port. Four are compared at once.
 static unsigned run_end(const struct hs_burst *burst, unsigned first)
 {
+	const uint64_t same = burst->out[first] * UINT64_C(0x0001000100010001);
 	unsigned end = first + 1;
+	uint64_t four;
 
+	for (; end + 4 <= burst->n; end += 4) {
+		memcpy(&four, &burst->out[end], sizeof(four));
+		if (four != same)
+			break;
+	}
 	while (end < burst->n && burst->out[end] == burst->out[first])
 		end++;
 	return end;
@@ -50,6 +57,11 @@ static void pass_to_device(struct hs_worker *worker, struct hs_burst *burst, uns
 	struct hs_tx_queue *queue = &worker->tx[out->index];
 	unsigned n = end - first;
 
+	if (likely(n == burst->n_received))
+		queue->frame_bytes += burst->bytes;
+	for (unsigned i = first; i < end && unlikely(n != burst->n_received); i++)
+		queue->frame_bytes += rte_pktmbuf_pkt_len(burst->mbufs[i]);
+
 	memcpy(&queue->mbufs[queue->n], &burst->mbufs[first], n * sizeof(queue->mbufs[0]));
 	memset(&queue->slots[queue->n], 0xff, n * sizeof(queue->slots[0]));
 	queue->n = (uint16_t)(queue->n + n);
@@ -63,7 +75,8 @@ static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	if (!burst->unmatched || burst->flags & HS_STAGE_SUSPECT ||
 			burst->max_bytes > hs_longest_frame(out) || burst->chained)
 		return false;
-	if (unlikely(worker->exporter && hs_egress_of(worker, out)))
+	if (unlikely(worker->exporter && hs_egress_of(worker, out) &&
+			    hs_export_wants_queues(worker->exporter)))
 		return false; // each packet's depth may be reported
 	if (likely(!hs_egress_of(worker, out)))
 		pass_to_device(worker, burst, first, end, out);

@@ -65,13 +65,12 @@ static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_
 {
 	unsigned n = queue->n;
 	enum hs_drop reason;
-	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		bytes += rte_pktmbuf_pkt_len(queue->mbufs[i]);
-	for (unsigned i = hs_send(worker, port, queue->mbufs, n, bytes, &reason); i < n; i++)
+	for (unsigned i = hs_send(worker, port, queue->mbufs, n, queue->frame_bytes, &reason);
+			i < n; i++)
 		refuse(worker, queue, i, port, reason);
 	queue->n = 0;
+	queue->frame_bytes = 0;
 }
 
 void hs_transmit(struct hs_worker *worker)

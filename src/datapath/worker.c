@@ -7,6 +7,9 @@
 #include <sched.h>
 #include <string.h>
 
+#include <rte_prefetch.h>
+
+// Also fetches the packets' first lines.
 static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 {
 	struct hs_port_counters *stats = hs_port_stats_of(worker, burst->in->index);
@@ -14,11 +17,15 @@ static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < burst->n; i++) {
-		uint32_t len = rte_pktmbuf_pkt_len(burst->mbufs[i]);
+		const struct rte_mbuf *m = burst->mbufs[i];
+		uint32_t len = rte_pktmbuf_pkt_len(m);
+		rte_prefetch0(rte_pktmbuf_mtod(m, const void *));
 		bytes += len;
 		max_bytes = RTE_MAX(max_bytes, len);
-		segments |= burst->mbufs[i]->nb_segs;
+		segments |= m->nb_segs;
 	}
+	burst->n_received = burst->n;
+	burst->bytes = bytes;
 	burst->max_bytes = max_bytes;
 	burst->chained = segments != 1;
 	stats->rx_packets += burst->n;

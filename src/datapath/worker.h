@@ -33,6 +33,7 @@ struct hs_clock;
 // packet off its flow's transmit counters.
 struct hs_tx_queue {
 	uint16_t n;
+	uint64_t frame_bytes; // of all of them
 	struct rte_mbuf *mbufs[HS_BURST];
 	uint32_t slots[HS_BURST];
 	uint32_t bytes[HS_BURST];
@@ -58,10 +59,12 @@ struct hs_burst {
 	int64_t stepped_ns;		  // what of it came by steps of the clock
 	int64_t sent_ns;		  // hs_burst_sent_ns; 0: not read
 	uint16_t n;
-	uint16_t flags;	    // every packet's flags or-ed: a clean burst takes no fault branch
+	uint16_t flags; // every packet's flags or-ed: a clean burst takes no fault branch
+	uint16_t n_received;
 	bool unmatched;	    // no packet of it has a rule
 	bool chained;	    // some packet is in several segments
 	uint32_t max_bytes; // of the longest packet as it came in
+	uint64_t bytes;	    // of the packets that were received
 	struct rte_mbuf *mbufs[HS_BURST];
 	struct hs_packet packets[HS_BURST];
 	uint32_t slots[HS_BURST]; // rule, or HS_FLOW_NONE

@@ -44,6 +44,17 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_move(
 	memcpy(to + bytes - 8, &tail, 8);
 }
 
+// Whether hs_flexint_fast_hbh, or the general parser, found telemetry and nothing else behind an
+// untagged IPv6 header.
+static inline __attribute__((always_inline)) bool hs_flexint_fast_is_telemetry(
+		const struct hs_packet *packet)
+{
+	const uint16_t need = HS_PACKET_IPV6 | HS_PACKET_FLOW | HS_PACKET_HBH |
+			      HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
+
+	return packet->flags == need && packet->l3_off == HS_FAST_L3;
+}
+
 // ---- source ----
 
 static inline size_t hs_flexint_fast_source_growth(enum hs_flexint_layout layout)
@@ -82,20 +93,19 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_source_insert(
 // ---- transit ----
 
 // Whether an entry goes in with a growth of its own size: the options are as our source lays them,
-// fewer than eight bytes are behind them, and no length overflows.
+// fewer than eight bytes are behind them, and no length overflows. The packet may grow by an entry
+// within an MTU, so that IPv6's length does not overflow, and two options do not fill the header.
 static inline __attribute__((always_inline)) bool hs_flexint_fast_hop_fits(
 		const uint8_t *frame, const struct hs_packet *packet)
 {
 	size_t trace = packet->trace_off;
 	size_t e2e = trace + 2u + frame[trace + 1];
 
-	if (packet->l3_off != HS_FAST_L3 || trace > HS_FAST_L4 + 4 || packet->e2e_off != e2e ||
+	if (trace > HS_FAST_L4 + 4 || packet->e2e_off != e2e ||
 			frame[trace + 1] + HS_FLEXINT_FAST_HOP_BYTES > HS_FLEXINT_MAX_TRACE)
 		return false;
 	size_t end = e2e + 2u + frame[e2e + 1];
-	return HS_FAST_L4 + (size_t)packet->hbh_bytes - end < 8 &&
-	       packet->hbh_bytes + HS_FLEXINT_FAST_HOP_BYTES <= HS_HBH_MAX_BYTES &&
-	       packet->l3_bytes + HS_FLEXINT_FAST_HOP_BYTES <= HS_IPV6_MAX_BYTES;
+	return HS_FAST_L4 + (size_t)packet->hbh_bytes - end < 8;
 }
 
 // `frame` is the new start, HS_FLEXINT_FAST_HOP_BYTES before the old one.
@@ -127,10 +137,7 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 static inline __attribute__((always_inline)) bool hs_flexint_fast_is_stripped_whole(
 		const struct hs_packet *packet)
 {
-	const uint16_t need = HS_PACKET_IPV6 | HS_PACKET_FLOW | HS_PACKET_HBH |
-			      HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
-
-	return packet->flags == need && packet->l3_off == HS_FAST_L3 &&
+	return hs_flexint_fast_is_telemetry(packet) &&
 	       packet->telemetry_bytes == packet->hbh_bytes &&
 	       packet->l4_off == HS_FAST_L4 + packet->hbh_bytes;
 }

@@ -9,22 +9,24 @@
 #include "packet_fast.h"
 
 // The options 0x31 and 0x11, in this order, alone but for padding: exactly what hs_hbh_parse takes
-// without a walk. `bytes` is the whole header, at least 8.
+// without a walk. `bytes` is the whole header, at least 8. Type and length of an option are read as
+// one word.
 static inline bool hs_flexint_fast_options(
 		const uint8_t *hbh, size_t bytes, struct hs_packet *packet)
 {
-	size_t trace = HS_HBH_OPTIONS;
-	if (hbh[trace] == HS_OPT_PADN && hbh[trace + 1] == 0)
-		trace += 2;
-	size_t e2e = trace + 2u + hbh[trace + 1];
+	bool padded = hs_be16_load(hbh + HS_HBH_OPTIONS) == HS_OPT_PADN << 8;
+	size_t trace = HS_HBH_OPTIONS + (padded ? 2 : 0);
+	unsigned option = hs_be16_load(hbh + trace);
+	size_t e2e = trace + 2u + (option & 0xff);
 
-	if (hbh[trace] != HS_OPT_TRACE || hbh[trace + 1] < 8 || e2e + 2 > bytes)
+	if (option >> 8 != HS_OPT_TRACE || (option & 0xff) < 8 || e2e + 2 > bytes)
 		return false;
-	size_t end = e2e + 2u + hbh[e2e + 1];
-	if (hbh[e2e] != HS_OPT_E2E || hbh[e2e + 1] < 2 || end > bytes)
+	option = hs_be16_load(hbh + e2e);
+	size_t end = e2e + 2u + (option & 0xff), left = bytes - end;
+	if (option >> 8 != HS_OPT_E2E || (option & 0xff) < 2)
 		return false;
-	if (end != bytes && (bytes - end < 2 || hbh[end] != HS_OPT_PADN ||
-					    end + 2u + hbh[end + 1] != bytes))
+	// Behind the end, `left` is greater than any option.
+	if (left && (left - 2 > 0xff || hs_be16_load(hbh + end) != (HS_OPT_PADN << 8 | (left - 2))))
 		return false;
 	packet->trace_off = (uint16_t)(HS_FAST_L4 + trace);
 	packet->e2e_off = (uint16_t)(HS_FAST_L4 + e2e);

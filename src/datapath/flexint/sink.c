@@ -24,10 +24,11 @@ static void copy_options(const uint8_t *trace, const uint8_t *e2e, struct hs_rep
 			sizeof(record->data) - record->trace_len);
 }
 
-static inline void copy_words(uint8_t *to, const uint8_t *from, size_t bytes)
+// Copies up to 15 bytes more.
+static inline void copy_wide(uint8_t *to, const uint8_t *from, size_t bytes)
 {
-	for (size_t at = 0; at < bytes; at += 8)
-		memcpy(to + at, from + at, 8);
+	for (size_t at = 0; at < bytes; at += 16)
+		memcpy(to + at, from + at, 16);
 }
 
 // The options' bytes, of any length. As our nodes write them by the paper's trace type they are
@@ -47,7 +48,8 @@ static inline __attribute__((always_inline)) void fill(const struct hs_worker *w
 	record->trace_len = trace[1];
 	record->e2e_len = HS_FLEXINT_FAST_E2E_BYTES;
 	record->family = HS_TELEMETRY_FLEXINT;
-	copy_words(record->data, trace + 2, trace[1]);
+	// The source's entry and its header are longer than what is copied with the entries.
+	copy_wide(record->data, trace + 2, trace[1]);
 	memcpy(record->data + trace[1], e2e + 2, HS_FLEXINT_FAST_E2E_BYTES);
 }
 

@@ -105,12 +105,12 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 }
 
 // The paper's trace type, and a packet whose front can move as a whole.
-static inline __attribute__((always_inline)) bool is_fast(const struct hs_worker *worker,
+static inline __attribute__((always_inline)) bool is_fast(const struct hs_flow_worker *own,
 		const struct hs_burst *burst, unsigned i, const struct hs_port *out, size_t growth)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 
-	return worker->flows.own[burst->slots[i]].trace_type == HS_FLEXINT_FAST_TRACE_TYPE &&
+	return own->trace_type == HS_FLEXINT_FAST_TRACE_TYPE &&
 	       packet->flags == (HS_PACKET_IPV6 | HS_PACKET_FLOW) && packet->l3_off == HS_FAST_L3 &&
 	       hs_may_grow(burst, i, out, growth) &&
 	       rte_pktmbuf_headroom(burst->mbufs[i]) >= growth;
@@ -122,13 +122,14 @@ static inline __attribute__((always_inline)) void fast_source_as(struct hs_worke
 		enum hs_flexint_layout layout)
 {
 	uint32_t slot = burst->slots[i];
+	struct hs_flow_worker *own = &worker->flows.own[slot];
 	size_t growth = hs_flexint_fast_source_growth(layout);
 
-	if (unlikely(!is_fast(worker, burst, i, out, growth)))
+	if (unlikely(!is_fast(own, burst, i, out, growth)))
 		hs_source(worker, burst, i, out);
 	else if (likely(hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst))))
 		insert(worker, burst, i, growth, layout, true);
-	else if (unlikely(hs_flow_is_pending(&worker->flows.own[slot])))
+	else if (unlikely(hs_flow_is_pending(own)))
 		hs_source(worker, burst, i, out);
 }
 

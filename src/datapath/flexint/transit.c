@@ -8,8 +8,8 @@
 
 // `fast` is a constant: is_fast says true of the packet, and `bitmap` has all fields.
 static inline __attribute__((always_inline)) void insert(struct hs_worker *worker,
-		struct hs_burst *burst, unsigned i, size_t growth, uint16_t bitmap,
-		const struct hs_flow_sums *sums, bool fast)
+		struct hs_burst *burst, unsigned i, struct hs_flow_worker *own, size_t growth,
+		uint16_t bitmap, const struct hs_flow_sums *sums, bool fast)
 {
 	struct hs_hop hop = {
 			.node_id = worker->node_id,
@@ -26,7 +26,7 @@ static inline __attribute__((always_inline)) void insert(struct hs_worker *worke
 		hs_flexint_fast_hop_insert(frame, &burst->packets[i], &hop);
 	else
 		hs_flexint_hop_insert(frame, &burst->packets[i], growth, &hop);
-	hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
+	hs_flow_add(&own->hop_entries, 1);
 }
 
 // The fields of `allowed` that the packet asks for, by the rule in its slot.
@@ -58,7 +58,7 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	}
 	if (unlikely(!hs_fits(worker, burst, i, out, (size_t)growth)))
 		return;
-	insert(worker, burst, i, (size_t)growth, bitmap, &sums, false);
+	insert(worker, burst, i, own, (size_t)growth, bitmap, &sums, false);
 	if (unlikely(chooses))
 		hs_partial_added(&partial, bitmap, &sums, now_ns);
 }
@@ -96,18 +96,15 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 }
 
 // Telemetry as our nodes write it, of a rule of this node, that asks for all fields.
-static inline __attribute__((always_inline)) bool is_fast(const struct hs_worker *worker,
+static inline __attribute__((always_inline)) bool is_fast(const struct hs_flow_worker *own,
 		const struct hs_burst *burst, unsigned i, const struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const struct rte_mbuf *m = burst->mbufs[i];
-	uint32_t slot = burst->slots[i];
 
-	return (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_PUNT)) == HS_PACKET_TELEMETRY &&
-	       hs_flow_is_of(&worker->flows, slot, packet->ns_id) &&
+	return hs_flexint_fast_is_telemetry(packet) && own->ns_id == packet->ns_id &&
 	       ((uint16_t)packet->trace_type & HS_HOP_KNOWN) == HS_HOP_KNOWN &&
-	       hs_flow_hop_enabled(&worker->flows.own[slot]) &&
-	       hs_may_grow(burst, i, out, HS_FLEXINT_FAST_HOP_BYTES) &&
+	       hs_flow_hop_enabled(own) && hs_may_grow(burst, i, out, HS_FLEXINT_FAST_HOP_BYTES) &&
 	       rte_pktmbuf_headroom(m) >= HS_FLEXINT_FAST_HOP_BYTES &&
 	       hs_flexint_fast_hop_fits(rte_pktmbuf_mtod(m, const uint8_t *), packet);
 }
@@ -115,14 +112,16 @@ static inline __attribute__((always_inline)) bool is_fast(const struct hs_worker
 static inline __attribute__((always_inline)) void fast_transit(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
+	uint32_t slot = burst->slots[i];
+	struct hs_flow_worker *own = &worker->flows.own[slot];
 	struct hs_flow_sums sums;
 
-	if (unlikely(!is_fast(worker, burst, i, out))) {
+	if (unlikely(slot >= worker->flows.n_rules || !is_fast(own, burst, i, out))) {
 		hs_transit(worker, burst, i, out);
 		return;
 	}
-	hs_flow_sum(&worker->flows, burst->slots[i], &sums);
-	insert(worker, burst, i, HS_FLEXINT_FAST_HOP_BYTES, HS_HOP_KNOWN, &sums, true);
+	hs_flow_sum(&worker->flows, slot, &sums);
+	insert(worker, burst, i, own, HS_FLEXINT_FAST_HOP_BYTES, HS_HOP_KNOWN, &sums, true);
 }
 
 void hs_fast_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
