@@ -69,7 +69,8 @@ struct hs_collect_config {
 	// sequence numbers told stays known. NULL: the collector has its own.
 	void *exporter_memory;
 	// A table that is full takes at most so many new keys a second of each kind: the entry that
-	// was seen longest ago goes. Other new keys are refused until the next second. Who was seen
+	// was seen longest ago goes. Of queues, links, exporters and drops, none goes that was seen
+	// in the last ten seconds. Other new keys are refused until the next second. Who was seen
 	// is known to a second: an entry becomes the newest by its first report in each.
 	uint32_t new_keys_per_s;
 	struct hs_collect_threshold thresholds[HS_COLLECT_MEASURES];

@@ -96,6 +96,8 @@ static int make_tables(struct hs_collect *c)
 		table->known = tables[i].known;
 		table->evicted = tables[i].evicted;
 		table->refused = tables[i].refused;
+		// Flows come and go. All else is part of a network, and stays whatever is invented.
+		table->keep_s = table == &c->flows ? 0 : HS_COLLECT_KEEP_S;
 		if (hs_collect_table_init(table, tables[i].capacity, config->new_keys_per_s) < 0)
 			return -ENOMEM;
 	}

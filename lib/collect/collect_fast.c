@@ -16,7 +16,8 @@ enum {
 	DOMAIN = 6,
 };
 
-#define CUT (-3)
+#define CUT	(-3)
+#define NO_FLOW (-4) // the copy ends before the IP header does
 
 // How a packet goes on. Positions are bytes from its beginning; `end` is of what holds INT.
 struct way {
@@ -40,12 +41,14 @@ static uint64_t key_word(uint32_t ports, uint16_t vlan, uint8_t protocol, bool i
 static bool pass_ether(struct way *way, uint16_t *type, uint16_t *vlan)
 {
 	*vlan = 0;
-	if (way->bytes < HS_ETHER_BYTES + HS_VLAN_BYTES)
+	if (way->bytes < HS_ETHER_BYTES)
 		return false;
 	*type = hs_be16_load(way->packet + HS_ETHER_TYPE);
 	way->at = HS_ETHER_BYTES;
 	if (*type != HS_ETHERTYPE_VLAN)
 		return true;
+	if (way->bytes < HS_ETHER_BYTES + HS_VLAN_BYTES)
+		return false;
 	*vlan = hs_be16_load(way->packet + HS_ETHER_BYTES) & 0xfff;
 	*type = hs_be16_load(way->packet + HS_ETHER_TYPE + HS_VLAN_BYTES);
 	way->at += HS_VLAN_BYTES;
@@ -66,13 +69,15 @@ static bool are_options(const uint8_t *options, size_t bytes)
 	return true;
 }
 
-// The parts of pass_* return as take_stack_of does.
+// The parts of pass_* return as take_stack_of does, or NO_FLOW.
 static int pass_ipv4(struct way *way, uint64_t words[4])
 {
 	const uint8_t *ip = way->packet + way->at;
 	uint32_t src, dst;
 
-	if (way->bytes < way->at + HS_IPV4_BYTES || ip[0] >> 4 != 4)
+	if (way->bytes < way->at + HS_IPV4_BYTES)
+		return NO_FLOW;
+	if (ip[0] >> 4 != 4)
 		return HS_COLLECT_FAST_NOT;
 	size_t header = 4 * (ip[0] & 0xfu), total = hs_be16_load(ip + HS_IPV4_TOTAL);
 	if (header < HS_IPV4_BYTES || total < header)
@@ -117,6 +122,8 @@ static int pass_ipv6(struct way *way, uint64_t words[4])
 {
 	const uint8_t *ip = way->packet + way->at;
 
+	if (way->bytes < way->at + HS_IPV6_BYTES)
+		return NO_FLOW;
 	if (way->bytes < way->at + HS_IPV6_BYTES + PORTS || ip[0] >> 4 != 6)
 		return HS_COLLECT_FAST_NOT;
 	memcpy(words, ip + HS_IPV6_SRC, 32);
@@ -313,7 +320,7 @@ int hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inn
 		return HS_COLLECT_FAST_NOT;
 	int rc = pass_ip(&way, inner, type, words);
 	if (rc != -1)
-		return rc;
+		return rc == NO_FLOW ? -1 : rc;
 	if (way.protocol != HS_IP_UDP && way.protocol != HS_IP_TCP)
 		return HS_COLLECT_FAST_NOT;
 	uint32_t ports = hs_be32_load(packet + way.at);

@@ -10,7 +10,15 @@
 #define TAIL_BYTES     4u
 #define MARKER_BYTES   8u
 #define UDP_BYTES      8u
+#define UDP_DST	       2
 #define UDP_LENGTH     4
+#define GPE_BYTES      8u
+#define GPE_P	       0x04
+#define GPE_NEXT       3
+#define GPE_WAS_PLAIN  0x80 // of the shim
+#define GRE_BYTES      4u
+#define GRE_OPTIONAL   0xb0 // bits of words behind the header
+#define GRE_ADDED      0x08 // of the shim
 #define TCP_BYTES      20u
 #define TCP_OFFSET     12
 #define MOST_BEHIND_L4 1200    // L4, probe marker, shim and 255 words, L4 again
@@ -95,8 +103,35 @@ static int find_stack(const struct hs_collect_dialect *dialect, const struct cop
 
 // ---- the packet ----
 
+// What the source put a GRE tunnel around is an IP packet that fills the tunnel. Of its header, so
+// much is made up that the stack before it can be read.
+static void complete_inner(
+		const struct copy *copy, uint8_t *scratch, const struct hs_packet *packet)
+{
+	size_t shim = packet->l4_off + GRE_BYTES, end = packet->l3_off + (size_t)packet->l3_bytes;
+
+	if (packet->l4_off + GRE_BYTES > copy->came)
+		return;
+	shim += 4u * (unsigned)__builtin_popcount(scratch[packet->l4_off] & GRE_OPTIONAL);
+	if (shim + SHIM_BYTES > copy->came || !(scratch[shim] & GRE_ADDED))
+		return;
+	size_t at = shim + SHIM_BYTES + 4u * scratch[shim + 1];
+	if (at + HS_IPV6_BYTES > HS_COLLECT_SCRATCH || at > end)
+		return;
+	bool is_ipv4 = hs_be16_load(scratch + shim + 2) == HS_ETHERTYPE_IPV4;
+	uint8_t made[HS_IPV6_BYTES] = {is_ipv4 ? 0x45 : 0x60};
+	size_t bytes = is_ipv4 ? HS_IPV4_BYTES : HS_IPV6_BYTES;
+	size_t came = copy->came > at ? copy->came - at : 0;
+	if (is_ipv4)
+		hs_be16_store(made + HS_IPV4_TOTAL, (uint16_t)(end - at));
+	else
+		hs_be16_store(made + HS_IPV6_PAYLOAD, (uint16_t)(end - at - HS_IPV6_BYTES));
+	if (came < bytes)
+		memcpy(scratch + at + came, made + came, bytes - came);
+}
+
 // Makes a copy that is as long as INT may be. 0.5 has the packet's protocol behind the stack, so
-// that is what a cut stack goes on with.
+// that is what a cut stack goes on with; in tunnels it goes on with zeros, which are no INT.
 static void complete(
 		struct copy *copy, uint8_t *scratch, bool behind_l4, const struct hs_packet *packet)
 {
@@ -109,7 +144,9 @@ static void complete(
 	if (copy->frame != scratch)
 		memcpy(scratch, copy->frame, copy->came);
 	if (end > copy->came)
-		memset(scratch + copy->came, packet->l4_proto, end - copy->came);
+		memset(scratch + copy->came, behind_l4 ? packet->l4_proto : 0, end - copy->came);
+	if (packet->l4_proto == HS_IP_GRE && !behind_l4)
+		complete_inner(copy, scratch, packet);
 	copy->frame = scratch;
 	copy->len = end > copy->came ? end : copy->came;
 }
@@ -235,6 +272,29 @@ static bool find_ports(const struct hs_int_settings *settings, const struct copy
 	return found;
 }
 
+// Plain VXLAN that the source made VXLAN-GPE has its own port, as the shim says. False where this
+// was cut off.
+static bool find_vxlan(const struct hs_int_settings *settings, const struct copy *copy,
+		const struct hs_packet *packet, struct hs_collect_flow_key *key)
+{
+	size_t gpe = packet->l4_off + (size_t)UDP_BYTES, shim = gpe + GPE_BYTES;
+	const uint8_t *udp = copy->frame + packet->l4_off;
+
+	if (settings->carrier != HS_INT_VXLAN_GPE || !packet->l4_off ||
+			packet->l4_proto != HS_IP_UDP || packet->flags & HS_PACKET_FRAGMENT ||
+			hs_be16_load(udp + UDP_DST) != HS_INT_GPE_PORT)
+		return true;
+	if (shim > copy->came)
+		return packet->l3_off + (size_t)packet->l3_bytes < shim;
+	if (!(copy->frame[gpe] & GPE_P) || copy->frame[gpe + GPE_NEXT] != settings->gpe_protocol)
+		return true;
+	shim += settings->version == HS_INT_2_1 ? 2 : 1;
+	if (shim >= copy->came)
+		return false;
+	key->dst_port = copy->frame[shim] & GPE_WAS_PLAIN ? HS_INT_VXLAN_PORT : HS_INT_GPE_PORT;
+	return true;
+}
+
 static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *dialect,
 		struct copy *copy, struct hs_collect_view *view)
 {
@@ -258,7 +318,8 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 	if (!found && shim && is_wrong(settings, copy, &packet, shim))
 		return HS_COLLECT_REFUSED_STACK;
 	view->has_flow = hs_collect_flow_of(copy->frame, copy->came, &packet, &view->key) &&
-			 find_ports(settings, copy, &packet, shim, &view->key);
+			 find_ports(settings, copy, &packet, shim, &view->key) &&
+			 find_vxlan(settings, copy, &packet, &view->key);
 	view->partial = is_completed && !found &&
 			(!shim || type_of(settings, copy->frame + shim) == HS_INT_TYPE_MD);
 	return find_stack(dialect, copy, &packet, view);

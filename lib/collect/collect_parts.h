@@ -20,6 +20,7 @@
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
 #define HS_COLLECT_HINTS      4096
+#define HS_COLLECT_KEEP_S     10	// in which no new key pushes an entry out, but a flow
 #define HS_COLLECT_WINDOW     256	// sequence numbers that are told apart behind the last
 #define HS_COLLECT_FAR	      (1 << 24) // ahead of the last: another beginning
 #define HS_COLLECT_MAX_PLACES (HS_COLLECT_MAX_HOPS + 1)

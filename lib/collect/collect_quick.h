@@ -116,25 +116,14 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_
 	return link;
 }
 
-// A node without an id has no queue and no link, so their keys differ.
-HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
-		const struct hs_collect_form *form, const uint8_t *hop,
-		struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
+// Takes the values of a hop's queue and link, which may be where `entry` says.
+HS_COLLECT_INLINE bool hs_collect_quick_values(struct hs_collect *c,
+		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
+		const struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
 {
 	struct hs_collect_queue_entry *queue = NULL;
 	struct hs_collect_link_entry *link = NULL;
-	uint32_t node_id = hs_be32_load(hop + form->node), latency = 0;
-	uint64_t node = (uint64_t)node_id << 32;
 
-	if (node_id != entry->node_id)
-		return false;
-	if (form->has_latency) {
-		latency = hs_be32_load(hop + form->latency);
-		if (!hs_collect_is_quiet(entry->band, latency))
-			return false;
-		entry->latency = latency;
-		q->latency += latency;
-	}
 	if (form->has_queue) {
 		queue = hs_collect_quick_queue(c, form, hop, node, entry->queue, q);
 		if (!queue)
@@ -152,6 +141,26 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 	if (link)
 		link->device_ns = device_ns;
 	return true;
+}
+
+// A node without an id has no queue and no link, so their keys differ.
+HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
+		const struct hs_collect_form *form, const uint8_t *hop,
+		struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
+{
+	uint32_t node_id = hs_be32_load(hop + form->node);
+	uint64_t node = (uint64_t)node_id << 32;
+
+	if (node_id != entry->node_id)
+		return false;
+	if (form->has_latency) {
+		uint32_t latency = hs_be32_load(hop + form->latency);
+		if (!hs_collect_is_quiet(entry->band, latency))
+			return false;
+		entry->latency = latency;
+		q->latency += latency;
+	}
+	return hs_collect_quick_values(c, form, hop, node, entry, q);
 }
 
 // Whether the newest hop says whether its queue is congested, and the queue was already so.
@@ -245,8 +254,9 @@ HS_COLLECT_INLINE uint32_t hs_collect_queue_hint(struct hs_collect *c, uint64_t 
 {
 	uint32_t *hint = &c->queue_hints[hs_collect_hint_of(c, key)];
 
-	if (c->queue[*hint].key != key)
-		*hint = hs_collect_known_queue(c, key);
+	if (__builtin_expect(c->queue[*hint].key == key, 1))
+		return *hint;
+	*hint = hs_collect_known_queue(c, key);
 	if (*hint == HS_COLLECT_NONE)
 		*hint = c->queues.capacity;
 	return *hint;
@@ -256,48 +266,37 @@ HS_COLLECT_INLINE uint32_t hs_collect_link_hint(struct hs_collect *c, uint64_t k
 {
 	uint32_t *hint = &c->link_hints[hs_collect_hint_of(c, key)];
 
-	if (c->link[*hint].key != key)
-		*hint = hs_collect_known_link(c, key);
+	if (__builtin_expect(c->link[*hint].key == key, 1))
+		return *hint;
+	*hint = hs_collect_known_link(c, key);
 	if (*hint == HS_COLLECT_NONE)
 		*hint = c->links.capacity;
 	return *hint;
 }
 
-// As hs_collect_quick_hop, for the queue and the link alone.
+// As hs_collect_quick_hop, for the queue and the link alone. The general path takes a node, a queue
+// or a port that is not told.
 HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, struct hs_collect_quick *q)
 {
-	struct hs_collect_queue_entry *queue = NULL;
-	struct hs_collect_link_entry *link = NULL;
 	uint64_t node = (uint64_t)hs_be32_load(hop + form->node) << 32;
+	struct hs_collect_hop_entry entry = {.node_id = 0};
 
-	if (node == (uint64_t)UINT32_MAX << 32) // it did not say who it is
+	if (node == (uint64_t)UINT32_MAX << 32)
 		return false;
 	if (form->has_queue) {
 		uint64_t id = hs_be32_load(hop + form->queue) >> form->queue_bits;
-		uint32_t number = hs_collect_queue_hint(c, node | id);
-		if (id == UINT32_MAX >> form->queue_bits) // none
+		if (id == UINT32_MAX >> form->queue_bits)
 			return false;
-		queue = hs_collect_quick_queue(c, form, hop, node, number, q);
-		if (!queue)
-			return false;
-		q->queue = queue;
+		entry.queue = hs_collect_queue_hint(c, node | id);
 	}
 	if (form->has_link) {
 		uint64_t port = hs_be16_load(hop + form->port);
-		uint32_t number = hs_collect_link_hint(c, node | port);
-		if (port == UINT16_MAX) // none
+		if (port == UINT16_MAX)
 			return false;
-		link = hs_collect_quick_link(c, form, hop, node, number, q);
-		if (!link)
-			return false;
+		entry.link = hs_collect_link_hint(c, node | port);
 	}
-	uint64_t device_ns = hs_collect_quick_time(form, hop);
-	if (queue)
-		queue->device_ns = device_ns;
-	if (link)
-		link->device_ns = device_ns;
-	return true;
+	return hs_collect_quick_values(c, form, hop, node, &entry, q);
 }
 
 HS_COLLECT_INLINE bool hs_collect_quick_strangers_with(struct hs_collect *c,

@@ -81,7 +81,8 @@ static bool may_evict(struct hs_collect_table *table, uint32_t second)
 		table->second = second;
 		table->taken = 0;
 	}
-	return table->taken < table->per_second;
+	return table->taken < table->per_second &&
+	       second - table->places[table->oldest].second >= table->keep_s;
 }
 
 uint32_t hs_collect_table_add(struct hs_collect_table *table, uint32_t hash, uint32_t second)

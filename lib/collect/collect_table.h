@@ -27,6 +27,7 @@ struct hs_collect_table {
 	uint32_t taken; // new keys in this second since it is full
 	uint32_t second;
 	uint32_t per_second; // most of them
+	uint32_t keep_s;     // an entry that was seen in so many seconds goes for no new key
 	uint64_t *known;     // counters
 	uint64_t *evicted;
 	uint64_t *refused;
@@ -38,7 +39,7 @@ void hs_collect_table_fini(struct hs_collect_table *table);
 uint64_t hs_collect_table_bytes(uint32_t capacity);
 
 // Makes room for a key that is not there. Returns the entry's number, or HS_COLLECT_NONE where the
-// table is full and took enough new keys in this second.
+// table is full, and took enough new keys in this second or has no entry that may go.
 uint32_t hs_collect_table_add(struct hs_collect_table *table, uint32_t hash, uint32_t second);
 
 void hs_collect_table_renew(struct hs_collect_table *table, uint32_t entry, uint32_t second);

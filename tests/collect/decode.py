@@ -330,17 +330,19 @@ def packet(what, tracked, settings, lenient=False):
         demand(whole >= 4, "packet")
         if len(data) < 4:
             return NO_PACKET
-    hops, partial = None, False
-    if tracked and fragment == 0 and protocol in (_TCP, _UDP):
+    hops, partial, found = None, False, None
+    if tracked and fragment == 0 and settings.carrier in _TUNNELS and not lenient:
+        found = _TUNNELS[settings.carrier](data, whole, protocol, ports, settings)
+    elif tracked and fragment == 0 and protocol in (_TCP, _UDP):
         if lenient:
             found = _lenient(copied, protocol, (protocol, *ports), settings.version)
-        else:
+        elif settings.carrier == "tcp_udp":
             found = _telemetry(copied, data, whole, protocol, dscp, ports, settings)
-        if found:
-            hops, partial, flow = found
-            if not flow:
-                return Packet(None, hops, partial)
-            protocol, *ports = flow
+    if found:
+        hops, partial, flow = found
+        if not flow:
+            return Packet(None, hops, partial)
+        protocol, *ports = flow
     key = (kind == "ipv4", bytes(src), bytes(dst), *ports, vlan, protocol)
     return Packet(key, hops, partial)
 
@@ -452,20 +454,95 @@ def _behind(protocol, data, whole, own_udp, unknown):
     return (protocol, number(data, 0, 2), number(data, 2, 2)) if protocol in (_TCP, _UDP) else (protocol, 0, 0)
 
 
+# ---- INT in tunnels ----
+# The flow is the tunnel's, as it was before the source. A tunnel is one of INT where so much of it came that
+# it says so.
+
+_GPE_PORT, _VXLAN_PORT, _GENEVE_PORT, _GRE_PROTOCOL = 4790, 4789, 6081, 0x88B5
+_GPE_PROTOCOL = {"2016-06": 0x05, "0.5": 0x05, "1.0": 0x08, "2.1": 0x82}
+_GENEVE_CLASS = {"2016-06": 0x00AB, "0.5": 0x00AB, "1.0": 0x00AB, "2.1": 0x0103}
+
+
+def _of_type(kind, data, whole, length, version):
+    """Hops and whether they are cut, of an INT header of this type: 1 MD, 2 destination, 3 MX."""
+    demand(kind in ((1, 2, 3) if version == "2.1" else (1, 2)) and length <= whole, "stack")
+    return _stack(data[:length], whole, length, version) if kind == 1 else (None, False)
+
+
+def _gre(data, whole, protocol, _ports, settings):
+    if protocol != _GRE or data[1] & 7 or number(data, 2, 2) != _GRE_PROTOCOL:
+        return None
+    at, flow = 4 + 4 * (data[0] & 0xB0).bit_count(), (_GRE, 0, 0)
+    if len(data) < at + 4:
+        return None, True, flow
+    kind, length, behind = data[at] >> 4, 4 * data[at + 1], at + 4 + 4 * data[at + 1]
+    demand(kind != 2, "stack")
+    found = *_of_type(kind, data[at + 4:], whole - at - 4, length, settings.version), flow
+    # What the source put the tunnel around is an IP packet that fills it.
+    if data[at] & 8 and not _is_ip(number(data, at + 2, 2), data[behind:], whole - behind):
+        demand(len(data) < whole, "stack")
+        return None, True, flow
+    return found
+
+
+def _is_ip(kind, data, whole):
+    """Whether this is an IPv4 or IPv6 packet of this length, as far as it came."""
+    head, at, length = (20, 2, whole) if kind == 0x0800 else (40, 4, whole - 40)
+    if kind not in (0x0800, 0x86DD) or whole < head or data and data[0] >> 4 != (4 if head == 20 else 6):
+        return False
+    came = data[at:at + 2]
+    return came == length.to_bytes(2, "big")[:len(came)]
+
+
+def _vxlan_gpe(data, whole, protocol, ports, settings):
+    if protocol != _UDP or ports[1] != _GPE_PORT:
+        return None
+    if len(data) < 16:  # plain VXLAN before the source, or not
+        return (None, False, None) if whole >= 16 else None
+    if not data[8] & 4 or data[11] != _GPE_PROTOCOL[settings.version]:
+        return None
+    demand(not data[8] & 0x30 and 8 <= number(data, 4, 2) <= whole, "stack")
+    new, shim, whole = settings.version == "2.1", data[16:], number(data, 4, 2) - 16
+    plain = 2 if new else 1  # the byte that says so
+    flow = (_UDP, ports[0], _VXLAN_PORT if shim[plain] & 0x80 else _GPE_PORT) if len(shim) > plain else None
+    if len(shim) < 4:
+        return None, True, flow
+    kind, length = (shim[0] >> 4, 4 * shim[1]) if new else (shim[0], 4 * shim[2] - 4)
+    return (*_of_type(kind, shim[4:], whole - 4, length, settings.version), flow)
+
+
+def _geneve(data, length, protocol, ports, settings):
+    if protocol != _UDP or ports[1] != _GENEVE_PORT or len(data) < 16 or data[8] >> 6:
+        return None
+    at, whole = 16, number(data, 4, 2)
+    end = 16 + 4 * (data[8] & 63)
+    while at + 4 <= min(end, len(data)):
+        size = 4 * (data[at + 3] & 31)
+        if number(data, at, 2) == _GENEVE_CLASS[settings.version] and data[at + 2] == 1:
+            demand(8 <= whole <= length and end <= whole, "stack")
+            return (*_of_type(1, data[at + 4:min(len(data), end)], end - at - 4, size, settings.version),
+                    (protocol, *ports))
+        at += 4 + size
+    return None
+
+
+_TUNNELS = {"gre": _gre, "vxlan_gpe": _vxlan_gpe, "geneve": _geneve}
+
+
 def _stack(data, whole, length, version):
     """data: from the INT header on, as much as there is. length: of header and stack. Returns hops
     and whether they are cut."""
     head = 12 if version == "2.1" else 8
     if len(data) < head:
         return None, True
-    words, bitmap = number(data, 0, 2) & 31 if version == "0.5" else data[2] & 31, number(data, 4, 2)
+    words, bitmap = data[1 if version in ("0.5", "2016-06") else 2] & 31, number(data, 4, 2)
     domain, stack = version == "2.1" and number(data, 6, 2), length - head
-    demand(data[0] >> 4 == {"0.5": 0, "1.0": 1, "2.1": 2}[version], "stack")
+    demand(data[0] >> 4 == {"0.5": 0, "1.0": 1, "2.1": 2}[version] if version != "2016-06" else data[0] < 64, "stack")
     demand(0 <= stack <= whole - head, "stack")
     if not (domain and number(data, 8, 2)):  # what the source alone added has any length
         demand(stack % (4 * words) == 0 if words else not stack, "stack")
     n = stack // (4 * words) if words else 0
-    if version == "0.5":
+    if version in ("0.5", "2016-06"):
         demand(words == bitmap.bit_count() and n == data[3] <= data[2], "stack")
     return _hops(data[head:], version, bitmap, words, n, domain, False)
 
@@ -475,10 +552,12 @@ def _hops(data, version, bitmap, words, n, domain, lenient):
     demand(n <= 64, "hops")
     meanings = [(bit, _meaning(version, bit)) for bit in range(16) if bitmap >> (15 - bit) & 1]
     narrow = lenient and words == bitmap.bit_count()
-    need = words if narrow else sum(sum(bits for _, bits in m) for _, m in meanings) // 32
+    need = words if narrow else sum((sum(bits for _, bits in m) + 1) // 32 for _, m in meanings)
     # Only a domain adds words that the bitmap does not name.
     demand(not n or words and words == need or domain and words > need, "stack")
     whole = min(n, len(data) // (4 * words)) if words else 0
+    if version == "2016-06":  # the first bit of each word: 1 in the last one of the stack
+        demand(all(data[4 * i] >> 7 == (i + 1 == n * words) for i in range(whole * words)), "stack")
     hops = [_hop(data, 4 * words * place, version, meanings, narrow, lenient) for place in range(whole)]
     return (hops, False) if whole == n else (hops or None, True)
 
@@ -504,7 +583,7 @@ def _lenient(data, protocol, flow, version):
 def _hop(data, at, version, meanings, narrow, lenient):
     values = {"time_bits": 64 if version == "2.1" else 32}
     for bit, meaning in meanings:
-        size = sum(width for _, width in meaning) // 8
+        size = (sum(width for _, width in meaning) + 1) // 8  # 2016-06 has 31 bits in a word
         if narrow and bit == 6 and version != "0.5":
             size, meaning = 4, (("", 32),)
         if lenient and bit == 3:

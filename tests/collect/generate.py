@@ -22,6 +22,17 @@ PORT, MARKER = 5005, 0x0123456789ABCDEF
 OWN = dict(zip((0x4000, 0x2000, 0x1000, 0x0800, 0x0400, 0x0200, 0x0100, 0x0080, 0x0001), range(9)))
 
 
+TUNNELS = {"2016-06": ("vxlan_gpe", "geneve"), "0.5": ("vxlan_gpe", "geneve"), "1.0": ("vxlan_gpe", "geneve"),
+           "2.1": ("gre", "vxlan_gpe", "geneve")}
+GPE_PROTOCOLS = {"2016-06": 5, "0.5": 5, "1.0": 8, "2.1": 0x82}
+
+
+def in_tunnel(rng):
+    """Settings of INT in a tunnel, of any version."""
+    version = rng.choice(tuple(TUNNELS))
+    return Settings(version, "dscp", formats.DSCP, 0x3F, PORT, MARKER, rng.choice(TUNNELS[version]))
+
+
 def settings(rng, version):
     mark = rng.choice(("dscp",) * 4 + ("udp_port", "probe"))
     if version == "1.0" and mark == "udp_port" or version == "0.5" and mark == "probe":
@@ -30,7 +41,7 @@ def settings(rng, version):
     return Settings(version, mark, formats.DSCP & mask, mask, PORT, MARKER)
 
 
-def config(rng, lenient=False):
+def config(rng, lenient=False, tunnels=False):
     """Small tables, so that entries have to go; or tables that keep everything."""
     small = rng.random() < 0.6
     sizes = {name: rng.randint(1, 40) if small else 100_000 for name in TABLES}
@@ -40,6 +51,8 @@ def config(rng, lenient=False):
     if rng.random() < 0.2:
         versions = [rng.choice(versions) for _ in range(3)]
     taken = [None if rng.random() < 0.1 else settings(rng, version) for version in versions]
+    if tunnels:
+        taken = [in_tunnel(rng) for _ in range(3)]
     if lenient:
         taken = [Settings("0.5", "dscp", formats.DSCP, 0x3F, 0, 0),
                  Settings("1.0", "dscp", formats.DSCP, 0x3F, 0, 0), rng.choice((None, taken[2]))]
@@ -118,9 +131,54 @@ class World:
                 data = bytes([data[0] | 4, data[1]]) + struct.pack("!H", flow[4]) + data[4:]
         return data, shown
 
+    def tunnel(self, flow, path, of):
+        """The bytes of an IP packet with INT in a tunnel, around another packet."""
+        rng, version, bitmap = self.rng, of.version, self.bitmap(of.version)
+        hops = [self.hop(node) for node in path]
+        within = formats.packet_of(("172.16.0.1", "172.16.0.2", 17, 1111, 2222), b"", bytes(rng.randint(8, 28)))
+        words = formats.words_of(formats.INSTRUCTIONS[version], bitmap)
+        if of.carrier == "geneve":  # an option has 31 words at most
+            hops = hops[:(28 if version == "2.1" else 29) // words if words else 0]
+        stack = formats.int_2016_stack(bitmap, hops) if version == "2016-06" else b"".join(
+            formats.values_of(formats.INSTRUCTIONS[version], bitmap, hop) for hop in reversed(hops))
+        body = formats.int_head(version, bitmap, len(hops)) + stack
+        make = {"gre": self.gre, "vxlan_gpe": self.vxlan_gpe, "geneve": self.geneve}[of.carrier]
+        return make(flow, version, body if rng.random() < 0.95 else b"", within)
+
+    def gre(self, flow, version, body, within):
+        """A tunnel that was there, or one that the source put around its packet."""
+        rng, flags, adds = self.rng, self.rng.choice((0, 0, 0x20, 0xB0)), self.rng.random() < 0.4
+        shim = struct.pack("!BBH", 0x10 | 8 * adds, len(body) // 4, 0x0800)
+        data = struct.pack("!BBH", flags, 0, 0x88B5 if body else 0x0800) + bytes(4 * flags.bit_count())
+        data += (shim + body if body else b"") + within
+        del version
+        return formats.ip(flow[0], flow[1], 47, data, rng.choice((0, formats.DSCP)))
+
+    def vxlan_gpe(self, flow, version, body, within):
+        """VXLAN-GPE, or plain VXLAN that the source made VXLAN-GPE."""
+        rng, plain, words = self.rng, 0x80 * (self.rng.random() < 0.4), len(body) // 4
+        if not body:
+            head, port = (b"\x08\0\0\0", 4789) if plain else (b"\x0c\0\0\x03", 4790)
+        else:
+            head, port = bytes((0x0C, 0, 0, GPE_PROTOCOLS[version])), 4790
+            body = bytes((0x10, words, plain, 3) if version == "2.1" else (1, plain, words + 1, 3)) + body
+        data = head + b"\0\1\x23\0" + body + formats.ethernet(within)
+        return formats.ip(flow[0], flow[1], 17, formats.udp(flow[3], port, data), rng.choice((0, formats.DSCP)))
+
+    def geneve(self, flow, version, body, within):
+        """With other options before and behind that of INT."""
+        rng, others = self.rng, (b"", bytes.fromhex("0102800111223344"), bytes.fromhex("01020001aabbccdd01050100"))
+        if body:
+            body = struct.pack("!HBB", 0x0103 if version == "2.1" else 0x00AB, 1, len(body) // 4) + body
+        text = rng.choice(others) + body + rng.choice(others)
+        data = struct.pack("!BBHI", len(text) // 4, 0, 0x6558, 0x12300) + text + formats.ethernet(within)
+        return formats.ip(flow[0], flow[1], 17, formats.udp(flow[3], 6081, data), rng.choice((0, formats.DSCP)))
+
     def packet(self, flow, path, of, tracked):
         """The bytes of an IP packet."""
         rng, inside = self.rng, b""
+        if of.carrier != "tcp_udp" and rng.random() < 0.9:
+            return self.tunnel(flow, path, of)
         udp_only = of.mark == "udp_port" and of.version == "2.1"
         if tracked and flow[2] in ((17,) if udp_only else (6, 17)) and rng.random() < 0.9:
             inside, flow = self.inside(flow, path, of)
@@ -301,8 +359,8 @@ class World:
             yield record._replace(time_ns=self.now)
 
 
-def of_seed(seed, n, lenient=False, changed=0.0):
+def of_seed(seed, n, lenient=False, changed=0.0, tunnels=False):
     """changed: the part of the datagrams in which some bytes are others."""
     rng = random.Random(seed)
-    chosen = config(rng, lenient)
+    chosen = config(rng, lenient, tunnels)
     return chosen, list(World(rng, chosen, changed).records(n))

@@ -133,8 +133,8 @@ def sent(words):
 
 
 def one(job):
-    seed, n, lenient, batch, changed = job
-    chosen, records = generate.of_seed(seed, n, lenient, changed)
+    seed, n, lenient, batch, changed, tunnels = job
+    chosen, records = generate.of_seed(seed, n, lenient, changed, tunnels)
     if batch > 1:  # what is pushed when is compared without bursts
         chosen = chosen._replace(push_ns=0)
         records = [record for record in records if not hasattr(record, "budget")]
@@ -149,11 +149,12 @@ def one(job):
         return seed, text, 0, 0, 0
 
 
-def random_reports(options):
+def random_reports(options, tunnels=False):
     """Every third configuration gets its datagrams in bursts; every fifth is INTCollector's; every
-    second gets datagrams in which bytes are changed."""
+    second gets datagrams in which bytes are changed. Those of tunnels are cut, but no byte is changed."""
     runs = max(1, options.reports * 2 // (3 * EACH))  # a datagram of 2.0 contains several
-    work = ((seed, EACH, seed % 5 == 4, 32 if seed % 3 == 2 else 1, options.changed * (seed % 2))
+    work = ((seed, EACH, seed % 5 == 4 and not tunnels, 32 if seed % 3 == 2 else 1,
+             options.changed * (seed % 2) * (not tunnels), tunnels)
             for seed in range(options.seed, options.seed + runs))
     total = points = read = 0
     failed = []
@@ -175,6 +176,7 @@ def tests(options):
     yield "frames of INTCollector", frames_of_intercollector
     yield "reports that the tool sends", reports_that_the_tool_sends
     yield "random reports", lambda: random_reports(options)
+    yield "random reports of packets with INT in GRE, VXLAN-GPE and Geneve", lambda: random_reports(options, True)
 
 
 def main():

@@ -57,9 +57,71 @@ static void exact_capacity(void **state)
 	for (uint32_t node = 1; node < 10; node++)
 		send(7, node, 11 + node, 4 * SECOND);
 	assert_int_equal(n->queues, 3);
-	assert_int_equal(n->queues_evicted, 2);
-	assert_int_equal(n->queues_refused, 4);
-	assert_int_equal(n->links_refused, 4);
+	assert_int_equal(n->queues_evicted, 0); // all were seen a short time ago
+	assert_int_equal(n->queues_refused, 6);
+	assert_int_equal(n->links_refused, 6);
+	send(7, 9, 21, 13 * SECOND);
+	assert_int_equal(n->queues_refused, 7);
+	send(7, 9, 22, 14 * SECOND);
+	assert_int_equal(n->queues_evicted, 1);
+	assert_int_equal(n->links_evicted, 1);
+	check_balance(c);
+	hs_collect_destroy(c);
+}
+
+enum {
+	LIVING = 20, // exporters, each with a queue and a link
+	ROOM = 100,
+	SECONDS = 60,
+	INVENTED = 3000 // in a second
+};
+
+static void report_of(uint32_t node, uint32_t sequence, int64_t now_ns)
+{
+	struct hop hop = {node, 10, 1, 2, 3, 4};
+	struct bytes b;
+
+	put_report(&b, node, sequence, 1, &hop, 1);
+	take(c, b.at, b.n, now_ns);
+}
+
+static unsigned whole_exporters(void)
+{
+	struct hs_collect_exporter e[ROOM];
+	uint64_t cursor = 0;
+	unsigned known = hs_collect_exporters(c, &cursor, e, ROOM), whole = 0;
+
+	for (unsigned i = 0; i < known; i++)
+		whole += e[i].node_id <= LIVING && e[i].datagrams == (SECONDS + 8) / 9 &&
+			 e[i].missing + e[i].late + e[i].duplicates + e[i].restarts == 0;
+	return whole;
+}
+
+// In each second between the reports of those that live, somebody invents many more than the tables
+// have room for.
+static void exporters_that_live_stay_in_a_flood_of_invented_ones(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.max_exporters = config.max_queues = config.max_links = ROOM;
+	c = collector(&config);
+	for (uint32_t s = 0; s < SECONDS; s++) {
+		for (uint32_t i = 1; i <= LIVING && s % 9 == 0; i++)
+			report_of(i, s / 9, SECOND * (s + 2) - 1);
+		for (uint32_t i = 0; i < INVENTED; i++)
+			report_of(1000 + s * INVENTED + i, 7, SECOND * (s + 2));
+	}
+	const struct hs_collect_counters *n = hs_collect_counters(c);
+	assert_int_equal(whole_exporters(), LIVING);
+	assert_true(n->exporters_evicted && n->exporters_evicted <= ROOM * SECONDS / 10);
+	assert_int_equal(n->exporters_evicted + n->exporters_refused + ROOM,
+			(uint64_t)INVENTED * SECONDS + LIVING);
+	// A queue or a link that had gone would be new again.
+	assert_true(n->queues_evicted && n->queues_evicted <= ROOM * SECONDS / 10);
+	assert_int_equal(n->queues_evicted, n->links_evicted);
+	assert_int_equal(n->queues_evicted + n->queues_refused + ROOM,
+			(uint64_t)INVENTED * SECONDS + LIVING);
 	check_balance(c);
 	hs_collect_destroy(c);
 }
@@ -341,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(exact_capacity),
+			cmocka_unit_test(exporters_that_live_stay_in_a_flood_of_invented_ones),
 			cmocka_unit_test(cursors),
 			cmocka_unit_test(gaps),
 			cmocka_unit_test(late_by_256),
