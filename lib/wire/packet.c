@@ -274,6 +274,12 @@ static bool pass_options(struct place *place, size_t bytes, struct hs_packet *pa
 	return true;
 }
 
+static void see_ipv4_payload(const struct place *place, uint8_t proto, struct hs_packet *packet)
+{
+	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMP || proto == HS_IP_GRE)
+		parse_l4(place, proto, packet);
+}
+
 static void parse_ipv4(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
 	const uint8_t *ip = frame + packet->l3_off;
@@ -297,8 +303,7 @@ static void parse_ipv4(const uint8_t *frame, size_t len, size_t frame_len, struc
 		packet->flags |= HS_PACKET_LATER;
 	if (!pass_options(&place, header - HS_IPV4_BYTES, packet) || fragment & HS_IPV4_OFFSET)
 		return;
-	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMP || proto == HS_IP_GRE)
-		parse_l4(&place, proto, packet);
+	see_ipv4_payload(&place, proto, packet);
 }
 
 bool hs_packet_parse_fast_ipv4(
@@ -369,6 +374,21 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 		parse_ipv4(frame, len, frame_len, packet);
 	else
 		parse_ipv6(frame, len, frame_len, options, packet);
+	if (packet->vlan_tags && !has_usual_tags(frame, packet))
+		packet->flags &= (uint16_t)~HS_PACKET_FLOW;
+}
+
+void hs_packet_parse_l4(const uint8_t *frame, size_t len, size_t at, uint8_t proto,
+		struct hs_packet *packet)
+{
+	struct place place = {
+			.frame = frame,
+			.len = len,
+			.at = at,
+			.end = packet->l3_off + (size_t)packet->l3_bytes,
+	};
+
+	see_ipv4_payload(&place, proto, packet);
 	if (packet->vlan_tags && !has_usual_tags(frame, packet))
 		packet->flags &= (uint16_t)~HS_PACKET_FLOW;
 }

@@ -67,6 +67,11 @@ struct hs_packet_options {
 void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 		const struct hs_packet_options *options, struct hs_packet *packet);
 
+// Reads the transport header of protocol `proto` at `at`, to which telemetry leads, as
+// hs_packet_parse reads the one to which IP's headers lead. For a packet that was parsed.
+void hs_packet_parse_l4(const uint8_t *frame, size_t len, size_t at, uint8_t proto,
+		struct hs_packet *packet);
+
 // Gives what hs_packet_parse gives where it returns true: untagged IPv4 without options, no
 // fragment, with TCP, UDP or ICMP. It is not inlined beside the fast path of IPv6, which would pay
 // for it.

@@ -18,6 +18,7 @@ ALLOWED = {
     "lib/telemetry/int": ["lib/base", "lib/wire", "lib/telemetry"],
     # Reports to collectors: bytes of a datagram, whatever the telemetry in the packet.
     "lib/telemetry/int_report": ["lib/base"],
+    "lib/telemetry/label": ["lib/base", "lib/wire"],
     # What reports say, of whatever INT the packet has.
     "lib/collect": ["lib/base", "lib/wire", "lib/telemetry", "lib/telemetry/int",
                     "lib/telemetry/int_report"],
