@@ -46,6 +46,15 @@ struct hs_egress *hs_egress_create(uint64_t rate_bps, uint32_t queue_packets)
 	return egress;
 }
 
+struct hs_egress *hs_egress_create_by_packet(uint32_t rate_pps, uint32_t queue_packets)
+{
+	struct hs_egress *egress = hs_egress_create(UINT64_C(8) * rate_pps, queue_packets);
+
+	if (egress)
+		egress->by_packet = true;
+	return egress;
+}
+
 void hs_egress_destroy(struct hs_egress *egress)
 {
 	rte_free(egress);
@@ -139,6 +148,12 @@ static inline void hold(struct hs_egress_worker *own)
 	own->locked = true;
 }
 
+// Bytes whose time a packet takes.
+static inline uint32_t timed(const struct hs_egress *egress, uint32_t bytes)
+{
+	return egress->by_packet ? 1 : bytes;
+}
+
 // Rounds down to a multiple of 1 / rate_bps ns, and up to what can be written.
 static __attribute__((noinline)) void make_exact(struct hs_egress *egress)
 {
@@ -174,14 +189,14 @@ static void settle(struct hs_egress_worker *own)
 	hs_egress_time departs = egress->departs, byte = egress->byte;
 	for (uint32_t i = 0; i < n; i++, at++, tail++) {
 		uint32_t bytes = rte_pktmbuf_pkt_len(own->mbufs[at & mask]);
-		departs += bytes * byte;
+		departs += timed(egress, bytes) * byte;
 		sum += bytes;
 		own->departs_ns[at & mask] = hs_egress_ns(departs);
 		own->sums[at & mask] = sum;
 		egress->departures[tail & mask] = hs_egress_ns(departs);
 	}
 	egress->departs = departs;
-	egress->inexact += sum - own->sum;
+	egress->inexact += egress->by_packet ? n : sum - own->sum;
 	egress->tail = tail;
 	own->tail = at;
 	own->sum = sum;
@@ -256,8 +271,8 @@ bool hs_egress_take(struct hs_egress_worker *own, uint32_t bytes)
 	own->before = egress->departs;
 	own->depth = hs_egress_depth(egress);
 	own->bytes = bytes;
-	egress->departs += bytes * egress->byte;
-	egress->inexact += bytes;
+	egress->departs += timed(egress, bytes) * egress->byte;
+	egress->inexact += timed(egress, bytes);
 	egress->departures[egress->tail++ & egress->mask] = hs_egress_ns(egress->departs);
 	return true;
 }
@@ -267,7 +282,7 @@ void hs_egress_give_back(struct hs_egress_worker *own)
 	if (!own->bytes)
 		return;
 	own->port->departs = own->before;
-	own->port->inexact -= own->bytes;
+	own->port->inexact -= timed(own->port, own->bytes);
 	own->port->tail--;
 	own->bytes = 0;
 }

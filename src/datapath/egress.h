@@ -5,11 +5,12 @@
 //
 // departure = max(now, departure of the packet before) + bytes * 8 / rate, with its fraction of a
 // nanosecond. `bytes` are those of the frame as the port gets it, after telemetry was inserted:
-// without FCS, preamble and gap. `now` is the receive time of the burst, without steps of the
-// clock, or that of another worker's burst that queued packets at the port before, if it is later.
-// depth: the packets that were queued before and depart after `now`: those that wait and the one
-// that is being sent. Up to `queue_packets` packets may wait beside the one that is being sent, so
-// that a packet whose depth is greater finds no place.
+// without FCS, preamble and gap. A rate in packets makes the time of each packet 1 / rate. `now` is
+// the receive time of the burst, without steps of the clock, or that of another worker's burst that
+// queued packets at the port before, if it is later. depth: the packets that were queued before and
+// depart after `now`: those that wait and the one that is being sent. Up to `queue_packets` packets
+// may wait beside the one that is being sent, so that a packet whose depth is greater finds no
+// place.
 //
 // Thread rule: struct hs_egress by the worker that opened it; struct hs_egress_worker by its owner
 // lcore, `depth_max` readable by any; create, join and destroy by control, while no worker runs.
@@ -40,6 +41,7 @@ static inline int64_t hs_egress_ns(hs_egress_time time)
 struct hs_egress {
 	hs_egress_time byte; // time of a byte, rounded up
 	uint64_t rate_bps;
+	bool by_packet; // each counts as one byte
 	uint32_t limit; // queue_packets
 	uint32_t mask;
 	bool shared; // several workers send by the port
@@ -77,8 +79,9 @@ struct hs_egress_worker {
 	hs_egress_time before; // what to go back to
 };
 
-// Rate and length as in hs_port_config. Returns NULL without memory. destroy accepts NULL.
+// Rates and length as in hs_port_config. Returns NULL without memory. destroy accepts NULL.
 struct hs_egress *hs_egress_create(uint64_t rate_bps, uint32_t queue_packets);
+struct hs_egress *hs_egress_create_by_packet(uint32_t rate_pps, uint32_t queue_packets);
 void hs_egress_destroy(struct hs_egress *egress);
 struct hs_egress_worker *hs_egress_join(struct hs_egress *egress);
 // EAL memory of a port's queue.

@@ -37,11 +37,12 @@ int hs_node_add_egress(struct hs_node *node, const struct hs_port *port)
 	const struct hs_port_config *config = &port->config;
 	struct hs_egress *egress = NULL;
 
-	if (config->rate_bps) {
+	if (config->rate_pps)
+		egress = hs_egress_create_by_packet(config->rate_pps, config->queue_packets);
+	else if (config->rate_bps)
 		egress = hs_egress_create(config->rate_bps, config->queue_packets);
-		if (!egress)
-			return -ENOMEM;
-	}
+	if (!egress && (config->rate_pps || config->rate_bps))
+		return -ENOMEM;
 	node->egress[port->index] = egress;
 	set_shared(node); // of ports before this one, too
 	for (unsigned w = 0; egress && w < node->config.n_workers; w++) {

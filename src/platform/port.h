@@ -54,6 +54,7 @@ struct hs_port_config {
 	uint16_t rx_queues;		// default 1
 	uint32_t id;			// what telemetry calls the port; 0: index + 1
 	uint64_t rate_bps;		// of an egress queue of the node's own; 0: none
+	uint32_t rate_pps;		// the same in packets, in place of rate_bps; 0: none
 	uint32_t queue_packets;		// that may wait there; 0: none
 };
 
