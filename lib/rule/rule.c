@@ -34,6 +34,15 @@ uint32_t hs_rule_flow_ns(const struct hs_rule *rule)
 	return 100000 + hash(number, rest, sizeof(rest)) % 900000;
 }
 
+const char *hs_rule_method_name(enum hs_rule_method method)
+{
+	static const char *const names[] = {[HS_RULE_FLEXINT] = "flexint",
+			[HS_RULE_INT] = "int",
+			[HS_RULE_LABEL] = "label"};
+
+	return names[method];
+}
+
 static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 {
 	const char *port_path = rule->src_port ? "src_port" : "dst_port";
@@ -110,8 +119,8 @@ static int refuse_unspecified(
 	if (host_bits || !hs_ip_address_is_any(ip))
 		return 0;
 	return hs_error_set(err, "bad_value", path,
-			is_4 ? "a host's address, or with method int 0.0.0.0/0 for any"
-			     : "a host's address, or with method int ::/0 for any",
+			is_4 ? "a host's address, or with method int or label 0.0.0.0/0 for any"
+			     : "a host's address, or with method int or label ::/0 for any",
 			"%s: \"%s\" is the address of no host", path, is_4 ? "0.0.0.0" : "::");
 }
 
@@ -126,13 +135,13 @@ static int check_prefixes(const struct hs_rule *rule, struct hs_error *err)
 	return rc ? rc : refuse_unspecified("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
 }
 
-// One flow needs one address at each end. Rules for sets of flows are INT's.
+// Each end of a flow of method flexint is one address. Rules for prefixes are of other methods.
 static int check_flexint(const struct hs_rule *rule, struct hs_error *err)
 {
 	if (rule->src_host_bits || rule->dst_host_bits) {
 		const char *path = rule->src_host_bits ? "src_ip" : "dst_ip";
 		return hs_error_set(err, "bad_value", path, "an IPv6 address",
-				"%s: method flexint needs an address, only method int takes a "
+				"%s: method flexint needs an address, methods int and label take a "
 				"prefix",
 				path);
 	}
@@ -179,7 +188,8 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 	return 0;
 }
 
-static int check_int(const struct hs_rule *rule, struct hs_error *err)
+// What is flexint's alone.
+static int check_others(const struct hs_rule *rule, struct hs_error *err)
 {
 	static const struct {
 		const char *key;
@@ -190,16 +200,18 @@ static int check_int(const struct hs_rule *rule, struct hs_error *err)
 			{"extract_report", offsetof(struct hs_rule, extract_report)},
 	};
 
-	if (!(rule->trace_type & HS_RULE_TRACE_INT))
+	if (rule->method == HS_RULE_INT && !(rule->trace_type & HS_RULE_TRACE_INT))
 		return hs_error_set(err, "missing_field", "instructions", "a list of names",
 				"instructions is missing");
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		if (*(const bool *)((const char *)rule + none[i].at))
 			return hs_error_set(err, "conflict", none[i].key, "false",
-					"%s: method int has none", none[i].key);
+					"%s: method %s has none", none[i].key,
+					hs_rule_method_name(rule->method));
 	}
 	return rule->fields ? hs_error_set(err, "conflict", "fields", "none",
-					      "fields: method int has none")
+					      "fields: method %s has none",
+					      hs_rule_method_name(rule->method))
 			    : 0;
 }
 
@@ -208,14 +220,14 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 	int rc = check_flow(rule, err);
 
 	if (rc == 0)
-		rc = hs_rule_check_method(
-				rule, rule->method == HS_RULE_INT ? "int" : "flexint", err);
+		rc = hs_rule_check_method(rule, hs_rule_method_name(rule->method), err);
 	if (rc == 0)
 		rc = check_versions(rule, err);
 	if (rc == 0)
 		rc = check_prefixes(rule, err);
 	if (rc == 0)
-		rc = rule->method == HS_RULE_INT ? check_int(rule, err) : check_flexint(rule, err);
+		rc = rule->method == HS_RULE_FLEXINT ? check_flexint(rule, err)
+						     : check_others(rule, err);
 	if (rc == 0 && rule->revision && !rule->owner)
 		rc = hs_error_set(err, "missing_field", "owner", "1 to 31 bytes",
 				"owner is missing: a revision is a number of its owner's");

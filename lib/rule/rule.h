@@ -13,6 +13,7 @@
 enum hs_rule_method {
 	HS_RULE_FLEXINT, // trace_type says what to collect
 	HS_RULE_INT,	 // instructions do
+	HS_RULE_LABEL,	 // each node adds an item of INT-label
 };
 
 // What a rule of method int may ask for, whatever the version.
@@ -25,6 +26,10 @@ enum hs_rule_instruction {
 // with HS_RULE_TRACE_BITMAP a bitmap of the version. No trace type of flexint has these bits.
 #define HS_RULE_TRACE_INT    UINT32_C(0x00100000)
 #define HS_RULE_TRACE_BITMAP UINT32_C(0x00010000)
+// The whole trace type of method label.
+#define HS_RULE_TRACE_LABEL UINT32_C(0x00200000)
+// Trace types with one of these bits are of other families than flexint.
+#define HS_RULE_TRACE_OTHERS (HS_RULE_TRACE_INT | HS_RULE_TRACE_LABEL)
 
 enum hs_rule_mode {
 	HS_MODE_COUNT,	     // every setting-th packet
@@ -105,6 +110,7 @@ struct hs_rule_update {
 };
 
 const char *hs_rule_protocol_name(uint8_t protocol);
+const char *hs_rule_method_name(enum hs_rule_method method);
 
 // Sets the defaults of the optional fields: transmit_report and hop_enabled true, the rest false or
 // 0.

@@ -168,8 +168,8 @@ static bool has_revision(const void *rule)
 	return ((const struct hs_rule *)rule)->revision != 0;
 }
 
-static const struct hs_schema_word methods[] = {
-		{"flexint", HS_RULE_FLEXINT}, {"int", HS_RULE_INT}, {NULL, 0}};
+static const struct hs_schema_word methods[] = {{"flexint", HS_RULE_FLEXINT}, {"int", HS_RULE_INT},
+		{"label", HS_RULE_LABEL}, {NULL, 0}};
 
 static bool is_flexint(const void *rule)
 {
@@ -197,11 +197,13 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.help = "groups the flows of one application"},
 		[HS_RULE_SRC_IP] = {"src_ip", HS_SCHEMA_PARSED, offsetof(struct hs_rule, src_ip),
 				PREFIX_BYTES, .text = &prefix_text, .required = true,
-				.allowed = "an IPv6 or IPv4 address, or with method int a prefix",
+				.allowed = "an IPv6 or IPv4 address, or with method int or label a "
+					   "prefix",
 				.help = "source of the flow; method flexint needs IPv6"},
 		[HS_RULE_DST_IP] = {"dst_ip", HS_SCHEMA_PARSED, offsetof(struct hs_rule, dst_ip),
 				PREFIX_BYTES, .text = &prefix_text, .required = true,
-				.allowed = "an IPv6 or IPv4 address, or with method int a prefix",
+				.allowed = "an IPv6 or IPv4 address, or with method int or label a "
+					   "prefix",
 				.help = "destination of the flow, of the same version"},
 		[HS_RULE_SRC_PORT] = {"src_port", HS_SCHEMA_UINT, IN_RULE(src_port), .max = 65535,
 				.allowed = "0 to 65535", .fallback = "0",
@@ -219,7 +221,7 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.allowed = "0x and 1 to 8 hex digits, bits of 0xF000E000 only",
 				.fallback = "must be given with method flexint",
 				.help = "what to collect: the source's half in the upper 16 bits, "
-					"the hops' in the lower; not with method int"},
+					"the hops' in the lower; with method flexint"},
 		[HS_RULE_MODE] = {"mode", HS_SCHEMA_WORD, IN_RULE(mode), .words = modes,
 				.required = true, .allowed = "count, frequency or probability",
 				.help = "which packets carry telemetry"},
@@ -272,7 +274,7 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.allowed = "1 to 9007199254740991, with owner", .fallback = "none",
 				.help = "the owner's number of this content"},
 		[HS_RULE_METHOD] = {"method", HS_SCHEMA_WORD, IN_RULE(method), .words = methods,
-				.given = is_of_method, .allowed = "flexint or int",
+				.given = is_of_method, .allowed = "flexint, int or label",
 				.fallback = "flexint", .help = "the family of telemetry"},
 		[HS_RULE_INSTRUCTIONS] = {"instructions", HS_SCHEMA_CUSTOM, IN_RULE(trace_type),
 				.read = hs_rule_read_instructions,
@@ -289,7 +291,7 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 		[HS_RULE_DSCP] = {"dscp", HS_SCHEMA_CUSTOM, IN_RULE(dscp), .read = read_dscp,
 				.print = print_dscp,
 				.shape = "{'type': 'integer', 'minimum': 0, 'maximum': 63}",
-				.allowed = "0 to 63, with method int", .fallback = "any",
+				.allowed = "0 to 63, with method int or label", .fallback = "any",
 				.help = "only packets of this class"},
 		[HS_RULE_ROWS] = {NULL},
 };

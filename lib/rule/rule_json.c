@@ -11,22 +11,26 @@ static int check_given(const json_t *object, const struct hs_rule *rule, struct 
 {
 	static const unsigned rows[] = {
 			HS_RULE_TRACE_TYPE, HS_RULE_INSTRUCTIONS, HS_RULE_INSTRUCTION_BITMAP};
+	static const unsigned allowed[] = {[HS_RULE_FLEXINT] = 1u << 0,
+			[HS_RULE_INT] = 1u << 1 | 1u << 2,
+			[HS_RULE_LABEL] = 0};
 	unsigned wanted = rule->method == HS_RULE_FLEXINT ? 0 : 1;
-	bool given[3];
+	bool given[3], needs = rule->method != HS_RULE_LABEL;
 
 	for (unsigned i = 0; i < 3; i++)
 		given[i] = json_object_get(object, hs_rule_fields[rows[i]].key);
 	for (unsigned i = 0; i < 3; i++) {
 		const struct hs_schema_field *field = &hs_rule_fields[rows[i]];
-		if (given[i] && (i > 0) != wanted)
+		if (given[i] && !(allowed[rule->method] >> i & 1))
 			return hs_error_set(err, "conflict", field->key,
-					hs_rule_fields[rows[wanted]].key, "%s: method %s has none",
-					field->key, wanted ? "int" : "flexint");
+					needs ? hs_rule_fields[rows[wanted]].key : "none",
+					"%s: method %s has none", field->key,
+					hs_rule_method_name(rule->method));
 	}
 	if (given[1] && given[2])
 		return hs_error_set(err, "conflict", hs_rule_fields[rows[2]].key, "one of the two",
 				"instruction_bitmap stands beside instructions");
-	if (!given[wanted] && !given[2])
+	if (needs && !given[wanted] && !given[2])
 		return hs_error_set(err, "missing_field", hs_rule_fields[rows[wanted]].key,
 				hs_rule_fields[rows[wanted]].allowed, "%s is missing",
 				hs_rule_fields[rows[wanted]].key);
@@ -47,6 +51,8 @@ int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_erro
 			&hs_rule_style, hs_rule_fields, (json_t *)object, "", &parsed, err);
 	if (rc == 0)
 		rc = check_given(object, &parsed, err);
+	if (parsed.method == HS_RULE_LABEL)
+		parsed.trace_type = HS_RULE_TRACE_LABEL;
 	if (rc == 0)
 		rc = hs_rule_check(&parsed, err);
 	if (rc == 0)

@@ -37,6 +37,13 @@ enum hs_bench_target {
 	HS_BENCH_MEMIF, // from and to dpdk-testpmd in two more processes
 };
 
+// Ports label (INT-label): nothing but the first packet, or each packet.
+enum hs_bench_label {
+	HS_BENCH_NO_LABEL,
+	HS_BENCH_LABEL_IDLE,
+	HS_BENCH_LABEL_ALL,
+};
+
 // What happens to reports on the other core.
 enum hs_bench_drain {
 	HS_BENCH_NO_DRAIN,
@@ -66,6 +73,7 @@ struct hs_bench_case {
 	enum hs_bench_forward forward;
 	enum hs_bench_target target;
 	enum hs_bench_drain drain;
+	enum hs_bench_label label;
 	uint32_t rules;
 	uint32_t every;	    // the interval of packets with telemetry in a rule
 	uint32_t masks;	    // number of masks that the rules have in turn: of wildcard ports, or

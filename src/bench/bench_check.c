@@ -75,6 +75,22 @@ static int check_ports(const struct hs_bench_setup *setup, const struct hs_port_
 	return rc;
 }
 
+// The first packet is due in any case.
+static int check_labels(const struct hs_bench_setup *setup, const struct hs_port_counters *now,
+		uint64_t received, struct hs_error *err)
+{
+	enum hs_event_count event = HS_EVENT_LABELLED_INTERVAL;
+	uint64_t labels =
+			now[HS_BENCH_OUT].events[event] - setup->before[HS_BENCH_OUT].events[event];
+	enum hs_bench_label label = setup->spec->label;
+
+	return expect("labelled packets", labels,
+			label == HS_BENCH_LABEL_ALL    ? received
+			: label == HS_BENCH_LABEL_IDLE ? 1
+						       : 0,
+			err);
+}
+
 int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_outcome *outcome,
 		struct hs_error *err)
 {
@@ -96,6 +112,8 @@ int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_out
 	if (!received)
 		return hs_error_set(err, "counters", "packets", "", "none came");
 	int rc = check_ports(setup, now, received, err);
+	if (rc == 0)
+		rc = check_labels(setup, now, received, err);
 	if (rc == 0)
 		rc = expect("packets that met a rule", t.rx, spec->matched ? received : 0, err);
 	if (rc == 0)

@@ -7,6 +7,7 @@
 #include "fib.h"
 #include "flexint.h"
 #include "int_steps.h"
+#include "label_steps.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -22,6 +23,7 @@
 #define EXTRA_BYTES	(UINT64_C(64) << 20) // memory of devices
 #define PROBE_FRAME_LEN 60
 #define START_NS	INT64_C(1700000040000000000)
+#define NEVER_NS	INT64_C(3600000000000) // an interval that no measurement outlasts
 
 // ---- the node ----
 
@@ -30,6 +32,17 @@ static enum hs_port_side side_of(enum hs_bench_role role, int port)
 	enum hs_bench_role host_at = port == HS_BENCH_IN ? HS_BENCH_SOURCE : HS_BENCH_SINK;
 
 	return role == host_at ? HS_SIDE_HOST : HS_SIDE_NETWORK;
+}
+
+// Without Base B, so that the interval alone decides.
+static const struct hs_label_profile *label_profile(enum hs_bench_label label)
+{
+	static struct hs_label_profile profile = {
+			.wire = {HS_LABEL_IP_PROTOCOL, HS_LABEL_MAX_HOPS}};
+	int64_t interval_ns = label == HS_BENCH_LABEL_ALL ? 0 : NEVER_NS;
+
+	hs_label_rule_init(&profile.rule, HS_LABEL_MAX_HOPS, interval_ns, interval_ns, HS_LABEL_F1);
+	return &profile;
 }
 
 static void node_config(const struct hs_bench_case *spec, struct hs_node_config *node)
@@ -55,6 +68,10 @@ static void node_config(const struct hs_bench_case *spec, struct hs_node_config 
 		if (side_of(spec->role, p) == HS_SIDE_NETWORK)
 			node->profiles[p] = (struct hs_profile){.family = &hs_int_steps[HS_INT_2_1],
 					.settings = hs_bench_int(spec->traffic.int_mx)};
+	for (int p = 0; spec->label && p < HS_BENCH_PORTS; p++)
+		if (side_of(spec->role, p) == HS_SIDE_NETWORK)
+			node->profiles[p] = (struct hs_profile){.family = &hs_label_steps,
+					.settings = label_profile(spec->label)};
 	if (spec->traffic.int_mx) {
 		node->n_exports = 1;
 		node->exports[0] = (struct hs_export_config){.format = HS_INT_REPORT_2_0,

@@ -14,6 +14,7 @@
 #include "in_band_settings.h"
 #include "influx_config.h"
 #include "int_settings.h"
+#include "label_profile.h"
 #include "node.h"
 #include "port.h"
 #include "qos.h"
@@ -40,23 +41,27 @@ struct hs_key_files {
 enum hs_method {
 	HS_METHOD_FLEXINT,
 	HS_METHOD_INT,
+	HS_METHOD_LABEL,
 };
 
 #define HS_PROFILE_UNSAID UINT32_MAX // of a number: the version's
 
-// What `profiles` has under a name. Keys of method int are as given; `settings` has what is in
-// force, and hs_node_config.profiles point to it.
+// What `profiles` has under a name. Keys of methods other than flexint are as given;
+// `settings`, `label` and `probe` have what is in force, and hs_node_config.profiles point to them.
 struct hs_profile_config {
 	char name[HS_PORT_NAME_MAX];
 	uint8_t method; // enum hs_method
 	uint8_t layout; // enum hs_flexint_layout, or HS_PROFILE_NO_LAYOUT
-	uint8_t version, mode, carrier, mark, malformed; // UINT8_MAX: left out
-	uint32_t dscp, dscp_mask, udp_port, max_hops, domain_id;
+	uint8_t version, mode, carrier, mark, malformed, function, recovery; // UINT8_MAX: left out
+	uint32_t dscp, dscp_mask, udp_port, max_hops, domain_id, ip_protocol;
 	uint32_t gre_protocol, gpe_protocol, geneve_class, geneve_type;
-	uint64_t probe_marker; // 0: none
+	uint64_t probe_marker;	       // 0: none
+	uint64_t interval_ns, rest_ns; // UINT64_MAX: left out
 	struct hs_int_settings settings;
+	struct hs_label_profile label;
 };
 #define HS_PROFILE_NO_LAYOUT UINT8_MAX
+#define HS_PROFILE_LABEL_NS  INT64_C(50000000) // interval_ns of method label, unless it is given
 
 // A receiver of `export`, with the name of its port as given.
 struct hs_export_item {

@@ -18,6 +18,13 @@ const struct hs_schema_word hs_config_report_words[] = {
 		{"2.0", HS_INT_REPORT_2_0},
 		{NULL, 0},
 };
+static const struct hs_schema_word format_words[] = {
+		{"0.5", HS_INT_REPORT_0_5},
+		{"1.0", HS_INT_REPORT_1_0},
+		{"2.0", HS_INT_REPORT_2_0},
+		{"label", HS_EXPORT_LABEL},
+		{NULL, 0},
+};
 static const struct hs_schema_word on_words[] = {
 		{"packet", HS_EXPORT_ON_PACKET},
 		{"change", HS_EXPORT_ON_CHANGE},
@@ -90,6 +97,11 @@ static bool has_port(const void *from)
 	return ((const struct hs_export_item *)from)->port[0];
 }
 
+static bool is_report(const void *from)
+{
+	return ((const struct hs_export_item *)from)->of.format != HS_EXPORT_LABEL;
+}
+
 static bool has_from(const void *from)
 {
 	static const uint8_t none[16];
@@ -118,8 +130,8 @@ static bool has_queue(const void *from)
 
 #define EXPORT(member) HS_SCHEMA_MEMBER(struct hs_export_item, member)
 static const struct hs_schema_field export_fields[] = {
-		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = hs_config_report_words,
-				.expected = "0.5, 1.0 or 2.0"},
+		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = format_words,
+				.expected = "0.5, 1.0, 2.0 or label"},
 		{"to", HS_SCHEMA_PARSED, EXPORT(of.to), .required = true, .text = &to_text,
 				.expected = "like 192.0.2.9:32766 or [2001:db8::9]:32766"},
 		{"port", HS_SCHEMA_TEXT, EXPORT(port), .min = 1, .max = HS_PORT_NAME_MAX - 1,
@@ -128,15 +140,16 @@ static const struct hs_schema_field export_fields[] = {
 				.expected = "an IPv4 or IPv6 address", .given = has_from},
 		{"mac", HS_SCHEMA_PARSED, EXPORT(of.mac), .text = &mac_text,
 				.expected = "like 02:00:00:00:00:09", .given = has_port},
-		{"hw_id", HS_SCHEMA_UINT, EXPORT(of.hw_id), .max = HS_INT_REPORT_MAX_HW_ID},
+		{"hw_id", HS_SCHEMA_UINT, EXPORT(of.hw_id), .max = HS_INT_REPORT_MAX_HW_ID,
+				.given = is_report},
 		{"bytes", HS_SCHEMA_UINT, EXPORT(of.bytes), .min = HS_EXPORT_MIN_BYTES,
-				.max = HS_EXPORT_MAX_BYTES},
-		{"flows", HS_SCHEMA_BOOL, EXPORT(of.flows)},
+				.max = HS_EXPORT_MAX_BYTES, .given = is_report},
+		{"flows", HS_SCHEMA_BOOL, EXPORT(of.flows), .given = is_report},
 		{"on", HS_SCHEMA_WORD, EXPORT(of.on), .words = on_words,
 				.expected = "packet or change", .given = has_flows},
 		{"latency_change_ns", HS_SCHEMA_UINT, EXPORT(of.latency_change_ns),
 				.max = UINT32_MAX, .given = is_on_change},
-		{"drops", HS_SCHEMA_BOOL, EXPORT(of.drops)},
+		{"drops", HS_SCHEMA_BOOL, EXPORT(of.drops), .given = is_report},
 		{"queue_packets", HS_SCHEMA_UINT, EXPORT(of.queue_packets), .min = 1,
 				.max = HS_PORT_QUEUE_MAX, .given = has_queue},
 		{"queue_quota", HS_SCHEMA_UINT, EXPORT(of.queue_quota), .min = 1, .max = UINT32_MAX,
@@ -172,12 +185,20 @@ static int check_item(
 		const char *why;
 	} rules[] = {
 			{"mac", "port", has_port, ": without port, the kernel finds the receiver"},
+			{"hw_id", "a format of reports", is_report},
+			{"bytes", "a format of reports", is_report},
+			{"flows", "a format of reports", is_report},
+			{"drops", "a format of reports", is_report},
+			{"queue_packets", "a format of reports", is_report},
 			{"on", "flows", has_flows},
 			{"latency_change_ns", "on: change", is_on_change},
 			{"queue_quota", "queue_packets", has_queue},
 	};
-	const struct hs_export_item *export = &((struct hs_config *)into)->exports[index];
+	struct hs_export_item *export = &((struct hs_config *)into)->exports[index];
 	char at[96], only[64];
+
+	if (!is_report(export)) // nothing of a report
+		export->of.flows = false;
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (!json_object_get(item, rules[i].key) || rules[i].is_used(export))
@@ -189,7 +210,7 @@ static int check_item(
 	}
 	if (has_port(export) && check_port_keys(item, path, err) < 0)
 		return -EINVAL;
-	if (export->of.flows || export->of.drops || export->of.queue_packets)
+	if (!is_report(export) || export->of.flows || export->of.drops || export->of.queue_packets)
 		return 0;
 	return hs_error_set(err, "missing_field", path, "flows, drops or queue_packets",
 			"the receiver would get no report");
@@ -257,6 +278,8 @@ static int check_hw_ids(const struct hs_config *config, unsigned index, struct h
 	unsigned n = config->node.n_workers, most = HS_INT_REPORT_MAX_HW_ID + 1 - n;
 	char at[48], allowed[32];
 
+	if (!is_report(&config->exports[index])) // without sequence numbers
+		return 0;
 	snprintf(at, sizeof(at), "export[%u].hw_id", index);
 	snprintf(allowed, sizeof(allowed), "0 to %u", most);
 	if (export->hw_id > most)
@@ -265,7 +288,8 @@ static int check_hw_ids(const struct hs_config *config, unsigned index, struct h
 	for (unsigned i = 0; i < index; i++) {
 		const struct hs_export_config *other = &config->exports[i].of;
 		int apart = export->hw_id - other->hw_id;
-		if (memcmp(&other->to, &export->to, sizeof(export->to)) != 0 ||
+		if (other->format == HS_EXPORT_LABEL ||
+				memcmp(&other->to, &export->to, sizeof(export->to)) != 0 ||
 				abs(apart) >= (int)n)
 			continue;
 		return hs_error_set(err, "duplicate", at, "hw_ids of its own, one for each worker",

@@ -7,6 +7,7 @@
 #include "schema.h"
 
 struct hs_config;
+struct hs_profile_config;
 
 // The index of the port with this name; -1: there is none.
 int hs_config_port_index(const struct hs_config *config, const char *name);
@@ -31,6 +32,12 @@ extern const struct hs_schema_field hs_config_profile_fields[];
 extern const struct hs_profile_config hs_config_profile_fresh;
 int hs_config_check_profile(
 		struct hs_profile_config *profile, const char *path, struct hs_error *err);
+// The same of one of method label: fills in `label`.
+#define HS_CONFIG_LABEL_MOST_NS INT64_C(3600000000000)
+int hs_config_check_label(
+		struct hs_profile_config *profile, const char *path, struct hs_error *err);
+// Checks what ports that label need of the others, and of `export`. 0, or -EINVAL with *err.
+int hs_config_check_labels(struct hs_config *config, struct hs_error *err);
 // "0.5", "1.0", "2.0": enum hs_int_report_version.
 extern const struct hs_schema_word hs_config_report_words[];
 // "busy", "adaptive", and a list of cores: fields of struct hs_config.

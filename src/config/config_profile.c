@@ -8,6 +8,7 @@
 #include "flexint_steps.h"
 #include "int_fields.h"
 #include "int_steps.h"
+#include "label_steps.h"
 #include "profile_marks.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 static const struct hs_schema_word method_words[] = {
 		{"flexint", HS_METHOD_FLEXINT},
 		{"int", HS_METHOD_INT},
+		{"label", HS_METHOD_LABEL},
 		{NULL, 0},
 };
 static const struct hs_schema_word version_words[] = {
@@ -45,6 +47,13 @@ static const struct hs_schema_word mark_words[] = {
 		{"dscp", HS_INT_MARK_DSCP},
 		{"udp_port", HS_INT_MARK_UDP_PORT},
 		{"probe_marker", HS_INT_MARK_PROBE},
+		{NULL, 0},
+};
+
+static const struct hs_schema_word function_words[] = {
+		{"f1", HS_LABEL_F1},
+		{"f2", HS_LABEL_F2},
+		{"f3", HS_LABEL_F3},
 		{NULL, 0},
 };
 
@@ -110,10 +119,22 @@ GIVEN(gre_protocol)
 GIVEN(gpe_protocol)
 GIVEN(geneve_class)
 GIVEN(geneve_type)
+GIVEN(ip_protocol)
+GIVEN(function)
 
 static bool has_probe_marker(const void *from)
 {
 	return ((const struct hs_profile_config *)from)->probe_marker;
+}
+
+static bool has_interval_ns(const void *from)
+{
+	return ((const struct hs_profile_config *)from)->interval_ns != UINT64_MAX;
+}
+
+static bool has_rest_ns(const void *from)
+{
+	return ((const struct hs_profile_config *)from)->rest_ns != UINT64_MAX;
 }
 
 #define PROFILE(member) HS_SCHEMA_MEMBER(struct hs_profile_config, member)
@@ -123,7 +144,7 @@ static bool has_probe_marker(const void *from)
 	PROFILE(member), .min = (least), .max = (greatest), .given = has_##member
 const struct hs_schema_field hs_config_profile_fields[] = {
 		{"method", HS_SCHEMA_WORD, PROFILE(method), .required = true, .words = method_words,
-				.expected = "flexint or int"},
+				.expected = "flexint, int or label"},
 		{"layout", HS_SCHEMA_WORD, PROFILE(layout), .words = hs_config_layout_words,
 				.expected = HS_CONFIG_LAYOUTS, .given = has_layout},
 		{"version", HS_SCHEMA_WORD, WORD(version, "2016-06, 0.5, 1.0 or 2.1")},
@@ -143,6 +164,10 @@ const struct hs_schema_field hs_config_profile_fields[] = {
 		{"gpe_protocol", HS_SCHEMA_UINT, NUMBER(gpe_protocol, 5, 255)},
 		{"geneve_class", HS_SCHEMA_UINT, NUMBER(geneve_class, 0, 65535)},
 		{"geneve_type", HS_SCHEMA_UINT, NUMBER(geneve_type, 1, 125)},
+		{"ip_protocol", HS_SCHEMA_UINT, NUMBER(ip_protocol, 0, 255)},
+		{"interval_ns", HS_SCHEMA_UINT, NUMBER(interval_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
+		{"rest_ns", HS_SCHEMA_UINT, NUMBER(rest_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
+		{"function", HS_SCHEMA_WORD, WORD(function, "f1, f2 or f3")},
 		{NULL},
 };
 
@@ -162,6 +187,10 @@ const struct hs_profile_config hs_config_profile_fresh = {
 		.gpe_protocol = HS_PROFILE_UNSAID,
 		.geneve_class = HS_PROFILE_UNSAID,
 		.geneve_type = HS_PROFILE_UNSAID,
+		.ip_protocol = HS_PROFILE_UNSAID,
+		.interval_ns = UINT64_MAX,
+		.rest_ns = UINT64_MAX,
+		.function = UINT8_MAX,
 };
 
 // ---- method int ----
@@ -192,36 +221,52 @@ static void make_settings(struct hs_profile_config *profile)
 #undef TAKE
 }
 
-// The first key that the profile's method, carrier or mark has no use for.
-static const char *useless_key(const struct hs_profile_config *profile)
+static bool is_of_label(const struct hs_schema_field *field)
+{
+	return field->given == has_ip_protocol || field->given == has_interval_ns ||
+	       field->given == has_rest_ns || field->given == has_function;
+}
+
+// Whether the profile's method, carrier or mark has a use for the key.
+static bool is_useful(const struct hs_profile_config *profile, const struct hs_schema_field *field)
 {
 	const struct hs_int_settings *settings = &profile->settings;
 	bool is_int = profile->method == HS_METHOD_INT;
+	bool is_label = profile->method == HS_METHOD_LABEL;
 	bool tcp_udp = is_int && settings->carrier == HS_INT_TCP_UDP;
 	bool by_dscp = tcp_udp && settings->mark == HS_INT_MARK_DSCP;
 
+	if (field->given == has_layout)
+		return profile->method == HS_METHOD_FLEXINT;
+	if (is_of_label(field))
+		return is_label;
+	if (field->given == has_max_hops || field->given == has_malformed)
+		return is_int || is_label;
+	if (field->given == has_mark)
+		return tcp_udp;
+	if (field->given == has_dscp || field->given == has_dscp_mask)
+		return by_dscp;
+	if (field->given == has_udp_port)
+		return tcp_udp && settings->mark == HS_INT_MARK_UDP_PORT;
+	if (field->given == has_probe_marker)
+		return tcp_udp && settings->mark == HS_INT_MARK_PROBE;
+	if (field->given == has_gre_protocol)
+		return is_int && settings->carrier == HS_INT_GRE;
+	if (field->given == has_gpe_protocol)
+		return is_int && settings->carrier == HS_INT_VXLAN_GPE;
+	if (field->given == has_geneve_class || field->given == has_geneve_type)
+		return is_int && settings->carrier == HS_INT_GENEVE;
+	if (field->given == has_domain_id)
+		return is_int && settings->version == HS_INT_2_1;
+	return is_int;
+}
+
+// The first key that is given and has no use.
+static const char *useless_key(const struct hs_profile_config *profile)
+{
 	for (const struct hs_schema_field *field = hs_config_profile_fields + 1; field->key;
 			field++) {
-		bool useful = is_int;
-		if (field->given == has_layout)
-			useful = !is_int;
-		else if (field->given == has_mark)
-			useful = tcp_udp;
-		else if (field->given == has_dscp || field->given == has_dscp_mask)
-			useful = by_dscp;
-		else if (field->given == has_udp_port)
-			useful = tcp_udp && settings->mark == HS_INT_MARK_UDP_PORT;
-		else if (field->given == has_probe_marker)
-			useful = tcp_udp && settings->mark == HS_INT_MARK_PROBE;
-		else if (field->given == has_gre_protocol)
-			useful = is_int && settings->carrier == HS_INT_GRE;
-		else if (field->given == has_gpe_protocol)
-			useful = is_int && settings->carrier == HS_INT_VXLAN_GPE;
-		else if (field->given == has_geneve_class || field->given == has_geneve_type)
-			useful = is_int && settings->carrier == HS_INT_GENEVE;
-		else if (field->given == has_domain_id)
-			useful = is_int && settings->version == HS_INT_2_1;
-		if (field->given(profile) && !useful)
+		if (field->given(profile) && !is_useful(profile, field))
 			return field->key;
 	}
 	return NULL;
@@ -246,6 +291,8 @@ int hs_config_check_profile(
 					"%s does not go with version %s and what stands before it",
 					key, hs_int_version_name(profile->version));
 	}
+	if (profile->method == HS_METHOD_LABEL && hs_config_check_label(profile, path, err) < 0)
+		return -EINVAL;
 	if (profile->method == HS_METHOD_FLEXINT && !has_layout(profile))
 		profile->layout = HS_LAYOUT_ALIGNED;
 	key = useless_key(profile);
@@ -302,6 +349,34 @@ static int check_marks(const struct hs_config *config, unsigned index,
 	return 0;
 }
 
+static bool is_alike(const struct hs_profile_config *a, const struct hs_profile_config *b)
+{
+	return a->label.wire.ip_protocol == b->label.wire.ip_protocol &&
+	       a->label.wire.max_hops == b->label.wire.max_hops &&
+	       (a->malformed == PASS) == (b->malformed == PASS);
+}
+
+// All ports that label are of one network, so that no port ends another's items, and host ports
+// have what all of them have.
+static int check_alike(const struct hs_config *config, unsigned index,
+		const struct hs_profile_config *profile, struct hs_error *err)
+{
+	char at[48];
+
+	snprintf(at, sizeof(at), "ports[%u].profile", index);
+	for (unsigned i = 0; i < index; i++) {
+		const struct hs_profile_config *its = find(config, config->ports[i].profile);
+		if (!its || its->method != HS_METHOD_LABEL || is_alike(its, profile))
+			continue;
+		return hs_error_set(err, "conflict", at,
+				"profiles with the same ip_protocol, max_hops and malformed",
+				"profiles \"%s\" and \"%s\" of method label differ in ip_protocol, "
+				"max_hops or malformed, which are the same at all ports of a node",
+				its->name, profile->name);
+	}
+	return 0;
+}
+
 // "one of dc, lab"
 static void list_names(const struct hs_config *config, char *text, size_t size)
 {
@@ -335,6 +410,12 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 		config->node.profiles[index] = (struct hs_profile){
 				.family = &hs_flexint_steps, .layout = profile->layout};
 		return 0;
+	}
+	if (profile->method == HS_METHOD_LABEL) {
+		config->node.profiles[index] = (struct hs_profile){.family = &hs_label_steps,
+				.settings = &profile->label,
+				.pass_malformed = profile->malformed == PASS};
+		return check_alike(config, index, profile, err);
 	}
 	config->node.profiles[index] =
 			(struct hs_profile){.family = &hs_int_steps[profile->version],

@@ -6,14 +6,21 @@
 
 #include "error.h"
 #include "int_settings.h"
+#include "label_profile.h"
 #include "node.h"
 #include "rule.h"
 
 // The settings of a profile of method int; NULL: it has none, or another method.
 const struct hs_int_settings *hs_profile_int(const struct hs_profile *profile);
 
+// The same of method label.
+const struct hs_label_profile *hs_profile_label(const struct hs_profile *profile);
+// The method of rules; flexint of a port without a profile, and of one of method probe.
+enum hs_rule_method hs_profile_method(const struct hs_profile *profile);
+
 // A rule of method int needs a network port with a profile of that method, and for each of its
-// instructions a version among those of the ports. Returns 0, or -EINVAL with *err ("no_profile" at
+// instructions a version among those of the ports. A rule of method label needs such a port, too,
+// and max_hops of at most 127. Returns 0, or -EINVAL with *err ("no_profile" or "unsupported" at
 // method, "unsupported" at instructions or instruction_bitmap).
 int hs_rule_admission(const struct hs_node_config *node, const struct hs_rule *rule,
 		struct hs_error *err);

@@ -138,8 +138,7 @@ static void look_at_ports(struct look *look)
 		look->has_network |= network;
 		// A network port without a profile has method flexint.
 		look->has_method |= network &&
-				    look->rule->method == (hs_profile_int(profile) ? HS_RULE_INT
-									     : HS_RULE_FLEXINT);
+				    look->rule->method == hs_profile_method(profile);
 		if (network && look->rule->method == HS_RULE_INT && hs_profile_int(profile))
 			look_at_profile(look, hs_profile_int(profile));
 	}
@@ -190,7 +189,7 @@ static void explain_absence(const struct look *look)
 // A packet is given telemetry where it goes from a host port to a network port.
 static void explain_place(const struct look *look)
 {
-	const char *method = look->rule->method == HS_RULE_INT ? "int" : "flexint";
+	const char *method = hs_rule_method_name(look->rule->method);
 
 	if (!look->has_network)
 		add(look, (struct reason){.word = "no_network_port"},
@@ -225,6 +224,11 @@ static void explain_sending(const struct look *look)
 				c->rx_packets);
 }
 
+static bool is_label(const struct look *look)
+{
+	return look->rule->method == HS_RULE_LABEL;
+}
+
 static void explain_room(const struct look *look)
 {
 	const struct hs_flow_counters *c = &look->counts;
@@ -247,9 +251,11 @@ static void explain_room(const struct look *look)
 				c->no_room_headroom);
 	if (c->no_room_option && !look->of)
 		add(look, (struct reason){.word = "no_room_option", .packets = c->no_room_option},
-				"%" PRIu64 " packets went on without this node's data: their option "
-				"is full",
-				c->no_room_option);
+				"%" PRIu64 " packets went on without this node's data: %s",
+				c->no_room_option,
+				is_label(look) ? "they are fragments, or an item has no place "
+						 "in them (unlabelled_* of the port)"
+					       : "their option is full");
 }
 
 // Where a profile of INT looks for its place in packets.
@@ -300,7 +306,7 @@ static void explain_reporting(const struct look *look)
 }
 
 // Returns whether sampling alone explains that fewer than two packets were given telemetry, which
-// metrics need. Mode count begins with the first packet.
+// metrics need; of a rule of method label, that none was. Mode count begins with the first packet.
 // A packet that was due and had no room makes the next one due.
 static bool is_sampled_out(const struct look *look)
 {
@@ -309,7 +315,7 @@ static bool is_sampled_out(const struct look *look)
 	bool may = look->has_host && look->has_network && look->has_method;
 	bool refused = c->no_room_mtu || c->no_room_headroom || c->no_room_option;
 
-	if (!may || c->int_packets > 1 || (!c->int_packets && refused) ||
+	if (!may || c->int_packets > !is_label(look) || (!c->int_packets && refused) ||
 			(look->of && !look->has_carrier))
 		return false;
 	return (look->rule->mode == HS_MODE_COUNT && packets <= setting) ||
@@ -323,10 +329,16 @@ static void explain_sampling(const struct look *look)
 
 	if (!is_sampled_out(look))
 		return;
-	add(look, reason,
-			"%" PRIu64 " packets came, and by mode and setting %" PRIu64
-			" of them carried telemetry: metrics need two",
-			c->rx_packets, c->int_packets);
+	if (is_label(look))
+		add(look, reason,
+				"%" PRIu64 " packets came, and by mode and setting none of them "
+				"became one of a specific flow here",
+				c->rx_packets);
+	else
+		add(look, reason,
+				"%" PRIu64 " packets came, and by mode and setting %" PRIu64
+				" of them carried telemetry: metrics need two",
+				c->rx_packets, c->int_packets);
 }
 
 // Packets came, and none with telemetry.
@@ -351,8 +363,9 @@ static void explain_silence(const struct look *look)
 			!c->no_room_option && (!look->of || look->has_carrier))
 		add(look, (struct reason){.word = "no_telemetry", .packets = c->rx_packets},
 				"%" PRIu64 " packets came without telemetry, and none went from a "
-				"host port to a network port here",
-				c->rx_packets);
+				"host port to a network port here%s",
+				c->rx_packets,
+				is_label(look) ? ", or the port says why not (unlabelled_*)" : "");
 }
 
 static void explain_reports(const struct look *look)
@@ -374,6 +387,24 @@ static void explain_reports(const struct look *look)
 				"one report was made, which is the baseline: metrics begin with "
 				"the "
 				"second");
+}
+
+// Items go to receivers of `export`, whether the rule knows or not.
+static void explain_label(const struct look *look)
+{
+	const struct hs_flow_counters *c = &look->counts;
+	uint64_t with = c->int_packets + c->hop_entries + c->sink_packets;
+
+	if (!with)
+		return;
+	if (!c->sink_packets)
+		explain_sampling(look);
+	add(look, (struct reason){.word = "label", .packets = with},
+			"%" PRIu64 " packets became those of a specific flow here, %" PRIu64
+			" others were labelled here, and items of %" PRIu64
+			" were taken out here: receivers of export with format label get the "
+			"items, and a rule of method label has no metrics",
+			c->int_packets, c->hop_entries, c->sink_packets);
 }
 
 // Telemetry leaves this node, and the sink is another.
@@ -412,7 +443,9 @@ static void explain_measuring(const struct look *look)
 
 	if (c->rx_packets && !c->int_packets && !c->hop_entries && !c->sink_packets)
 		explain_silence(look);
-	if (c->sink_packets || c->reports_made)
+	if (is_label(look))
+		explain_label(look);
+	else if (c->sink_packets || c->reports_made)
 		explain_reports(look);
 	else if (c->int_packets || c->hop_entries)
 		explain_elsewhere(look);

@@ -54,7 +54,8 @@ static int send_one(struct hs_export_target *target, unsigned receiver, struct r
 {
 	uint8_t *datagram = rte_pktmbuf_mtod(m, uint8_t *);
 
-	hs_int_report_renumber(target->config.format, datagram, target->outlet->sequence);
+	if (target->config.format != HS_EXPORT_LABEL)
+		hs_int_report_renumber(target->config.format, datagram, target->outlet->sequence);
 	int rc = send(context, receiver, datagram, rte_pktmbuf_data_len(m));
 	if (rc == 0)
 		target->outlet->sequence++;

@@ -33,6 +33,7 @@ struct rte_mbuf;
 #define HS_EXPORT_HOPS	       13   // whose latencies are compared
 #define HS_EXPORT_NO_PORT      UINT16_MAX // of a receiver to which control sends
 #define HS_EXPORT_RING	       1024	  // for such a receiver: a power of 2
+#define HS_EXPORT_LABEL	       0x80	  // a format that is no report: items of INT-label
 
 enum hs_export_on {
 	HS_EXPORT_ON_PACKET, // each packet that carries telemetry to its end, or is due
@@ -98,6 +99,15 @@ void hs_export_close(struct hs_worker *worker);
 void hs_export_prepare(struct hs_worker *worker, const struct hs_int_report *report);
 // Does what hs_export_flow does with the report that was prepared.
 void hs_export_prepared(struct hs_worker *worker, const struct rte_mbuf *packet);
+
+// ---- what a family writes ----
+
+// Writes a payload of the bytes that hs_export_payload was given.
+typedef void (*hs_export_write_fn)(const void *of, uint8_t *payload);
+// Makes a datagram for each receiver of a format that is no report. A datagram that is longer than
+// a buffer, or than the port's MTU, is lost as one without a buffer.
+void hs_export_payload(struct hs_worker *worker, uint8_t format, size_t bytes,
+		hs_export_write_fn write, const void *of);
 
 // ---- what happened at this node ----
 

@@ -39,6 +39,12 @@ struct hs_family {
 	// below are called for each packet.
 	hs_run_fn fast_source, fast_transit, fast_sink;
 
+	// Of a family that needs no rule: whether some packet of a run to `out` is looked at,
+	// though none has telemetry or a rule. Then fast_source, fast_transit and fast_sink are the
+	// general path, too. NULL: none.
+	bool (*is_due)(const struct hs_worker *worker, const struct hs_burst *burst,
+			const struct hs_port *out);
+
 	// What the general path does with a run from a network before its steps. NULL: nothing.
 	void (*watch)(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 			unsigned end, struct hs_port *out);

@@ -60,9 +60,11 @@ static inline __attribute__((always_inline)) void hs_run_end(struct hs_worker *w
 
 // ---- to a network ----
 
-static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_worker *worker,
+// `each` is called for every packet that is sent, behind `step`; NULL: there is none.
+static inline __attribute__((always_inline)) void hs_run_to_network_each(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
-		enum hs_role role, hs_network_step_fn step, struct hs_egress_worker *egress)
+		enum hs_role role, hs_network_step_fn step, hs_network_step_fn each,
+		struct hs_egress_worker *egress)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
 	const uint32_t longest = hs_longest_frame(out);
@@ -90,6 +92,8 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 		}
 		if (role == HS_IN_TRANSIT && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
 			step(worker, burst, i, out);
+		if (each)
+			each(worker, burst, i, out);
 		hs_count_length(worker, burst, i, longest);
 		if (egress && unlikely(worker->exporter))
 			hs_export_queue(worker, burst, i, out);
@@ -98,21 +102,35 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 	hs_run_end(worker, burst, out, egress, queue, at);
 }
 
+static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		enum hs_role role, hs_network_step_fn step, struct hs_egress_worker *egress)
+{
+	hs_run_to_network_each(worker, burst, first, end, out, role, step, NULL, egress);
+}
+
 // Takes the packets [first, end) to `out`, a network. `step` is called for packets that are
 // counted: in transit for those with telemetry, else for those that hs_flow_due names.
-static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_worker *worker,
+static inline __attribute__((always_inline)) void hs_to_network_each(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
-		enum hs_role role, hs_network_step_fn step)
+		enum hs_role role, hs_network_step_fn step, hs_network_step_fn each)
 {
 	struct hs_egress_worker *egress = hs_egress_of(worker, out);
 
 	if (likely(!egress)) {
-		hs_run_to_network(worker, burst, first, end, out, role, step, NULL);
+		hs_run_to_network_each(worker, burst, first, end, out, role, step, each, NULL);
 		return;
 	}
 	hs_egress_open(worker, out, hs_burst_steady_ns(burst), end - first);
-	hs_run_to_network(worker, burst, first, end, out, role, step, egress);
+	hs_run_to_network_each(worker, burst, first, end, out, role, step, each, egress);
 	hs_egress_close(egress);
+}
+
+static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		enum hs_role role, hs_network_step_fn step)
+{
+	hs_to_network_each(worker, burst, first, end, out, role, step, NULL);
 }
 
 // ---- to a host ----
@@ -145,9 +163,10 @@ static inline __attribute__((always_inline)) bool hs_end_telemetry_as(struct hs_
 	return false;
 }
 
-static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worker *worker,
+// `each` is called for every packet that is sent, behind `step`; NULL: there is none.
+static inline __attribute__((always_inline)) void hs_run_to_host_each(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
-		hs_host_step_fn step, struct hs_egress_worker *egress)
+		hs_host_step_fn step, hs_network_step_fn each, struct hs_egress_worker *egress)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
 	const uint32_t longest = hs_longest_frame(out);
@@ -169,6 +188,8 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 		}
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_tx(&worker->flows, slot, bytes);
+		if (each)
+			each(worker, burst, i, out);
 		hs_count_length(worker, burst, i, longest);
 		if (egress && unlikely(worker->exporter))
 			hs_export_queue(worker, burst, i, out);
@@ -181,17 +202,24 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 
 // Takes the packets [first, end) to `out`, a host: `step` reports and takes out telemetry. A packet
 // that it says false of is dropped.
-static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker *worker,
+static inline __attribute__((always_inline)) void hs_to_host_each(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
-		hs_host_step_fn step)
+		hs_host_step_fn step, hs_network_step_fn each)
 {
 	struct hs_egress_worker *egress = hs_egress_of(worker, out);
 
 	if (likely(!egress)) {
-		hs_run_to_host(worker, burst, first, end, out, step, NULL);
+		hs_run_to_host_each(worker, burst, first, end, out, step, each, NULL);
 		return;
 	}
 	hs_egress_open(worker, out, hs_burst_steady_ns(burst), end - first);
-	hs_run_to_host(worker, burst, first, end, out, step, egress);
+	hs_run_to_host_each(worker, burst, first, end, out, step, each, egress);
 	hs_egress_close(egress);
+}
+
+static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		hs_host_step_fn step)
+{
+	hs_to_host_each(worker, burst, first, end, out, step, NULL);
 }

@@ -90,6 +90,12 @@ static void general_run(struct hs_worker *worker, struct hs_burst *burst, unsign
 {
 	const struct hs_family *family = burst->profile->family;
 
+	if (family->is_due) {
+		hs_run_fn run = out->side == HS_SIDE_HOST ? family->fast_sink
+							  : family->fast_transit;
+		run(worker, burst, first, end, out);
+		return;
+	}
 	if (family->watch && (burst->in->side == HS_SIDE_NETWORK || out->side == HS_SIDE_HOST))
 		family->watch(worker, burst, first, end, out);
 	if (out->side == HS_SIDE_HOST)
@@ -110,6 +116,14 @@ static hs_run_fn fast_run_of(const struct hs_burst *burst, const struct hs_port 
 	return burst->in->side == HS_SIDE_HOST ? family->fast_source : family->fast_transit;
 }
 
+static inline bool is_due(const struct hs_worker *worker, const struct hs_burst *burst,
+		const struct hs_port *out)
+{
+	const struct hs_family *family = burst->profile->family;
+
+	return unlikely(family->is_due) && family->is_due(worker, burst, out);
+}
+
 static void take_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out)
 {
@@ -117,7 +131,7 @@ static void take_run(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 		general_run(worker, burst, first, end, out);
 		return;
 	}
-	if (pass_run(worker, burst, first, end, out))
+	if (!is_due(worker, burst, out) && pass_run(worker, burst, first, end, out))
 		return;
 	hs_run_fn fast = fast_run_of(burst, out);
 	if (fast)
@@ -134,6 +148,8 @@ static void cross_border(struct hs_worker *worker, struct hs_burst *burst, unsig
 	hs_border_cross(worker, burst, first, end, out);
 	if (burst->in->side == HS_SIDE_HOST)
 		take_run(worker, beyond, 0, beyond->n, out);
+	else if (beyond->profile->family->is_due)
+		beyond->profile->family->fast_transit(worker, beyond, 0, beyond->n, out);
 	else
 		hs_to_network_as(worker, beyond, 0, beyond->n, out, HS_AT_BORDER,
 				beyond->profile->family->source);

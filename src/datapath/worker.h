@@ -23,6 +23,7 @@ struct hs_exporter;
 struct hs_fdb;
 struct hs_fib;
 struct hs_fib_cache;
+struct hs_label_port;
 struct hs_partial_worker;
 struct hs_worker;
 struct rte_ring;
@@ -97,6 +98,7 @@ struct hs_worker {
 	struct hs_profile profiles[HS_MAX_PORTS]; // hs_node_add_port says which a host port has
 	uint16_t patch[HS_MAX_PORTS];		  // port index to port index
 	struct hs_egress_worker *egress[HS_MAX_PORTS]; // NULL: the port has no queue
+	struct hs_label_port *labels[HS_MAX_PORTS];    // NULL: the port does not label; shared
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
 	struct hs_fib_cache *fib_cache; // the worker's own

@@ -42,7 +42,7 @@ struct hs_u32_map;
 #define HS_FLOW_HOP_ENABLED	   1	// flags; with fields as the node is configured
 #define HS_FLOW_EXTRACT		   2	// remove returning reports here
 #define HS_FLOW_FIELDS		   4	// hop enabled, with fields of the rule's own
-#define HS_FLOW_INT_OFF		   8	// of method int, and hop not enabled
+#define HS_FLOW_OFF		   8	// of method int or label, and hop not enabled
 #define HS_FLOW_SEEN		   1	// bits of hs_flow_worker.seen
 #define HS_FLOW_OWES		   2 // telemetry found no room beside reports and has the next turn
 #define HS_FLOW_UNDRAWN		   4 // probability: chance has not decided on the packet that is due
@@ -282,11 +282,12 @@ static inline bool hs_flow_hop_enabled(const struct hs_flow_worker *own)
 	return hs_flow_config_flags(config) & HS_FLOW_HOP_ENABLED;
 }
 
-// Returns whether the rule is of method int and says that this node adds nothing to its packets.
-static inline bool hs_flow_is_int_off(const struct hs_flow_worker *own)
+// Returns whether the rule is of a method and says that this node adds nothing to its packets.
+// `method` is HS_RULE_TRACE_INT or HS_RULE_TRACE_LABEL.
+static inline bool hs_flow_is_off(const struct hs_flow_worker *own, uint32_t method)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-	return hs_flow_config_flags(config) & HS_FLOW_INT_OFF;
+	return hs_flow_config_flags(config) & HS_FLOW_OFF && own->trace_type & method;
 }
 
 static inline bool hs_flow_has_fields(const struct hs_flow_worker *own)

@@ -144,7 +144,7 @@ static uint64_t config_of(const struct hs_flow_entry *e)
 	const struct hs_rule *rule = &e->rule;
 	uint64_t mode = rule->mode | (e->pending ? HS_FLOW_PENDING : 0u);
 	uint64_t hop = rule->fields ? HS_FLOW_FIELDS : HS_FLOW_HOP_ENABLED;
-	uint64_t off = rule->trace_type & HS_RULE_TRACE_INT ? HS_FLOW_INT_OFF : 0;
+	uint64_t off = rule->trace_type & HS_RULE_TRACE_OTHERS ? HS_FLOW_OFF : 0;
 	uint64_t flags = (rule->hop_enabled ? hop : off) |
 			 (rule->extract_report ? HS_FLOW_EXTRACT : 0u);
 

@@ -199,6 +199,7 @@ void hs_node_destroy(struct hs_node *node)
 	hs_fdb_destroy(node->fdb);
 	hs_fib_destroy(node->fib);
 	hs_flow_table_destroy(node->flows);
+	rte_free(node->labels);
 	rte_free(node->qsbr);
 	free(node);
 }
@@ -244,7 +245,8 @@ static struct hs_profile profile_of(const struct hs_node *node, uint16_t port)
 	return profile;
 }
 
-// Of host ports: what all network ports read, or nothing where they do not read the same.
+// Of host ports: that of the first network port, or none where the network ports do not read the
+// same.
 static struct hs_profile host_profile(const struct hs_node *node, uint16_t port)
 {
 	struct hs_profile only = {.family = NULL};
@@ -255,7 +257,8 @@ static struct hs_profile host_profile(const struct hs_node *node, uint16_t port)
 			continue;
 		if (only.family && !hs_profile_reads_same(&only, &profile))
 			return (struct hs_profile){.family = &hs_no_family};
-		only = profile;
+		if (!only.family)
+			only = profile;
 	}
 	return only.family ? only : profile_of(node, port);
 }
@@ -286,7 +289,9 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 			hs_exporter_add_port(worker->exporter, port);
 	}
 	set_profiles(node);
-	int rc = hs_node_add_egress(node, port);
+	int rc = hs_node_set_labels(node);
+	if (!rc)
+		rc = hs_node_add_egress(node, port);
 	if (rc)
 		return rc;
 	if (port->rx_queues == 1)

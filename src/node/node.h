@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct hs_label_port;
 struct hs_node;
 struct rte_mempool;
 
@@ -134,6 +135,9 @@ struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port);
 // Returns what telemetry looks like on a port.
 const struct hs_profile *hs_node_profile(const struct hs_node *node, uint16_t port);
 uint16_t hs_node_port_count(const struct hs_node *node);
+// Returns what the workers share of a port that labels (label_decision.h). NULL: it does not label.
+struct hs_label_port *hs_node_label(const struct hs_node *node, uint16_t port);
+
 
 // Call this once a second. It subtracts the growth of a device's transmit errors from tx_packets
 // and counts it as HS_DROP_PORT_TX_ERROR ("sent" is what the device accepted minus what it then

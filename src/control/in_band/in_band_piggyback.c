@@ -29,12 +29,22 @@ static void take_reverse(struct in_band_piggyback *all, struct backlog *b)
 		b->reverse = HS_FLOW_NONE; // an installed rule of that 5-tuple is used
 }
 
+// Packets of a rule of another method take no options.
+static bool is_other_method(const struct in_band_piggyback *all, uint32_t slot)
+{
+	const struct hs_rule *rule = hs_flow_table_rule(all->base->flows, slot);
+
+	return rule && rule->trace_type & HS_RULE_TRACE_OTHERS;
+}
+
 // Returns the slot that returning packets find. At first, all reverse entries may have been in use.
 static uint32_t way_back(struct in_band_piggyback *all, struct backlog *b)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(all->base->flows, b->slot);
 	uint32_t slot = hs_flow_table_reverse(all->base->flows, rule);
 
+	if (is_other_method(all, slot))
+		return HS_FLOW_NONE;
 	if (slot != HS_FLOW_NONE || b->reverse != HS_FLOW_NONE)
 		return slot;
 	take_reverse(all, b);

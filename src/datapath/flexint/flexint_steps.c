@@ -34,7 +34,7 @@ static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 
 static uint16_t path_bytes(const struct hs_profile *profile, uint32_t trace_type)
 {
-	if (trace_type & HS_RULE_TRACE_INT) // of another family
+	if (trace_type & HS_RULE_TRACE_OTHERS) // of another family
 		return 0;
 	return (uint16_t)hs_flexint_path_growth(trace_type, profile->layout, profile->max_hops);
 }

@@ -4,6 +4,7 @@
 #include "int_export.h"
 #include "int_fast.h"
 #include "int_steps.h"
+#include "rule.h"
 #include "skeleton.h"
 
 static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
@@ -28,7 +29,8 @@ static inline __attribute__((always_inline)) void fast_mx(
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
-	bool off = slot != HS_FLOW_NONE && hs_flow_is_int_off(&worker->flows.own[slot]);
+	bool off = slot != HS_FLOW_NONE &&
+		   hs_flow_is_off(&worker->flows.own[slot], HS_RULE_TRACE_INT);
 
 	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY) ||
 			    hs_int_type_of(packet) != HS_INT_TYPE_MX))

@@ -5,6 +5,7 @@
 #include "int_local.h"
 #include "int_steps.h"
 #include "room.h"
+#include "rule.h"
 #include "skeleton.h"
 
 // Why nothing is added, as a counter, and as a bit of the packet where the version has one.
@@ -47,7 +48,7 @@ static bool has_room(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 
 static inline bool is_switched_off(const struct hs_worker *worker, uint32_t slot)
 {
-	return slot != HS_FLOW_NONE && hs_flow_is_int_off(&worker->flows.own[slot]);
+	return slot != HS_FLOW_NONE && hs_flow_is_off(&worker->flows.own[slot], HS_RULE_TRACE_INT);
 }
 
 void hs_int_transit(

@@ -3,6 +3,7 @@
 #include "pending_rig.h"
 
 #include "flow_state.h"
+#include "label_steps.h"
 #include "report_cbor.h"
 
 #define MS	  INT64_C(1000000)
@@ -261,6 +262,39 @@ static void a_rule_of_the_reverse_flow_carries_them_from_its_installation_on(voi
 	close_with_audit(r);
 }
 
+static void label_at_a_port_to_come(struct hs_node_config *node, struct hs_control_output *output)
+{
+	static struct hs_label_profile profile;
+
+	(void)output;
+	profile.wire = (struct hs_label_settings){253, 5};
+	hs_label_rule_init(&profile.rule, 5, 50 * MS, 0, HS_LABEL_F1);
+	node->profiles[2] = (struct hs_profile){.family = &hs_label_steps, .settings = &profile};
+}
+
+// Its packets take no options of flexint: the rule would wait for ever.
+static void a_rule_of_another_method_carries_none(void **state)
+{
+	(void)state;
+	rig_change = label_at_a_port_to_come;
+	struct rig *r = sink_with_rule();
+	rig_change = NULL;
+	json_decref(ask(r, "{\"int_request\": {\"ns_id\": 8, \"src_ip\": \"2001:db8::2\", "
+			   "\"dst_ip\": \"2001:db8::1\", \"src_port\": 5007, \"dst_port\": 0, "
+			   "\"protocol\": \"udp\", \"method\": \"label\", \"mode\": "
+			   "\"count\", \"mode_setting\": 1}}"));
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	assert_false(hs_flow_is_pending(&flows_of(r)->own[slot_of(r, 8)]));
+	assert_total(r, "reports_piggyback_waiting", 1);
+	json_decref(ask(r, "{\"int_delete\": {\"ns_id\": 8}}"));
+	step(r, 10 * MS);
+	send_pending(r, carried(r, 7));
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", 1);
+	close_with_audit(r);
+}
+
 static void a_request_and_reports_stand_beside_each_other(void **state)
 {
 	(void)state;
@@ -507,6 +541,7 @@ int main(void)
 			cmocka_unit_test(packets_without_room_for_several_are_asked_to_take_fewer),
 			cmocka_unit_test(
 					a_rule_of_the_reverse_flow_carries_them_from_its_installation_on),
+			cmocka_unit_test(a_rule_of_another_method_carries_none),
 			cmocka_unit_test(a_request_and_reports_stand_beside_each_other),
 			cmocka_unit_test(a_burst_of_packets_takes_as_many_loads_as_stand),
 			cmocka_unit_test(what_is_sent_out_of_order_is_counted_and_the_rest_waits),

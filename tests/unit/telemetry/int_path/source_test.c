@@ -212,29 +212,35 @@ static void a_node_behind_the_hop_limit_adds_nothing_and_says_so(void **state)
 
 // ---- hop_enabled ----
 
+static void switch_off(unsigned v, enum hs_rule_method other, uint32_t trace_type)
+{
+	struct hs_int_settings settings = settings_of(versions[v]);
+	struct row *row = open_row(&settings, 1500);
+	struct hs_rule rule = int_rule(false, HS_RULE_ASKS_node_id);
+	uint8_t frame[2048];
+	size_t len = make(frame, 0);
+
+	rule.hop_enabled = false;
+	for (unsigned n = 0; n < 2; n++)
+		test_node_rule(&row->nodes[n], &rule);
+	size_t grown = through(&row->nodes[0], frame, len);
+	assert_true(grown > len);
+	assert_int_equal(through(&row->nodes[1], frame, grown), grown);
+	rule.method = other; // says nothing about INT
+	rule.trace_type = trace_type;
+	test_node_rule(&row->nodes[2], &rule);
+	assert_int_equal(through(&row->nodes[2], frame, grown), grown + 4);
+	assert_int_equal(counters_of(&row->nodes[1]).hop_entries, 0);
+	close_row(row);
+}
+
 static void a_rule_switches_a_transit_off_and_no_source(void **state)
 {
 	(void)state;
 
 	for (unsigned v = 0; v < RTE_DIM(versions); v++) {
-		struct hs_int_settings settings = settings_of(versions[v]);
-		struct row *row = open_row(&settings, 1500);
-		struct hs_rule rule = int_rule(false, HS_RULE_ASKS_node_id);
-		uint8_t frame[2048];
-		size_t len = make(frame, 0);
-
-		rule.hop_enabled = false;
-		for (unsigned n = 0; n < 2; n++)
-			test_node_rule(&row->nodes[n], &rule);
-		size_t grown = through(&row->nodes[0], frame, len);
-		assert_true(grown > len);
-		assert_int_equal(through(&row->nodes[1], frame, grown), grown);
-		rule.method = HS_RULE_FLEXINT; // says nothing about INT
-		rule.trace_type = 0x7000E000;
-		test_node_rule(&row->nodes[2], &rule);
-		assert_int_equal(through(&row->nodes[2], frame, grown), grown + 4);
-		assert_int_equal(counters_of(&row->nodes[1]).hop_entries, 0);
-		close_row(row);
+		switch_off(v, HS_RULE_FLEXINT, 0x7000E000);
+		switch_off(v, HS_RULE_LABEL, HS_RULE_TRACE_LABEL);
 	}
 }
 

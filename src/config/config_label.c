@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Profiles of method label, and what a node with such ports needs.
+#include "config_parts.h"
+
+#include "config.h"
+#include "rule_admission.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define FIRST_UNASSIGNED 148 // of IPv4's protocol numbers (IANA, 2024)
+#define LAST_USABLE	 254 // 253 and 254 are for experiments (RFC 3692), 255 is reserved
+
+static int check_protocol(uint32_t ip_protocol, const char *path, struct hs_error *err)
+{
+	char at[96];
+
+	if (ip_protocol >= FIRST_UNASSIGNED && ip_protocol <= LAST_USABLE)
+		return 0;
+	snprintf(at, sizeof(at), "%s.ip_protocol", path);
+	return hs_error_set(err, "out_of_range", at, "148 to 254",
+			"ip_protocol: %u is %s: packets of that protocol would be taken for "
+			"labelled ones",
+			ip_protocol, ip_protocol > LAST_USABLE ? "reserved" : "another protocol's");
+}
+
+int hs_config_check_label(struct hs_profile_config *profile, const char *path, struct hs_error *err)
+{
+#define GIVEN(member, unsaid, otherwise)                                                           \
+	(profile->member == (unsaid) ? (otherwise) : (__typeof__(otherwise))profile->member)
+	uint32_t ip_protocol =
+			GIVEN(ip_protocol, HS_PROFILE_UNSAID, (uint32_t)HS_LABEL_IP_PROTOCOL);
+	uint8_t max_hops = GIVEN(max_hops, HS_PROFILE_UNSAID, (uint8_t)HS_LABEL_MAX_HOPS);
+	int64_t interval_ns = GIVEN(interval_ns, UINT64_MAX, HS_PROFILE_LABEL_NS);
+	int64_t rest_ns = GIVEN(rest_ns, UINT64_MAX, INT64_C(0));
+	enum hs_label_function function = GIVEN(function, UINT8_MAX, HS_LABEL_F2);
+#undef GIVEN
+	char at[96], most[32];
+
+	if (check_protocol(ip_protocol, path, err) < 0)
+		return -EINVAL;
+	snprintf(at, sizeof(at), "%s.rest_ns", path);
+	snprintf(most, sizeof(most), "0 to %lld", (long long)interval_ns);
+	if (rest_ns > interval_ns)
+		return hs_error_set(err, "out_of_range", at, most,
+				"rest_ns: %lld is longer than interval_ns", (long long)rest_ns);
+	profile->label.wire = (struct hs_label_settings){
+			.ip_protocol = (uint8_t)ip_protocol, .max_hops = max_hops};
+	hs_label_rule_init(&profile->label.rule, max_hops, interval_ns, rest_ns, function);
+	return 0;
+}
+
+// ---- the node ----
+
+static bool does_label(const struct hs_config *config, unsigned port)
+{
+	return hs_profile_label(&config->node.profiles[port]) != NULL;
+}
+
+static int receiver(const struct hs_config *config)
+{
+	for (unsigned i = 0; i < config->node.n_exports; i++)
+		if (config->exports[i].of.format == HS_EXPORT_LABEL)
+			return (int)i;
+	return -1;
+}
+
+// An item has a byte for each port.
+static int check_id(const struct hs_config *config, unsigned port, struct hs_error *err)
+{
+	const struct hs_port_config *of = &config->ports[port];
+	char at[32];
+
+	if (of->id <= HS_LABEL_MAX_PORT)
+		return 0;
+	snprintf(at, sizeof(at), "ports[%u].id", port);
+	return hs_error_set(err, "out_of_range", at, "1 to 255 beside a profile of method label",
+			"port \"%s\" has the id %u, which an item of INT-label has no room for",
+			of->name, of->id);
+}
+
+int hs_config_check_labels(struct hs_config *config, struct hs_error *err)
+{
+	unsigned n_labels = 0;
+	int to = receiver(config);
+	char at[32];
+
+	for (unsigned i = 0; i < config->n_ports; i++)
+		n_labels += does_label(config, i);
+	snprintf(at, sizeof(at), "export[%d].format", to);
+	if (to >= 0 && !n_labels)
+		return hs_error_set(err, "conflict", at, "only beside a profile of method label",
+				"no port of the node has a profile of method label");
+	for (unsigned i = 0; n_labels && i < config->n_ports; i++)
+		if (check_id(config, i, err) < 0)
+			return -EINVAL;
+	bool ends = n_labels < config->n_ports ||
+		    config->node.forwarding == HS_FORWARD_BRIDGE; // what is flooded loses items
+	if (!n_labels || !ends || to >= 0)
+		return 0;
+	return hs_error_set(err, "missing_field", "export", "a receiver with format label",
+			"items of INT-label end at this node, and no receiver takes them");
+}
