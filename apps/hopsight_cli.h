@@ -148,6 +148,10 @@ int hs_cli_neighbour_list(struct hs_cli *cli);
 int hs_cli_neighbour_add(struct hs_cli *cli);
 int hs_cli_neighbour_del(struct hs_cli *cli);
 
+// Of INT-label.
+int hs_cli_label(struct hs_cli *cli);
+int hs_cli_label_set(struct hs_cli *cli);
+
 // Of a collector.
 int hs_cli_flow(struct hs_cli *cli);
 int hs_cli_queue(struct hs_cli *cli);

@@ -491,6 +491,14 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 		{"audit", "", "whether every packet and report adds up (exit code 1: no)", 0, 0,
 				NO_OPTIONS, true, audit},
 		{"explain", "NS", "why a rule measures nothing", 1, 1, NO_OPTIONS, true, explain},
+		{"label set", "[--at NODE] PORT=S...",
+				"INT-label: ports label after T / 2^S; --at: at a controller, this "
+				"node's",
+				1, 256, OPTIONS(HS_CLI_AT), false, hs_cli_label_set},
+		{"label", "[NODE [PORT]]",
+				"INT-label: coverage, ports not seen, deepest queues; at a node "
+				"its ports",
+				0, 2, NO_OPTIONS, true, hs_cli_label},
 		{"flow", "", "at a collector: flows with their paths and latencies", 0, 0,
 				NO_OPTIONS, true, hs_cli_flow},
 		{"queue", "", "at a collector: the newest values of queues", 0, 0, NO_OPTIONS, true,

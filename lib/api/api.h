@@ -24,6 +24,7 @@
 #define HS_API_PAGE	     1000  // default `limit` of lists
 #define HS_API_MAX_PAGE	     10000
 #define HS_API_MAX_PORT_NAME 31
+#define HS_API_MAX_NODE_NAME 31
 #define HS_API_WINDOWS	     4		// the highest number of lengths of windows
 #define HS_API_MAX_VALUES    (1u << 16) // commas of one message, outside strings
 #define HS_API_MAX_QUESTIONS 1000	// in one list that changes nothing
@@ -61,6 +62,8 @@ enum hs_api_verb {
 	HS_VERB_EVENTS,
 	HS_VERB_AUDIT,
 	HS_VERB_EXPLAIN,
+	HS_VERB_LABEL_SET,
+	HS_VERB_LABEL_GET,
 	HS_VERB_OF_COLLECTORS, // from here on, only collectors answer
 	HS_VERB_FLOW_GET = HS_VERB_OF_COLLECTORS,
 	HS_VERB_QUEUE_GET,
@@ -92,6 +95,9 @@ struct hs_api_args {
 	struct hs_route_entry route; // route_* and neighbour_*; planning fills in the port
 	char port[HS_API_MAX_PORT_NAME + 1];
 	struct hs_api_flow flow; // flow_get: a filter
+	json_t *labels; // label_set: a list as api_label.h reads it; borrowed from the message
+	char node[HS_API_MAX_NODE_NAME + 1]; // label_* at a controller: a node; "": not given
+	uint32_t label_id;		     // label_get: only this port of the node; 0: all
 	json_t *on; // int_request at a controller: the nodes of the rule; borrowed from the message
 	bool undo;  // reverts a change of the same list
 	// Bytes that the entries of a list or page may have together, see hs_api_page_add.
@@ -146,6 +152,10 @@ struct hs_api_backend {
 	// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err (path
 	// "on..."). NULL: int_request takes no "on".
 	int (*check_on)(void *context, const json_t *on, struct hs_error *err);
+	// Returns what label_set would have to say of its ports so that they stay as they are: a
+	// new reference. NULL with *err where no such port labels. May be NULL: label_set is
+	// refused.
+	json_t *(*labels_now)(void *context, const json_t *labels, struct hs_error *err);
 	// The next three may be NULL. Returns the routes of a node that routes, or NULL.
 	struct hs_route_book *(*routes)(void *context);
 	// Returns the index of a port, or -1.
@@ -224,6 +234,7 @@ void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS]);
 
 const char *hs_api_verb_name(enum hs_api_verb verb);
 
-// Returns the table: {"version", "verbs": [{"verb", "help", "changes", "fields": [{"name", "type",
-// "required", "default", "allowed", "help"}]}]}. A new reference, or NULL if memory is out.
+// Returns the table: {"version", "verbs": [{"verb", "help", "changes", "counts", "fields":
+// [{"name", "type", "required", "default", "allowed", "help"}]}]}; a verb counts if it raises the
+// generation. A new reference, or NULL if memory is out.
 json_t *hs_api_describe(void);

@@ -28,6 +28,7 @@ struct step {
 	bool saved;   // ... and that survives the node
 	bool ran;
 	json_t *result; // of a step that ran and is not answered so far
+	json_t *before; // what `undo` borrows; NULL: nothing
 };
 
 struct hs_api_plan {
@@ -71,8 +72,10 @@ void hs_api_plan_destroy(struct hs_api_plan *plan)
 	hs_route_book_destroy(plan->routes);
 	hs_u32_map_fini(&plan->by_ns);
 	free(plan->planned);
-	for (size_t i = 0; i < plan->n_steps; i++)
+	for (size_t i = 0; i < plan->n_steps; i++) {
 		json_decref(plan->steps[i].result);
+		json_decref(plan->steps[i].before);
+	}
 	free(plan->steps);
 	free(plan);
 }
@@ -315,6 +318,29 @@ static int plan_route(struct hs_api_plan *plan, struct step *step, struct hs_err
 				     plan->routes, route->prefix, route->depth, neighbour, err);
 }
 
+// ---- S of ports ----
+
+static int plan_labels(struct hs_api_plan *plan, struct step *step, struct hs_error *err)
+{
+	const struct hs_api_backend *backend = plan->backend;
+
+	if (!backend->labels_now)
+		return hs_error_set(err, "unsupported", "", "a running node",
+				"label_set is for a running node");
+	step->before = backend->labels_now(backend->context, step->run.labels, err);
+	step->undo = (struct hs_api_args){.verb = HS_VERB_LABEL_SET, .labels = step->before};
+	return step->before ? 0 : -EINVAL;
+}
+
+static int check_node(const struct hs_api_backend *backend, const struct hs_api_args *args,
+		struct hs_error *err)
+{
+	if (!args->node[0] || backend->check_on)
+		return 0;
+	return hs_error_set(err, "unknown_field", "node", "a controller's API",
+			"node is for controllers: a node knows its own ports");
+}
+
 static int check_on(const struct hs_api_backend *backend, const json_t *on, struct hs_error *err)
 {
 	if (backend->check_on)
@@ -345,12 +371,17 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	struct step *step = &plan->steps[plan->n_steps++];
 	int rc = check_price(plan, &hs_api_verbs[args->verb], err);
 
+	if (rc == 0)
+		rc = check_node(backend, args, err);
 	if (rc == 0 && backend->answers)
 		rc = backend->answers(backend->context, args, err);
 	if (rc)
 		return rc;
 	step->run = *args;
-	step->changes = step->saved = hs_api_verbs[args->verb].changes;
+	step->changes = hs_api_verbs[args->verb].changes;
+	step->saved = step->changes && !hs_api_verbs[args->verb].passing;
+	if (args->verb == HS_VERB_LABEL_SET)
+		return plan_labels(plan, step, err);
 	if (is_route_verb(args->verb))
 		return plan_route(plan, step, err);
 	if (!args->has_ns_id)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api_verbs.h"
 
+#include "api_label.h"
 #include "duration.h"
 #include "route_text.h"
 #include "rule_json.h"
@@ -72,6 +73,15 @@ static const char *parse_port(const char *text, void *at, const char **code)
 	return NULL;
 }
 
+static const char *parse_node(const char *text, void *at, const char **code)
+{
+	(void)code;
+	if (!text[0] || strlen(text) > HS_API_MAX_NODE_NAME)
+		return "is no node's name";
+	strcpy(at, text);
+	return NULL;
+}
+
 static const struct hs_schema_text window_text = {.parse = parse_window,
 		.hidden = true,
 		.shape = "{'type': 'string', 'pattern': '^(run|[0-9]+(ms|s|m|h))$'}"};
@@ -81,6 +91,8 @@ static const struct hs_schema_text mac_text = {.parse = parse_mac,
 		.shape = "{'type': 'string', 'pattern': '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$'}"};
 static const struct hs_schema_text port_text = {
 		.parse = parse_port, .shape = "{'type': 'string', 'minLength': 1}"};
+static const struct hs_schema_text node_text = {
+		.parse = parse_node, .shape = "{'type': 'string', 'minLength': 1}"};
 
 // ---- the tables ----
 
@@ -198,6 +210,30 @@ static const struct hs_schema_field event_fields[] = {
 		{NULL},
 };
 
+static const struct hs_schema_field label_fields[] = {
+		{"node", HS_SCHEMA_PARSED, IN_ARGS(node), .text = &node_text,
+				.allowed = "the name of a node",
+				.help = "at a controller, which needs it: whose ports they are"},
+		{"ports", HS_SCHEMA_CUSTOM, IN_ARGS(labels), .read = hs_api_read_labels,
+				.shape = HS_API_LABELS_SHAPE, .required = true,
+				.allowed = "1 to 256 of {`id`, `shift`}, shift 0 to 62",
+				.help = "ports by their numbers in items, and S of each; all or "
+					"none are set"},
+		{NULL},
+};
+
+static const struct hs_schema_field label_get_fields[] = {
+		{"node", HS_SCHEMA_PARSED, IN_ARGS(node), .text = &node_text,
+				.allowed = "the name of a node",
+				.help = "at a controller: only ports of this node"},
+		{"id", HS_SCHEMA_UINT, IN_ARGS(label_id), .min = 1, .max = UINT32_MAX,
+				.allowed = "1 to 4294967295, with node",
+				.help = "only this port, with its last values"},
+		OFFSET,
+		LIMIT,
+		{NULL},
+};
+
 const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 		[HS_VERB_HELLO] = {"hello", "who answers: API version, node, limits, verbs"},
 		[HS_VERB_INT_REQUEST] = {"int_request", "install a rule: monitor a flow",
@@ -238,6 +274,14 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 		[HS_VERB_AUDIT] = {"audit", "does every packet and every report add up"},
 		[HS_VERB_EXPLAIN] = {"explain", "why a rule measures nothing here, or not all",
 				.fields = name_fields},
+		[HS_VERB_LABEL_SET] = {"label_set",
+				"divide the interval of ports with INT-label by 2^S, until the "
+				"node ends",
+				.changes = true, .passing = true, .fields = label_fields},
+		[HS_VERB_LABEL_GET] = {"label_get",
+				"ports with INT-label: S and their labels; at a controller their "
+				"latest items and coverage, page by page",
+				.fields = label_get_fields},
 		[HS_VERB_FLOW_GET] = {"flow_get",
 				"at a collector: flows with their paths and latencies, page by "
 				"page",
@@ -348,6 +392,15 @@ static int check_application(
 	return 0;
 }
 
+// A port's id is its node's.
+static int check_port(const struct hs_api_args *args, struct hs_error *err)
+{
+	if (!args->label_id || args->node[0])
+		return 0;
+	return hs_error_set(err, "missing_field", "node", "node and id together",
+			"node is missing: id is of a port of a node");
+}
+
 // A request names a next hop in one of two ways.
 static int check_next_hop(const json_t *content, struct hs_api_args *args, struct hs_error *err)
 {
@@ -390,6 +443,8 @@ static int check_together(enum hs_api_verb verb, const json_t *content, struct h
 		if (check_application(content, args, err))
 			return -EINVAL;
 		return check_own_window(content, args, err);
+	case HS_VERB_LABEL_GET:
+		return check_port(args, err);
 	case HS_VERB_ROUTE_ADD:
 		return check_next_hop(content, args, err);
 	case HS_VERB_NEIGHBOUR_ADD:
@@ -509,9 +564,11 @@ json_t *hs_api_describe(void)
 	json_t *verbs = json_array();
 	for (size_t i = 0; i < HS_VERB_COUNT; i++)
 		json_array_append_new(verbs,
-				json_pack("{s:s, s:s, s:b, s:o}", "verb", hs_api_verbs[i].name,
+				json_pack("{s:s, s:s, s:b, s:b, s:o}", "verb", hs_api_verbs[i].name,
 						"help", hs_api_verbs[i].help, "changes",
-						(int)hs_api_verbs[i].changes, "fields",
-						describe_fields((enum hs_api_verb)i)));
+						(int)hs_api_verbs[i].changes, "counts",
+						(int)(hs_api_verbs[i].changes &&
+								!hs_api_verbs[i].passing),
+						"fields", describe_fields((enum hs_api_verb)i)));
 	return json_pack("{s:s, s:o}", "version", HS_API_VERSION, "verbs", verbs);
 }

@@ -8,6 +8,7 @@
 struct hs_api_verb_row {
 	const char *name, *help;
 	bool changes;
+	bool passing; // what it changes is not saved and no part of the generation
 	const struct hs_schema_field *fields; // of struct hs_api_args, or of the rule of an
 					      // int_request; not those of an int_update
 	bool light; // the answer is small: many of them may stand beside changes

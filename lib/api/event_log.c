@@ -89,6 +89,8 @@ static const struct hs_schema_field detail_rows[] = {
 		DETAIL("problem", "string", "what is wrong with a key"),
 		DETAIL("node_id", "integer", "the node's id"),
 		DETAIL("entries", "integer", "entries of tables"),
+		DETAIL("ports", "integer", "how many ports"),
+		DETAIL("intervals", "integer", "how many intervals in a row"),
 		DETAIL("flow", "object", "at a collector: the flow, as in flow_get"),
 		{"points", HS_SCHEMA_JSON, .optional = true,
 				.shape = "{'type': 'array', 'items': {'type': 'object'}}",

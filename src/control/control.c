@@ -3,6 +3,7 @@
 #include "control_clock.h"
 #include "control_export.h"
 #include "control_in_band.h"
+#include "control_label.h"
 #include "control_parts.h"
 #include "control_report.h"
 #include "control_route.h"
@@ -248,6 +249,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 			.gives_way = gives_way,
 			.has_settings = has_settings,
 			.answers = hs_control_answers,
+			.labels_now = hs_control_labels_now,
 			.generation = generation,
 			.spent_ns = config->spent_ns,
 	};

@@ -4,6 +4,7 @@
 #include "control_app.h"
 #include "control_audit.h"
 #include "control_explain.h"
+#include "control_label.h"
 #include "control_mtu.h"
 #include "control_node.h"
 #include "control_parts.h"
@@ -333,6 +334,8 @@ HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
 		[HS_VERB_AUDIT] = {hs_control_audit_fields, .show = hs_control_audit},
 		[HS_VERB_EXPLAIN] = {hs_control_explain_fields, hs_control_explain},
+		[HS_VERB_LABEL_SET] = {hs_control_label_set_fields, hs_control_set_labels},
+		[HS_VERB_LABEL_GET] = {hs_control_label_fields, .show = hs_control_labels},
 };
 
 const struct hs_schema_field *hs_control_reply(enum hs_api_verb verb)

@@ -49,6 +49,7 @@ void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
 		if (controller->budget > 0)
 			controller->first_node = (first + i + 1) % n;
 	}
+	controller_step_label(controller);
 	controller_step_relays(controller);
 	controller_step_monitor(controller);
 }
@@ -56,12 +57,15 @@ void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
 int64_t hs_controller_next_ns(const struct hs_controller *controller)
 {
 	int64_t next_ns = hs_qos_next_ns(controller->qos),
-		relays_ns = controller_relays_next_ns(controller);
+		relays_ns = controller_relays_next_ns(controller),
+		label_ns = controller_label_next_ns(controller);
 
 	if (controller->budget <= 0)
 		return controller->now_ns; // more work waits
 	if (relays_ns < next_ns)
 		next_ns = relays_ns;
+	if (label_ns < next_ns)
+		next_ns = label_ns;
 	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
 		int64_t node_ns = controller_node_next_ns(controller, &controller->nodes[i]);
 		next_ns = node_ns < next_ns ? node_ns : next_ns;
@@ -93,6 +97,8 @@ static int open_parts(struct hs_controller *controller, struct hs_error *err)
 	if (rc < 0)
 		return rc;
 	rc = controller_open_nodes(controller);
+	if (rc == 0)
+		rc = controller_open_label(controller);
 	if (rc == 0)
 		rc = controller_open_monitor(controller);
 	if (rc < 0) {
@@ -171,6 +177,7 @@ void hs_controller_destroy(struct hs_controller *controller)
 		controller_forget_rules(controller);
 	}
 	controller_close_monitor(controller);
+	controller_close_label(controller);
 	controller_close_nodes(controller);
 	hs_event_log_fini(&controller->events);
 	json_decref(controller->removed);

@@ -91,6 +91,12 @@ void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsig
 void hs_controller_message(struct hs_controller *controller, int64_t now_ns, const char *topic,
 		const char *json, size_t len);
 
+// Handles a datagram of INT-label. `cut`: its end is missing.
+void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
+		const uint8_t *payload, size_t len, bool cut);
+// Says how many of them the kernel dropped so far.
+void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost);
+
 // Sets whether the node refuses our key. Repeated calls are allowed.
 void hs_controller_node_refuses(struct hs_controller *controller, unsigned node, bool refuses);
 

@@ -3,6 +3,7 @@
 
 #include "controller.h"
 #include "controller_influx.h"
+#include "controller_label_udp.h"
 #include "controller_links.h"
 
 #include "api.h"
@@ -27,6 +28,7 @@
 #define REQUESTS_PER_ROUND 64
 #define CHANGES_PER_ROUND  64
 #define LONGEST_WAIT_MS	   50
+#define FIRST_OWN_PORT	   1024
 #define TOLD_LINES	   20 // lines of the state that the log complains about
 
 struct daemon {
@@ -34,6 +36,7 @@ struct daemon {
 	struct hs_bus *bus;
 	struct hs_api_connection_limits limits; // of its sockets
 	struct hs_controller_links *links;
+	struct controller_label_udp *label;	   // NULL: nobody listens
 	struct hs_key_watch key_watch;
 	struct hs_controller *controller;
 	struct hs_state *state;			 // NULL: nothing survives the process
@@ -126,6 +129,11 @@ static int open_links(struct daemon *d, struct hs_error *err)
 	return hs_controller_links_open(d->config, &d->links, err);
 }
 
+static int open_label(struct daemon *d, struct hs_error *err)
+{
+	return controller_label_udp_open(d->config, &d->label, err);
+}
+
 static int open_influx(struct daemon *d, struct hs_error *err)
 {
 	return controller_influx_open(&d->influx, d->config, err);
@@ -213,12 +221,21 @@ static bool binds_low_port(const struct hs_controller_config *c)
 	       hs_scrape_low_port(&c->prometheus);
 }
 
+static bool listens_low(const struct hs_controller_label_config *label)
+{
+	for (unsigned i = 0; i < label->n_listen; i++)
+		if (label->listen[i].port < FIRST_OWN_PORT)
+			return true;
+	return false;
+}
+
 static const struct {
 	int (*open)(struct daemon *d, struct hs_error *err);
 	int exit_code;
 } steps[] = {
 		{open_bus, HS_EXIT_FAILED},
 		{open_links, HS_EXIT_FAILED},
+		{open_label, HS_EXIT_FAILED},
 		{open_influx, HS_EXIT_FAILED},
 		{open_controller, HS_EXIT_USAGE},
 		{open_scrape, HS_EXIT_FAILED},
@@ -244,6 +261,7 @@ static void close_all(void *context)
 	controller_influx_close(&d->influx, d->controller, wall_ns());
 	hs_controller_destroy(d->controller);
 	hs_state_close(d->state);
+	controller_label_udp_close(d->label);
 	hs_controller_links_close(d->links);
 	hs_bus_close(d->bus);
 }
@@ -322,21 +340,25 @@ static int wait_ms(const struct daemon *d, bool more)
 static void serve(void *context)
 {
 	struct daemon *d = context;
-	struct pollfd fds[] = {
+	struct pollfd fds[4 + HS_CONTROLLER_MAX_LISTEN] = {
 			{.fd = d->service.signal_fd, .events = POLLIN},
 			{.fd = hs_controller_links_fd(d->links), .events = POLLIN},
-			{.fd = hs_scrape_fd(d->scrape), .events = POLLIN},
 	};
+	unsigned n = 2 + controller_label_udp_fds(d->label, fds + 2);
 	bool more = true;
+
+	if (d->scrape)
+		fds[n++] = (struct pollfd){.fd = hs_scrape_fd(d->scrape), .events = POLLIN};
 
 	hs_scrape_set_ready(d->scrape, NULL);
 
 	for (;;) {
-		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, d->scrape ? 3 : 2))
+		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, n))
 			take_requests(d);
 		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;
-		more = hs_controller_links_take(d->links, d->controller);
+		more = controller_label_udp_take(d->label, d->controller);
+		more |= hs_controller_links_take(d->links, d->controller);
 		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_controller_event,
 				d->controller);
@@ -371,8 +393,9 @@ int hs_controller_daemon_run(const struct hs_controller_config *config)
 	d.service = (struct hs_service){.program = "hopsight-controller",
 			.module = "controller",
 			.sandbox = config->sandbox,
-			.privileges = binds_low_port(config) ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE)
-							     : 0,
+			.privileges = binds_low_port(config) || listens_low(&config->label)
+						      ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE)
+						      : 0,
 			.open = open_all,
 			.ready = say_ready,
 			.serve = serve,

@@ -76,6 +76,8 @@ static void drop_calls(struct hs_controller *controller, struct controller_node 
 		struct call call = take_first(node);
 		if (call.kind == CALL_RELAY)
 			controller_relayed(controller, node, &call, NULL, NULL);
+		else if (call.kind >= CALL_LABEL_PORTS)
+			controller_label_call_lost(controller, node, &call);
 		else if (call.kind != CALL_HELLO)
 			controller_repair_lost(controller, node, &call);
 	}
@@ -96,6 +98,7 @@ static void went_down(struct hs_controller *controller, struct controller_node *
 		node->down_since_ns = controller->now_ns;
 		hs_controller_event(controller, "node_unreachable", name_of(node),
 				"node \"%s\" does not answer", node->config->name);
+		controller_label_node_down(controller, node);
 	}
 	drop_calls(controller, node, UINT64_MAX);
 	node->next_hello_ns = controller->now_ns;
@@ -121,6 +124,7 @@ static void came_up(
 	snprintf(node->boot_id, sizeof(node->boot_id), "%s", boot_id);
 	node->reachable = true;
 	controller_found_anew(controller, node);
+	controller_label_node_up(controller, node);
 }
 
 static bool has_feature(const json_t *ok, const char *wanted)
@@ -192,6 +196,8 @@ void controller_answered(
 		take_hello(controller, node, ok);
 	else if (call.kind == CALL_RELAY)
 		controller_relayed(controller, node, &call, ok, error);
+	else if (call.kind >= CALL_LABEL_PORTS)
+		controller_label_answered(controller, node, &call, ok);
 	else
 		controller_repaired(controller, node, &call, ok, error);
 }
@@ -280,6 +286,7 @@ void controller_set_time(struct hs_controller *controller, int64_t now_ns)
 		hs_qos_clock_step(controller->qos);
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		shift(&controller->nodes[i], ns);
+	controller_shift_label(controller, ns);
 	controller_shift_relays(controller, ns);
 	controller_shift_windows(controller, ns);
 }

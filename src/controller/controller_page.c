@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the controller knows, as a page for Prometheus.
 #include "controller_flow.h"
+#include "controller_label.h"
 #include "controller_parts.h"
 
 #include "qos_lengths.h"
@@ -98,6 +99,60 @@ static const struct row node_rows[] = {
 		{.family = {NULL}},
 };
 
+#define OF_LABEL(member)    HS_SCHEMA_MEMBER(struct controller_label_counters, member)
+#define OF_COVERAGE(member) HS_SCHEMA_MEMBER(struct hs_label_coverage, member)
+
+static const struct row label_rows[] = {
+		{COUNTER("label_datagrams", "datagrams", "Datagrams of INT-label that came"),
+				OF_LABEL(datagrams)},
+		{COUNTER("label_datagrams_too_long", "datagrams",
+				 "Datagrams that are longer than 255 items"),
+				OF_LABEL(too_long)},
+		{COUNTER("label_datagrams_bad_length", "datagrams",
+				 "Datagrams whose length is not what they say"),
+				OF_LABEL(bad_length)},
+		{COUNTER("label_datagrams_bad_flags", "datagrams",
+				 "Datagrams with a bit that must be 0"),
+				OF_LABEL(bad_flags)},
+		{COUNTER("label_datagrams_empty", "datagrams", "Datagrams without items"),
+				OF_LABEL(empty)},
+		{COUNTER("label_datagrams_lost", "datagrams", "Datagrams that the kernel dropped"),
+				OF_LABEL(lost)},
+		{COUNTER("label_items_unknown_node", "items",
+				 "Items whose node the configuration does not have"),
+				OF_LABEL(unknown_node)},
+		{COUNTER("label_items_unknown_port", "items",
+				 "Items of ports that do not label, as their node says"),
+				OF_LABEL(unknown_port)},
+		{COUNTER("label_not_seen", "intervals",
+				 "Each active port for each interval without an item of it"),
+				OF_LABEL(not_seen)},
+		{COUNTER("label_sets", "requests", "Requests that told nodes S"), OF_LABEL(sets)},
+		{COUNTER("label_sets_refused", "requests", "Of these, those that a node refused"),
+				OF_LABEL(sets_refused)},
+		{COUNTER("label_sets_lost", "requests", "Of these, those that no answer came to"),
+				OF_LABEL(sets_lost)},
+		{.family = {NULL}},
+};
+
+static const struct row coverage_rows[] = {
+		{COUNTER("label_intervals", "intervals", "Intervals that ended with active ports"),
+				OF_COVERAGE(intervals)},
+		{COUNTER("label_intervals_whole", "intervals",
+				 "Of these, with an item of each active port"),
+				OF_COVERAGE(whole)},
+		{GAUGE("label_ports_active", "ports", "Active ports of the last interval"),
+				OF_COVERAGE(last_ports)},
+		{GAUGE("label_ports_seen", "ports", "Of these, those of which an item came"),
+				OF_COVERAGE(last_seen)},
+		{.family = {NULL}},
+};
+
+static const struct hs_prometheus_family label_items =
+		COUNTER("label_items", "items", "Items of INT-label that were taken or refused");
+static const struct hs_prometheus_family label_coverage = GAUGE("label_coverage_mean_ratio",
+		"ratio", "The share of active ports that were seen, of all intervals");
+
 static const struct hs_prometheus_family uptime = {"hopsight_uptime_seconds",
 		"Time since the controller started", "seconds", HS_PROMETHEUS_GAUGE};
 
@@ -119,6 +174,27 @@ static void add_window(struct hs_prometheus *page, json_t *content,
 		add(page, &window);
 	hs_qos_window_free(&window);
 	json_decref(content);
+}
+
+static void add_label(struct hs_prometheus *page, const struct controller_label *label)
+{
+	static const char *const results[HS_LABEL_N_TAKEN] = {
+			[HS_LABEL_TAKEN_NEW] = "new",
+			[HS_LABEL_TAKEN_NEWER] = "newer",
+			[HS_LABEL_TAKEN_OLDER] = "older",
+			[HS_LABEL_TAKEN_NO_ROOM] = "no_room",
+	};
+	const struct hs_label_coverage *coverage = hs_label_database_coverage(label->database);
+	const uint64_t *taken = hs_label_database_taken(label->database);
+
+	add_rows(page, label_rows, &label->counters, NULL);
+	add_rows(page, coverage_rows, coverage, NULL);
+	for (unsigned i = 0; i < HS_LABEL_N_TAKEN; i++)
+		hs_prometheus_uint(page, &label_items, HS_PROMETHEUS_LABELS({"result", results[i]}),
+				taken[i]);
+	if (coverage->intervals)
+		hs_prometheus_real(page, &label_coverage, NULL,
+				coverage->sum / (double)coverage->intervals);
 }
 
 typedef void add_flow(
@@ -160,6 +236,8 @@ void hs_controller_page(const struct hs_controller *controller, struct hs_promet
 {
 	hs_prometheus_ns(page, &uptime, NULL, controller->now_ns - controller->start_ns);
 	add_rows(page, own_rows, controller, NULL);
+	if (controller->label)
+		add_label(page, controller->label);
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		add_rows(page, node_rows, &controller->nodes[i],
 				HS_PROMETHEUS_LABELS({"node", controller->nodes[i].config->name}));

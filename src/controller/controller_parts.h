@@ -18,6 +18,7 @@
 #define CALLS_REPAIR  63
 #define CALLS_RELAY   16
 #define CALLS_HELLO   8
+#define CALLS_LABEL   32 // beyond, nothing of INT-label is asked or told
 // The most bytes that one question may collect. Nodes that answer later are named and must be asked
 // directly.
 #define CONTROLLER_GATHERED_BYTES (4u << 20)
@@ -78,6 +79,9 @@ enum call_kind {
 	CALL_DELETE,
 	CALL_LOOK, // int_get: finds what is in the binding of ours
 	CALL_RELAY,
+	CALL_LABEL_PORTS, // of INT-label, from here on: which ports label
+	CALL_LABEL_TRAFFIC,
+	CALL_LABEL_SET,
 };
 
 struct call {
@@ -121,7 +125,8 @@ struct controller_node {
 
 TAILQ_HEAD(relay_list, relay);
 
-struct controller_flow; // controller_monitor.c: metrics of one namespace
+struct controller_flow;	   // controller_monitor.c: metrics of one namespace
+struct controller_label;   // controller_label.h
 
 struct hs_controller {
 	const struct hs_controller_config *config;
@@ -170,7 +175,9 @@ struct hs_controller {
 	// A question for the nodes that hs_api_handle came across; HS_VERB_COUNT if none.
 	bool asks_nodes; // a request of the message that is planned does
 	enum hs_api_verb relay_wanted;
-	struct hs_api_args relay_args;
+	struct hs_api_args relay_args; // of these, `labels` is owned
+
+	struct controller_label *label;	    // NULL: the configuration has none
 };
 
 // Each part calls only the parts above it. controller.c calls all of them.
@@ -254,15 +261,39 @@ void controller_repair_lost(struct hs_controller *controller, struct controller_
 // Returns the code of a node's error, or "refused" if it is no word.
 const char *controller_error_code(const json_t *error);
 
+// ---- controller_label.c, controller_label_node.c, controller_label_verb.c ----
+
+int controller_open_label(struct hs_controller *controller); // 0 or -ENOMEM
+void controller_close_label(struct hs_controller *controller);
+void controller_step_label(struct hs_controller *controller);
+int64_t controller_label_next_ns(const struct hs_controller *controller);
+// Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
+void controller_shift_label(struct hs_controller *controller, int64_t ns);
+// Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
+void controller_label_answered(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const json_t *ok);
+void controller_label_call_lost(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call);
+// A node answers for the first time or anew, or does not answer any more.
+void controller_label_node_up(struct hs_controller *controller, const struct controller_node *node);
+void controller_label_node_down(
+		struct hs_controller *controller, const struct controller_node *node);
+// A node answered the label_set of a client.
+void controller_label_was_set(struct hs_controller *controller, const struct controller_node *node,
+		const json_t *ok);
+extern const struct hs_schema_field controller_label_fields[];
+int controller_label_get(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+
 // ---- controller_relay.c ----
 
 extern const struct hs_schema_field controller_gathered_fields[];
 
-// Asks all reachable nodes. Their answers replace `answer`, which is part of `reply` (taken over).
-// The whole reply goes to `token`.
+// Asks all reachable nodes, or the one that args->node names. Their answers replace `answer`, which
+// is part of `reply` (taken over). The whole reply goes to `token`.
 void controller_relay(struct hs_controller *controller, void *token, json_t *reply, json_t *answer,
 		enum hs_api_verb verb, const struct hs_api_args *args);
-// Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
+// As controller_shift_label.
 void controller_shift_relays(struct hs_controller *controller, int64_t ns);
 void controller_relayed(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok, json_t *error);

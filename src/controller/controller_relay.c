@@ -205,6 +205,8 @@ static json_t *content_of(const struct hs_api_args *args)
 {
 	if (args->has_ns_id)
 		return json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	if (args->labels)
+		return json_pack("{s:O}", "ports", args->labels);
 	return json_object();
 }
 
@@ -244,7 +246,8 @@ void controller_relay(struct hs_controller *controller, void *token, json_t *rep
 	relay->unreachable = json_array();
 	TAILQ_INSERT_TAIL(&controller->relays, relay, order);
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
-		ask(controller, relay, &controller->nodes[i], args);
+		if (!args->node[0] || strcmp(args->node, controller->config->nodes[i].name) == 0)
+			ask(controller, relay, &controller->nodes[i], args);
 	if (!relay->waiting)
 		finish(controller, relay);
 }
@@ -295,6 +298,8 @@ void controller_relayed(struct hs_controller *controller, struct controller_node
 
 	if (!relay)
 		return;
+	if (ok && relay->verb == HS_VERB_LABEL_SET)
+		controller_label_was_set(controller, node, ok);
 	if (ok)
 		take_answer(relay, node, ok);
 	else if (error)

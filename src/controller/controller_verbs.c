@@ -253,6 +253,7 @@ static int ask_nodes(struct hs_controller *controller, const struct hs_api_args 
 	(void)err;
 	controller->relay_wanted = args->verb;
 	controller->relay_args = *args;
+	json_incref(args->labels); // the message has gone when nodes are asked
 	*result = json_pack("{s:b}", ASKED, 1);
 	return 0;
 }
@@ -273,6 +274,8 @@ HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
 		[HS_VERB_AUDIT] = {controller_gathered_fields, ask_nodes},
 		[HS_VERB_EXPLAIN] = {controller_gathered_fields, ask_nodes},
+		[HS_VERB_LABEL_GET] = {controller_label_fields, controller_label_get},
+		[HS_VERB_LABEL_SET] = {controller_gathered_fields, ask_nodes},
 };
 
 const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb)
@@ -291,6 +294,18 @@ static int run_verb(void *context, const struct hs_api_args *args, json_t **resu
 
 // ---- the backend of the API ----
 
+static int check_node(const struct hs_controller *controller, const struct hs_api_args *args,
+		struct hs_error *err)
+{
+	if (!args->node[0] && args->verb == HS_VERB_LABEL_SET)
+		return hs_error_set(err, "missing_field", "node", "the name of a node",
+				"node is missing: a controller passes the request to one node");
+	if (args->node[0] && hs_controller_config_node(controller->config, args->node) < 0)
+		return hs_error_set(err, "bad_value", "node", "the name of a node",
+				"node: no node is called \"%s\"", args->node);
+	return 0;
+}
+
 static int answers(void *context, const struct hs_api_args *args, struct hs_error *err)
 {
 	struct hs_controller *controller = context;
@@ -300,6 +315,8 @@ static int answers(void *context, const struct hs_api_args *args, struct hs_erro
 	if (!verbs[args->verb].fields)
 		return hs_error_set(err, "unsupported", "", "a node's own API",
 				"routes are each node's own: ask the node");
+	if (check_node(controller, args, err))
+		return -EINVAL;
 	bool asks = verbs[args->verb].run == ask_nodes, again = asks && controller->asks_nodes;
 	controller->asks_nodes |= asks;
 	return again ? hs_error_set(err, "unsupported", "", "one question at a time",
@@ -354,6 +371,18 @@ static int check_on(void *context, const json_t *on, struct hs_error *err)
 	return controller_check_on(context, on, err);
 }
 
+// What the nodes have is not known here: nothing is taken back.
+static json_t *labels_now(void *context, const json_t *labels, struct hs_error *err)
+{
+	const struct hs_controller *controller = context;
+
+	if (!controller->starting)
+		return json_incref((json_t *)labels);
+	hs_error_set(err, "unsupported", "", "a running controller",
+			"label_set is passed on at once, and no node has answered yet");
+	return NULL;
+}
+
 static int save(void *context, const json_t *changes, struct hs_error *err)
 {
 	const struct hs_controller *controller = context;
@@ -384,6 +413,7 @@ void controller_open_verbs(struct hs_controller *controller)
 			.admits = admits,
 			.answers = answers,
 			.check_on = check_on,
+			.labels_now = labels_now,
 			.save = save,
 			.unsave = unsave,
 			.spent_ns = controller->output.spent_ns,
@@ -416,6 +446,8 @@ static bool relay(struct hs_controller *controller, void *token, const char *tex
 		controller_relay(controller, token, reply, asked, verb, &controller->relay_args);
 	else
 		json_decref(reply);
+	json_decref(controller->relay_args.labels);
+	controller->relay_args.labels = NULL;
 	return asked != NULL;
 }
 

@@ -36,6 +36,8 @@ CONTROLLER_TABLES = {
     "key_fields": ("Configuration", "control.keys."),
     "node_fields": ("Configuration", "nodes[]."),
     "path_fields": ("Configuration", "paths[]."),
+    "label_fields": ("INT-label", "label."),
+    "pro_fields": ("INT-label", "label.pro."),
     "state_fields": ("Configuration", "state."),
     "hs_scrape_fields": ("Configuration", "prometheus."),
 }

@@ -22,6 +22,8 @@ ALLOWED = {
     # What reports say, of whatever INT the packet has.
     "lib/collect": ["lib/base", "lib/wire", "lib/telemetry", "lib/telemetry/int",
                     "lib/telemetry/int_report"],
+    # What a controller knows of ports that label.
+    "lib/label": ["lib/base", "lib/wire", "lib/telemetry/label"],
     "lib/cbor": ["lib/base"],
     "lib/rule": ["lib/base", "lib/cbor", "lib/schema"],  # a rule's `fields` are configuration's
     "lib/link": ["lib/base"],

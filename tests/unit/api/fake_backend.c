@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fake_backend.h"
 
+#include "api_label.h"
+#include "api_verbs.h"
 #include "rule_field.h"
 #include "rule_json.h"
 #include "rule_mask.h"
@@ -63,6 +65,7 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 	struct hs_rule *rule = find(fake, args->ns_id);
 	int rc = 0;
 
+	fake->runs_of_changes += hs_api_verbs[args->verb].changes;
 	if (++fake->runs == fake->fail_at)
 		return -EIO;
 	switch (args->verb) {
@@ -79,6 +82,10 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 	case HS_VERB_INT_DELETE:
 		delete (fake, rule);
 		break;
+	case HS_VERB_LABEL_SET:
+		fake->shift = hs_api_label_at(args->labels, 0).shift;
+		*result = json_pack("{s:O}", "ports", args->labels);
+		return 0;
 	case HS_VERB_INT_GET:
 		*result = json_pack("{s:o}", "rule", hs_rule_to_json(rule));
 		return 0;
@@ -130,6 +137,18 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 static bool gives_way(void *context, uint32_t ns_id)
 {
 	return ((struct fake *)context)->guest == ns_id;
+}
+
+static json_t *labels_now(void *context, const json_t *labels, struct hs_error *err)
+{
+	const struct fake *fake = context;
+
+	for (size_t i = 0; i < json_array_size(labels); i++)
+		if (hs_api_label_at(labels, i).id != 2) {
+			hs_error_set(err, "unknown_port", "ports", "2", "no such port");
+			return NULL;
+		}
+	return json_pack("[{s:i, s:i}]", "id", 2, "shift", (int)fake->shift);
 }
 
 static int save(void *context, const json_t *changes, struct hs_error *err)
@@ -186,6 +205,7 @@ struct hs_api_backend fake_backend(struct fake *fake)
 			.masks = masks,
 			.admits = admits,
 			.gives_way = gives_way,
+			.labels_now = labels_now,
 			.save = save,
 			.unsave = unsave,
 			.generation = generation};

@@ -12,7 +12,8 @@ struct fake {
 	unsigned n_rules;
 	uint32_t rules_free;
 	uint64_t generation;
-	unsigned runs;	  // calls of `run`
+	unsigned runs; // calls of `run`
+	unsigned runs_of_changes;
 	unsigned fail_at; // this call fails (counted from 1; 0: none)
 	bool no_in_band;  // rules that spread are not admitted
 	uint32_t guest;	  // this namespace's rule gives way
@@ -20,6 +21,7 @@ struct fake {
 	unsigned saves, unsaves;
 	unsigned runs_when_saved;
 	char saved[1024]; // the last changes
+	uint32_t shift;	  // S of the port with the id 2, the only one
 };
 
 void fake_init(struct fake *fake);

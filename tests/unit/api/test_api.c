@@ -47,6 +47,12 @@ static void a_reader_is_refused_what_would_change_something_and_nothing_else(voi
 			{"{\"drops_get\": {}}", false},
 			{"{\"events\": {}}", false},
 			{"{\"audit\": {}}", false},
+			{"{\"explain\": {\"ns_id\": 5}}", false},
+			{"{\"label_set\": {\"ports\": [{\"id\": 2, \"shift\": 3}]}}", true},
+			{"{\"label_get\": {}}", false},
+			{"{\"probe_run\": {}}", false},
+			{"{\"probe_status\": {}}", false},
+			{"{\"probe_links\": {}}", false},
 			{"{\"flow_get\": {}}", false},
 			{"{\"queue_get\": {}}", false},
 			{"{\"link_get\": {}}", false},
@@ -80,6 +86,70 @@ static void a_reader_is_refused_what_would_change_something_and_nothing_else(voi
 			json_decref(json);
 			free(reply);
 		}
+	}
+}
+
+// S of a port is no part of what is saved and counted, and goes back where a list fails.
+static void shifts_of_ports_pass_without_a_trace(void **state)
+{
+	static const char set[] = "{\"label_set\": {\"ports\": [{\"id\": 2, \"shift\": 9}]}}";
+	char list[256];
+	struct fake fake;
+
+	(void)state;
+	fake_init(&fake);
+	fake.shift = 4;
+	json_t *reply = fake_ask(&fake, set);
+	assert_int_equal(json_integer_value(json_object_get(reply, "generation")), 41);
+	assert_int_equal(fake.shift, 9);
+	assert_int_equal(fake.saves, 0);
+	json_decref(reply);
+
+	snprintf(list, sizeof(list),
+			"[%s, {\"label_set\": {\"ports\": [{\"id\": 2, \"shift\": 1}]}}, "
+			"{\"int_delete\": {\"ns_id\": 5}}]",
+			set);
+	fake.shift = 4;
+	fake.fail_at = fake.runs + 3;
+	reply = fake_ask(&fake, list);
+	assert_non_null(fake_error(reply, "code"));
+	assert_int_equal(fake.shift, 4);
+	json_decref(reply);
+}
+
+static void lists_of_ports_are_checked(void **state)
+{
+	static const struct {
+		const char *ports, *code, *path;
+	} cases[] = {
+			{"3", "wrong_type", "label_set.ports"},
+			{"[]", "out_of_range", "label_set.ports"},
+			{"[2]", "wrong_type", "label_set.ports[0]"},
+			{"[{\"id\": 2}]", "missing_field", "label_set.ports[0].shift"},
+			{"[{\"id\": 2, \"shift\": 63}]", "out_of_range",
+					"label_set.ports[0].shift"},
+			{"[{\"id\": 2, \"shift\": -1}]", "out_of_range",
+					"label_set.ports[0].shift"},
+			{"[{\"id\": 0, \"shift\": 1}]", "out_of_range", "label_set.ports[0].id"},
+			{"[{\"id\": 2, \"shift\": 1, \"x\": 1}]", "unknown_field",
+					"label_set.ports[0].x"},
+			{"[{\"id\": 2, \"shift\": 1}, {\"id\": 2, \"shift\": 1}]", "duplicate",
+					"label_set.ports[1].id"},
+			{"[{\"id\": 2, \"shift\": 1}, {\"id\": 3, \"shift\": 1}]", "unknown_port",
+					"label_set.ports"},
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fake fake;
+		fake_init(&fake);
+		snprintf(text, sizeof(text), "{\"label_set\": {\"ports\": %s}}", cases[i].ports);
+		json_t *reply = fake_ask(&fake, text);
+		assert_string_equal(fake_error(reply, "code"), cases[i].code);
+		assert_string_equal(fake_error(reply, "path"), cases[i].path);
+		assert_int_equal(fake.runs, 0);
+		json_decref(reply);
 	}
 }
 
@@ -512,6 +582,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(
 					a_reader_is_refused_what_would_change_something_and_nothing_else),
+			cmocka_unit_test(shifts_of_ports_pass_without_a_trace),
+			cmocka_unit_test(lists_of_ports_are_checked),
 			cmocka_unit_test(a_list_that_fails_when_run_is_taken_back),
 			cmocka_unit_test(a_failure_of_the_node_is_an_internal_error_with_its_place),
 			cmocka_unit_test(a_list_may_have_ten_thousand_requests_and_no_more),

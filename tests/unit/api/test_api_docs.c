@@ -51,7 +51,7 @@ static void print_verbs(FILE *to)
 		const char *help = text_of(verb, "help");
 		fprintf(to, "### `%s`\n\n%c%s%s.%s\n\n", text_of(verb, "verb"), toupper(help[0]),
 				help + 1,
-				json_is_true(json_object_get(verb, "changes"))
+				json_is_true(json_object_get(verb, "counts"))
 						? " (raises the generation)"
 						: "",
 				json_array_size(fields) ? "" : " No fields.");

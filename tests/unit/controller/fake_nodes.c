@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fake_nodes.h"
 
+#include "api_label.h"
 #include "rule_field.h"
 #include "rule_json.h"
 
@@ -61,6 +62,58 @@ static json_t *list(struct fake_node *node, const struct hs_api_args *args)
 	return result;
 }
 
+static json_t *label_ports(const struct fake_node *node)
+{
+	json_t *ports = json_array();
+	char name[16];
+
+	for (unsigned i = 0; i < node->n_labels; i++) {
+		const struct fake_label *label = &node->labels[i];
+		snprintf(name, sizeof(name), "p%u", label->id);
+		json_array_append_new(
+				ports, json_pack("{s:s, s:I, s:i, s:b, s:I}", "name", name, "id",
+						       label->id, "shift", label->shift, "link_up",
+						       !label->is_down, "tx_packets",
+						       (json_int_t)label->tx_packets));
+	}
+	return ports;
+}
+
+static struct fake_label *find_label(struct fake_node *node, uint32_t id)
+{
+	for (unsigned i = 0; i < node->n_labels; i++)
+		if (node->labels[i].id == id)
+			return &node->labels[i];
+	return NULL;
+}
+
+// What label_set has to say so that nothing changes; NULL: it has no such port.
+static json_t *labels_now(void *context, const json_t *labels, struct hs_error *err)
+{
+	json_t *now = json_array();
+
+	for (size_t i = 0; i < json_array_size(labels); i++) {
+		struct hs_api_label label = hs_api_label_at(labels, i);
+		const struct fake_label *port = find_label(context, label.id);
+		if (!port) {
+			hs_error_set(err, "unknown_port", "ports", "", "no such port");
+			json_decref(now);
+			return NULL;
+		}
+		json_array_append_new(now, json_pack("{s:I, s:i}", "id", (json_int_t)port->id,
+							   "shift", port->shift));
+	}
+	return now;
+}
+
+static void set_labels(struct fake_node *node, const struct hs_api_args *args)
+{
+	for (size_t i = 0; i < json_array_size(args->labels); i++) {
+		struct hs_api_label label = hs_api_label_at(args->labels, i);
+		find_label(node, label.id)->shift = (uint8_t)label.shift;
+	}
+}
+
 static int run(void *context, const struct hs_api_args *args, json_t **result, struct hs_error *err)
 {
 	struct fake_node *node = context;
@@ -99,6 +152,14 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 		return rule ? 0 : -ENOENT;
 	case HS_VERB_AUDIT:
 		json_object_set_new(*result, "ok", json_true());
+		return 0;
+	case HS_VERB_LABEL_GET:
+	case HS_VERB_PORTS_GET:
+		json_object_set_new(*result, "ports", label_ports(node));
+		return 0;
+	case HS_VERB_LABEL_SET:
+		set_labels(node, args);
+		json_object_set_new(*result, "ports", labels_now(node, args->labels, err));
 		return 0;
 	default:
 		return 0;
@@ -242,11 +303,19 @@ static void deliver(struct fake_nodes *fake)
 	free(message.text);
 }
 
+static void send_packets(struct fake_node *node)
+{
+	for (unsigned i = 0; i < node->n_labels; i++)
+		node->labels[i].tx_packets += node->labels[i].pps / 1000;
+}
+
 void fake_run(struct fake_nodes *fake, int64_t ns)
 {
 	int64_t end_ns = fake->now_ns + ns;
 
 	for (; fake->now_ns < end_ns; fake->now_ns += STEP_NS) {
+		for (unsigned i = 0; i < FAKE_NODES; i++)
+			send_packets(&fake->nodes[i]);
 		while (fake->n_messages && fake->messages[fake->head].due_ns <= fake->now_ns)
 			deliver(fake);
 		hs_controller_step(fake->controller, fake->now_ns);
@@ -266,6 +335,7 @@ static void open_node(struct fake_node *node, uint16_t id)
 			.admits = admits,
 			.gives_way = gives_way,
 			.rule_of = rule_of,
+			.labels_now = labels_now,
 			.rules_free = rules_free,
 			.generation = generation,
 	};
@@ -380,6 +450,8 @@ void fake_restart(struct fake_nodes *fake, unsigned node)
 	n->n_rules = 0;
 	n->generation = 0;
 	n->in_band_ns = 0;
+	for (unsigned i = 0; i < n->n_labels; i++)
+		n->labels[i].shift = 0;
 	snprintf(n->boot_id, sizeof(n->boot_id), "boot-%u-%u", n->id, ++n->boots);
 }
 

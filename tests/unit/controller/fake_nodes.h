@@ -10,6 +10,17 @@
 #define FAKE_NODES    4
 #define FAKE_RULES    4096
 #define FAKE_MESSAGES 8192
+#define FAKE_LABELS   256
+
+// A port that labels.
+struct fake_label {
+	uint32_t id;
+	uint8_t shift;
+	bool is_down;
+	uint64_t tx_packets;
+	uint64_t pps; // packets that it sends, in multiples of 1000
+	int64_t labelled_ns;
+};
 
 struct fake_node {
 	uint16_t id;
@@ -27,6 +38,8 @@ struct fake_node {
 	unsigned n_in_band;  // so many ids that no rule has beside it, in each page
 	bool invents_owners; // each rule that it lists has another
 	unsigned n_invented;
+	unsigned n_labels;
+	struct fake_label labels[FAKE_LABELS]; // named "p" and the id
 	unsigned n_requests[HS_VERB_COUNT];
 	struct hs_api_backend backend;
 };

@@ -22,6 +22,10 @@ static const char everything[] =
 		"\"nodes\":"
 		"   [\"c\"]}],"
 		" \"state\": {\"file\": \"/s/state\", \"sync\": true},"
+		" \"label\": {\"listen\": [\"127.0.0.1:32768\", \"[::1]:32768\"], "
+		"   \"buffer_kib\": 64, \"interval_ms\": 50, \"ports\": 7, \"series\": 8, "
+		"   \"age_ms\": 900, \"poll_ms\": 70, \"pro\": {\"k\": 1.5, \"interval_ms\": 20, "
+		"   \"repeat_ms\": 40, \"max_shift\": 9}},"
 		" \"requests\": [{\"int_request\": {\"ns_id\": 7, \"src_ip\": \"2001:db8::1\", "
 		"\"dst_ip\":"
 		"   \"2001:db8::2\", \"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", "
@@ -106,6 +110,23 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_string_equal(c.allowed_keys, "");
 	assert_string_equal(c.nodes[0].server_key, "");
 	assert_int_equal(json_array_size(c.requests), 0);
+	assert_false(c.label.on);
+	hs_controller_config_fini(&c);
+	parse("{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"}], \"label\": "
+	      "{\"listen\": [\"0.0.0.0:1\"]}}",
+			&c);
+	assert_true(c.label.on);
+	assert_false(c.label.pro.on);
+	assert_int_equal(c.label.buffer_kib, 4096);
+	assert_int_equal(c.label.interval_ms, 100);
+	assert_int_equal(c.label.ports, 4096);
+	assert_int_equal(c.label.series, 64);
+	assert_int_equal(c.label.age_ms, 10000);
+	assert_int_equal(c.label.poll_ms, 1000);
+	assert_true(c.label.pro.k == 2);
+	assert_int_equal(c.label.pro.interval_ms, 50);
+	assert_int_equal(c.label.pro.repeat_ms, 200);
+	assert_int_equal(c.label.pro.max_shift, 6);
 	hs_controller_config_fini(&c);
 }
 
@@ -130,6 +151,19 @@ static void every_key_is_read(void **state)
 	assert_int_equal(c.nodes[2].id, 65535);
 	assert_string_equal(c.state_file, "/s/state");
 	assert_true(c.state_sync);
+	assert_int_equal(c.label.n_listen, 2);
+	assert_int_equal(c.label.listen[1].port, 32768);
+	assert_int_equal(c.label.listen[1].address[15], 1);
+	assert_int_equal(c.label.buffer_kib, 64);
+	assert_int_equal(c.label.interval_ms, 50);
+	assert_int_equal(c.label.ports, 7);
+	assert_int_equal(c.label.series, 8);
+	assert_int_equal(c.label.age_ms, 900);
+	assert_int_equal(c.label.poll_ms, 70);
+	assert_true(c.label.pro.on && c.label.pro.k == 1.5);
+	assert_int_equal(c.label.pro.interval_ms, 20);
+	assert_int_equal(c.label.pro.repeat_ms, 40);
+	assert_int_equal(c.label.pro.max_shift, 9);
 	assert_int_equal(c.n_paths, 2);
 	assert_int_equal(hs_controller_config_path(&c, "p")->nodes[0], 1);
 	assert_int_equal(hs_controller_config_path(&c, "p")->nodes[1], 0);

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// INT-label: datagrams in, the database, and which ports were not seen.
+#include "controller_label.h"
+#include "controller_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define STEPS	    8 // in the shortest time that something waits for
+#define STEP_MIN_NS MS_NS
+#define STEP_MAX_NS (50 * MS_NS)
+
+// ---- life ----
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t step_of(const struct hs_controller_label_config *config)
+{
+	int64_t ns = least(config->interval_ms, config->poll_ms) * MS_NS;
+
+	if (config->pro.on)
+		ns = least(ns, least(config->pro.interval_ms, config->pro.repeat_ms) * MS_NS);
+	ns = least(ns / STEPS, STEP_MAX_NS);
+	return ns > STEP_MIN_NS ? ns : STEP_MIN_NS;
+}
+
+static int open_label(struct controller_label *label, unsigned n_nodes)
+{
+	const struct hs_controller_label_config *config = label->config;
+	const struct hs_label_database_config database = {
+			.ports = config->ports,
+			.series = config->series,
+			.interval_ns = config->interval_ms * MS_NS,
+			.age_ns = config->age_ms * MS_NS,
+	};
+
+	label->pro = (struct hs_label_pro){
+			.patience_ns = (int64_t)(config->pro.k * config->pro.interval_ms * MS_NS),
+			.repeat_ns = config->pro.repeat_ms * MS_NS,
+			.max_shift = (uint8_t)config->pro.max_shift,
+	};
+	label->step_ns = step_of(config);
+	label->nodes = calloc(n_nodes + 1, sizeof(*label->nodes));
+	if (!label->nodes)
+		return -ENOMEM;
+	label->n_nodes = n_nodes;
+	return hs_label_database_create(&database, &label->database);
+}
+
+int controller_open_label(struct hs_controller *controller)
+{
+	const struct hs_controller_config *config = controller->config;
+
+	if (!config->label.on)
+		return 0;
+	controller->label = calloc(1, sizeof(*controller->label));
+	if (!controller->label)
+		return -ENOMEM;
+	controller->label->config = &config->label;
+	controller->label->next_ns = controller->now_ns;
+	int rc = open_label(controller->label, config->n_nodes);
+	// Nodes are asked in turn.
+	for (unsigned i = 0; rc == 0 && i < config->n_nodes; i++)
+		controller->label->nodes[i].next_poll_ns =
+				controller->now_ns +
+				config->label.poll_ms * MS_NS * i / config->n_nodes;
+	return rc;
+}
+
+void controller_close_label(struct hs_controller *controller)
+{
+	struct controller_label *label = controller->label;
+
+	if (!label)
+		return;
+	for (unsigned i = 0; i < label->n_nodes; i++) {
+		json_decref(label->nodes[i].batch);
+		free(label->nodes[i].ports);
+	}
+	free(label->nodes);
+	hs_label_database_destroy(label->database);
+	free(label);
+	controller->label = NULL;
+}
+
+// ---- time ----
+
+int64_t controller_label_ns(const struct hs_controller *controller)
+{
+	return controller->now_ns - controller->label->skew_ns;
+}
+
+void controller_shift_label(struct hs_controller *controller, int64_t ns)
+{
+	if (controller->label)
+		controller->label->skew_ns += ns;
+}
+
+int64_t controller_label_next_ns(const struct hs_controller *controller)
+{
+	const struct controller_label *label = controller->label;
+	return label ? label->next_ns + label->skew_ns : INT64_MAX;
+}
+
+// ---- datagrams ----
+
+int controller_label_owner(const struct hs_controller *controller, uint16_t node_id)
+{
+	unsigned none = controller->config->n_nodes, i = controller->by_id[node_id];
+
+	return i == none || controller->nodes[i].next_same_id != none ? -1 : (int)i;
+}
+
+struct label_port *controller_label_port(const struct label_node *node, uint8_t key)
+{
+	for (unsigned i = 0; i < node->n_ports; i++)
+		if (node->ports[i].key == key)
+			return &node->ports[i];
+	return NULL;
+}
+
+void controller_label_adopt(struct hs_controller *controller, uint16_t node_id, uint8_t key)
+{
+	struct controller_label *label = controller->label;
+	int owner = controller_label_owner(controller, node_id);
+	const struct label_node *node = owner < 0 ? NULL : &label->nodes[owner];
+	const struct label_port *port =
+			node && node->known ? controller_label_port(node, key) : NULL;
+	const struct hs_label_entry *entry = hs_label_database_find(label->database, node_id, key);
+
+	if (port && entry && !entry->wish.shift && !entry->wish.sent && !entry->wish.confirmed)
+		hs_label_pro_set(label->database, controller_label_ns(controller), node_id, key,
+				port->shift);
+}
+
+// Whoever sends to the socket could fill the database with ports that nobody has.
+static void take_item(struct hs_controller *controller, const uint8_t *bytes)
+{
+	struct controller_label *label = controller->label;
+	struct hs_label_item item;
+
+	hs_label_item_read(bytes, &item);
+	int owner = controller_label_owner(controller, item.node_id);
+	const struct label_node *node = owner < 0 ? NULL : &label->nodes[owner];
+	if (!node)
+		label->counters.unknown_node++;
+	else if (node->known && !controller_label_port(node, item.egress_port))
+		label->counters.unknown_port++;
+	else if (hs_label_database_take(label->database, controller_label_ns(controller), &item) ==
+			HS_LABEL_TAKEN_NEW)
+		controller_label_adopt(controller, item.node_id, item.egress_port);
+}
+
+void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
+		const uint8_t *payload, size_t len, bool cut)
+{
+	struct controller_label *label = controller->label;
+	struct hs_label_export export;
+
+	if (!label)
+		return;
+	controller_set_time(controller, now_ns);
+	label->counters.datagrams++;
+	int rc = cut ? 0 : hs_label_export_read(payload, len, &export);
+	if (cut)
+		label->counters.too_long++;
+	else if (rc == -EMSGSIZE)
+		label->counters.bad_length++;
+	else if (rc < 0)
+		label->counters.bad_flags++;
+	else if (!export.n_items)
+		label->counters.empty++;
+	else // the newest is first
+		for (unsigned i = export.n_items; i > 0; i--)
+			take_item(controller, export.items + (i - 1) * HS_LABEL_ITEM_BYTES);
+}
+
+void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost)
+{
+	if (controller->label)
+		controller->label->counters.lost = lost;
+}
+
+// ---- what is not seen ----
+
+static void tell_not_seen(struct hs_controller *controller, const struct hs_label_entry *longest,
+		unsigned ports)
+{
+	const struct controller_label *label = controller->label;
+	int owner = controller_label_owner(controller, longest->node_id);
+	const char *node = owner < 0 ? "" : controller->config->nodes[owner].name;
+	const struct label_port *port =
+			owner < 0 ? NULL
+				  : controller_label_port(&label->nodes[owner], longest->port);
+	const char *name = port ? port->name : "";
+
+	hs_controller_event(controller, "ports_not_seen",
+			json_pack("{s:s, s:i, s:s, s:i, s:I}", "node", node, "node_id",
+					longest->node_id, "port", name, "ports", (int)ports,
+					"intervals", (json_int_t)longest->missed),
+			"%u active ports were not seen in the last interval; port %u (%s) of node "
+			"\"%s\" not for %" PRIu64 " intervals",
+			ports, longest->port, name, node, longest->missed);
+}
+
+// Ports that were not seen are told of at once, and then once a minute.
+static void look_at_coverage(struct hs_controller *controller)
+{
+	struct controller_label *label = controller->label;
+	const struct hs_label_entry *longest = NULL;
+	unsigned ports = 0;
+	uint64_t intervals = hs_label_database_coverage(label->database)->intervals, grown;
+	uint64_t passed = intervals - label->intervals;
+
+	label->intervals = intervals;
+	if (!passed)
+		return;
+	for (uint32_t i = 0; i < hs_label_database_count(label->database); i++) {
+		const struct hs_label_entry *entry = hs_label_database_entry(label->database, i);
+		if (!entry->missed)
+			continue;
+		ports++;
+		label->counters.not_seen += entry->missed < passed ? entry->missed : passed;
+		if (!longest || entry->missed > longest->missed)
+			longest = entry;
+	}
+	if (longest && hs_event_limit(&label->limit, controller_label_ns(controller),
+				       label->counters.not_seen, &grown))
+		tell_not_seen(controller, longest, ports);
+}
+
+// ---- stepping ----
+
+void controller_step_label(struct hs_controller *controller)
+{
+	struct controller_label *label = controller->label;
+	int64_t now_ns = label ? controller_label_ns(controller) : 0;
+
+	if (!label || now_ns < label->next_ns)
+		return;
+	label->next_ns = now_ns + label->step_ns;
+	hs_label_database_step(label->database, now_ns);
+	look_at_coverage(controller);
+	controller_label_poll(controller);
+	if (label->config->pro.on)
+		controller_label_tell(controller);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the controller keeps of INT-label: the database, what nodes say of their ports that label,
+// and the control loop of S. For controller_label*.c, which change it, and controller_page.c.
+//
+// Times are of a clock of its own: the controller's, without what it jumped over because it was set
+// or nothing ran. A port is active where it is up and has sent a packet for each interval, on
+// average, between the last two answers of its node.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "api.h"
+#include "controller_config.h"
+#include "event_log.h"
+#include "label_pro.h"
+
+#include <jansson.h>
+
+#define MS_NS INT64_C(1000000)
+
+struct hs_controller;
+
+// A port that labels, as its node says.
+struct label_port {
+	uint32_t id;
+	uint8_t key;   // the bits of the id that items have; ports of one key are one port here
+	uint8_t shift; // S that is in force
+	bool up;
+	bool counted; // tx_packets and counted_ns are there
+	uint64_t tx_packets;
+	int64_t counted_ns;
+	char name[HS_API_MAX_PORT_NAME + 1];
+};
+
+struct label_node {
+	bool known; // its ports are as it says
+	unsigned n_ports;
+	struct label_port *ports; // owned
+	unsigned asked;		  // questions under way
+	int64_t next_poll_ns;
+	json_t *batch; // what this step tells it; NULL: nothing
+	bool setting;  // a label_set is under way since set_ns
+	int64_t set_ns;
+};
+
+struct controller_label_counters {
+	uint64_t datagrams; // that came, those below among them
+	uint64_t too_long, bad_length, bad_flags, empty;
+	uint64_t lost;			     // by the kernel, beside them
+	uint64_t unknown_node, unknown_port; // items
+	uint64_t not_seen;		     // each port for each interval
+	uint64_t no_room;		     // ports of nodes that found none
+	uint64_t sets, sets_refused, sets_lost;
+};
+
+struct controller_label {
+	const struct hs_controller_label_config *config;
+	struct hs_label_database *database;
+	struct hs_label_pro pro;
+	struct label_node *nodes; // as the configuration has them; owned
+	unsigned n_nodes;
+	int64_t skew_ns; // of the controller's clock
+	int64_t next_ns; // when the next step is due
+	int64_t step_ns;
+	uint64_t intervals; // of the coverage, that were looked at
+	struct hs_event_limit limit;
+	struct controller_label_counters counters;
+};
+
+// ---- controller_label.c ----
+
+int64_t controller_label_ns(const struct hs_controller *controller);
+// Returns the index of the one node that has this id, or -1.
+int controller_label_owner(const struct hs_controller *controller, uint16_t node_id);
+// Returns what the node says of a port, or NULL. Of several of this key it is the first.
+struct label_port *controller_label_port(const struct label_node *node, uint8_t key);
+
+// A port that is new to the database begins with the S that its node has, so that a controller that
+// starts again goes on from what it said before.
+void controller_label_adopt(struct hs_controller *controller, uint16_t node_id, uint8_t port);
+
+// ---- controller_label_node.c ----
+
+// Asks nodes whose turn it is, and tells them S.
+void controller_label_poll(struct hs_controller *controller);
+void controller_label_tell(struct hs_controller *controller);

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// INT-label: what nodes say of their ports, and what they are told of S.
+#include "controller_label.h"
+#include "controller_parts.h"
+
+#include "api_label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUESTIONS 2  // of one poll: which ports label, and what they sent
+#define SLOWER	  10 // intervals of polls of a node that has no ports that label
+
+static struct label_node *node_of(
+		const struct hs_controller *controller, const struct controller_node *node)
+{
+	return &controller->label->nodes[node->index];
+}
+
+// ---- asking ----
+
+// Nodes of one id cannot be told apart.
+static bool is_asked(const struct hs_controller *controller, const struct controller_node *node,
+		const struct label_node *of)
+{
+	return node->reachable && !of->asked &&
+	       controller_label_ns(controller) >= of->next_poll_ns &&
+	       node->n_calls + QUESTIONS <= CALLS_LABEL &&
+	       controller_label_owner(controller, node->config->id) >= 0;
+}
+
+static void ask(struct hs_controller *controller, struct controller_node *node, enum call_kind kind,
+		const char *verb)
+{
+	const struct call call = {.kind = kind};
+
+	if (controller_call(controller, node, &call, verb, json_object()) == 0)
+		node_of(controller, node)->asked++;
+	controller->budget--;
+}
+
+void controller_label_poll(struct hs_controller *controller)
+{
+	int64_t poll_ns = controller->config->label.poll_ms * MS_NS;
+
+	for (unsigned i = 0; i < controller->config->n_nodes && controller->budget > 0; i++) {
+		struct controller_node *node = &controller->nodes[i];
+		struct label_node *of = node_of(controller, node);
+		if (!is_asked(controller, node, of))
+			continue;
+		of->next_poll_ns = controller_label_ns(controller) + poll_ns;
+		ask(controller, node, CALL_LABEL_PORTS, "label_get");
+		ask(controller, node, CALL_LABEL_TRAFFIC, "ports_get");
+	}
+}
+
+// ---- which ports label ----
+
+// Returns false if the row is none of a port that labels.
+static bool read_port(const json_t *row, struct label_port *port)
+{
+	const char *name = json_string_value(json_object_get(row, "name"));
+	json_int_t id = json_integer_value(json_object_get(row, "id"));
+	json_int_t shift = json_integer_value(json_object_get(row, "shift"));
+
+	*port = (struct label_port){
+			.id = (uint32_t)id, .key = (uint8_t)id, .shift = (uint8_t)shift};
+	if (!name || strlen(name) >= sizeof(port->name) || id < 0 || id > UINT32_MAX || shift < 0 ||
+			shift > HS_API_LABEL_SHIFT)
+		return false;
+	strcpy(port->name, name);
+	return true;
+}
+
+static void keep_counts(const struct label_node *of, struct label_port *port)
+{
+	const struct label_port *before = controller_label_port(of, port->key);
+
+	if (!before || strcmp(before->name, port->name) != 0)
+		return;
+	port->up = before->up;
+	port->counted = before->counted;
+	port->tx_packets = before->tx_packets;
+	port->counted_ns = before->counted_ns;
+}
+
+// Reads the ports of a reply, of each key the first. Returns false if it makes no sense.
+static bool read_ports(const json_t *rows, const struct label_node *of, struct label_node *now)
+{
+	size_t n = json_array_size(rows), i;
+	const json_t *row;
+
+	if (!json_is_array(rows) || n > HS_API_LABEL_PORTS)
+		return false;
+	now->ports = calloc(n + 1, sizeof(*now->ports));
+	json_array_foreach (rows, i, row) {
+		struct label_port port;
+		if (!now->ports || !read_port(row, &port))
+			return false;
+		if (controller_label_port(now, port.key))
+			continue;
+		keep_counts(of, &port);
+		now->ports[now->n_ports++] = port;
+	}
+	return now->ports;
+}
+
+// Ports that the node has no more are not active.
+static void leave_ports(struct hs_controller *controller, const struct controller_node *node,
+		const struct label_node *now)
+{
+	const struct label_node *of = node_of(controller, node);
+
+	for (unsigned i = 0; i < of->n_ports; i++)
+		if (!controller_label_port(now, of->ports[i].key))
+			hs_label_database_set_active(controller->label->database,
+					controller_label_ns(controller), node->config->id,
+					of->ports[i].key, false);
+}
+
+static void take_ports(
+		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
+{
+	struct label_node *of = node_of(controller, node), now = {.n_ports = 0};
+
+	if (!read_ports(json_object_get(ok, "ports"), of, &now)) {
+		node->replies_bad++;
+		free(now.ports);
+		return;
+	}
+	leave_ports(controller, node, &now);
+	free(of->ports);
+	of->ports = now.ports;
+	of->n_ports = now.n_ports;
+	of->known = true;
+	for (unsigned i = 0; i < of->n_ports; i++) {
+		const struct label_port *port = &of->ports[i];
+		hs_label_pro_doubt(controller->label->database, node->config->id, port->key,
+				port->shift);
+		controller_label_adopt(controller, node->config->id, port->key);
+	}
+}
+
+// ---- what they sent ----
+
+static struct label_port *find_port(const struct label_node *of, const char *name)
+{
+	for (unsigned i = 0; name && i < of->n_ports; i++)
+		if (strcmp(of->ports[i].name, name) == 0)
+			return &of->ports[i];
+	return NULL;
+}
+
+static void judge(struct hs_controller *controller, const struct controller_node *node,
+		struct label_port *port, uint64_t tx_packets)
+{
+	struct controller_label *label = controller->label;
+	int64_t now_ns = controller_label_ns(controller);
+	int64_t intervals = (now_ns - port->counted_ns) / (label->config->interval_ms * MS_NS);
+	uint64_t grown = tx_packets - port->tx_packets;
+	bool comparable = port->counted && tx_packets >= port->tx_packets;
+
+	port->counted = true;
+	port->tx_packets = tx_packets;
+	port->counted_ns = now_ns;
+	if (port->up && !comparable)
+		return;
+	bool active = port->up && grown > 0 && grown >= (uint64_t)intervals;
+	if (hs_label_database_set_active(
+			    label->database, now_ns, node->config->id, port->key, active) < 0)
+		label->counters.no_room++;
+	else
+		controller_label_adopt(controller, node->config->id, port->key);
+}
+
+static void take_traffic(
+		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
+{
+	const json_t *row, *tx;
+	size_t i;
+
+	json_array_foreach (json_object_get(ok, "ports"), i, row) {
+		struct label_port *port = find_port(node_of(controller, node),
+				json_string_value(json_object_get(row, "name")));
+		if (!port)
+			continue;
+		tx = json_object_get(row, "tx_packets");
+		port->up = json_is_true(json_object_get(row, "link_up"));
+		if (json_is_integer(tx) && json_integer_value(tx) >= 0)
+			judge(controller, node, port, (uint64_t)json_integer_value(tx));
+		else
+			node->replies_bad++;
+	}
+}
+
+// ---- telling ----
+
+static bool tell(void *context, uint16_t node_id, uint8_t key, uint8_t shift)
+{
+	struct hs_controller *controller = context;
+	int owner = controller_label_owner(controller, node_id);
+	struct label_node *of = owner < 0 ? NULL : &controller->label->nodes[owner];
+	const struct label_port *port = of && of->known ? controller_label_port(of, key) : NULL;
+	int64_t now_ns = controller_label_ns(controller);
+
+	if (!port || !controller->nodes[owner].reachable ||
+			controller->nodes[owner].n_calls >= CALLS_LABEL ||
+			(of->setting && now_ns - of->set_ns < controller->label->pro.repeat_ns))
+		return false;
+	if (!of->batch)
+		of->batch = json_array();
+	return json_array_append_new(of->batch, json_pack("{s:I, s:i}", "id", (json_int_t)port->id,
+								"shift", shift)) == 0;
+}
+
+// Each node is told all that is new in one request.
+void controller_label_tell(struct hs_controller *controller)
+{
+	struct controller_label *label = controller->label;
+	int64_t now_ns = controller_label_ns(controller);
+	const struct call call = {.kind = CALL_LABEL_SET};
+
+	if (!hs_label_pro_step(&label->pro, label->database, now_ns, tell, controller))
+		return;
+	for (unsigned i = 0; i < label->n_nodes; i++) {
+		struct label_node *of = &label->nodes[i];
+		if (!of->batch)
+			continue;
+		json_t *content = json_pack("{s:o}", "ports", of->batch);
+		of->batch = NULL;
+		label->counters.sets++;
+		of->setting = controller_call(controller, &controller->nodes[i], &call, "label_set",
+					      content) == 0;
+		label->counters.sets_lost += !of->setting;
+		of->set_ns = now_ns;
+		controller->budget--;
+	}
+}
+
+// Returns the port that a row of a reply to label_set is of, with its S now, or NULL.
+static struct label_port *read_set(const struct label_node *of, const json_t *row)
+{
+	json_int_t id = json_integer_value(json_object_get(row, "id"));
+	json_int_t shift = json_integer_value(json_object_get(row, "shift"));
+	struct label_port *port = controller_label_port(of, (uint8_t)id);
+
+	if (!port || port->id != id || shift < 0 || shift > HS_API_LABEL_SHIFT)
+		return NULL;
+	port->shift = (uint8_t)shift;
+	return port;
+}
+
+static void confirm(struct hs_controller *controller, const struct controller_node *node,
+		const json_t *ok)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(ok, "ports"), i, row) {
+		const struct label_port *port = read_set(node_of(controller, node), row);
+		if (port)
+			hs_label_pro_confirm(controller->label->database, node->config->id,
+					port->key, port->shift);
+	}
+}
+
+void controller_label_was_set(struct hs_controller *controller, const struct controller_node *node,
+		const json_t *ok)
+{
+	const json_t *row;
+	size_t i;
+
+	if (!controller->label)
+		return;
+	json_array_foreach (json_object_get(ok, "ports"), i, row) {
+		const struct label_port *port = read_set(node_of(controller, node), row);
+		if (port)
+			hs_label_pro_set(controller->label->database,
+					controller_label_ns(controller), node->config->id,
+					port->key, port->shift);
+	}
+}
+
+// ---- answers ----
+
+static void end_call(struct label_node *of, const struct call *call)
+{
+	if (call->kind == CALL_LABEL_SET)
+		of->setting = false;
+	else
+		of->asked--;
+}
+
+void controller_label_answered(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const json_t *ok)
+{
+	struct label_node *of = node_of(controller, node);
+
+	end_call(of, call);
+	if (call->kind == CALL_LABEL_SET && !ok) {
+		controller->label->counters.sets_refused++;
+		of->next_poll_ns = controller_label_ns(controller); // its ports have changed
+	} else if (call->kind == CALL_LABEL_SET) {
+		confirm(controller, node, ok);
+	} else if (!ok) {
+		of->next_poll_ns = controller_label_ns(controller) +
+				   SLOWER * controller->config->label.poll_ms * MS_NS;
+	} else if (call->kind == CALL_LABEL_PORTS) {
+		take_ports(controller, node, ok);
+	} else {
+		take_traffic(controller, node, ok);
+	}
+}
+
+void controller_label_call_lost(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call)
+{
+	end_call(node_of(controller, node), call);
+	controller->label->counters.sets_lost += call->kind == CALL_LABEL_SET;
+}
+
+void controller_label_node_up(struct hs_controller *controller, const struct controller_node *node)
+{
+	if (!controller->label)
+		return;
+	struct label_node *of = node_of(controller, node);
+	hs_label_pro_restart(controller->label->database, node->config->id);
+	of->next_poll_ns = controller_label_ns(controller);
+	of->known = false; // what it has now
+	for (unsigned i = 0; i < of->n_ports; i++)
+		of->ports[i].counted = false;
+}
+
+void controller_label_node_down(
+		struct hs_controller *controller, const struct controller_node *node)
+{
+	if (controller->label)
+		hs_label_database_set_unknown(controller->label->database,
+				controller_label_ns(controller), node->config->id);
+}
