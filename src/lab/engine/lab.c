@@ -97,6 +97,10 @@ static void (*const handlers[])(struct hs_lab *lab, const struct hs_lab_event *e
 		[LAB_STREAM] = lab_stream_due,
 		[LAB_CONTROL] = lab_control_due,
 		[LAB_DEPARTURE] = lab_departure,
+		[LAB_LABEL_DATAGRAM] = lab_label_datagram,
+		[LAB_LABEL_STEP] = lab_label_step,
+		[LAB_LABEL_TOLD] = lab_label_told,
+		[LAB_LABEL_CONFIRMED] = lab_label_confirmed,
 };
 
 static void run_next(struct hs_lab *lab)
@@ -206,6 +210,8 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 		rc = hs_truth_create((uint32_t)s->n_flows, s->window_ns, &lab->run.truth);
 	if (rc == 0)
 		rc = hs_measured_create(s, &lab->run.measured);
+	if (rc == 0)
+		rc = lab_make_label(lab);
 	return rc == 0 ? lab_make_net(lab, err) : rc;
 }
 
@@ -243,11 +249,15 @@ void hs_lab_destroy(struct hs_lab *lab)
 {
 	if (!lab)
 		return;
-	for (size_t i = 0; i < lab->queue.n; i++)
+	for (size_t i = 0; i < lab->queue.n; i++) {
 		if (lab->queue.heap[i].kind == LAB_FRAME)
 			rte_pktmbuf_free(lab->queue.heap[i].subject);
+		if (lab->queue.heap[i].kind == LAB_LABEL_DATAGRAM)
+			free(lab->queue.heap[i].subject);
+	}
 	hs_event_queue_fini(&lab->queue);
 	lab_free_net(lab);
+	lab_free_label(lab);
 	hs_measured_destroy(lab->run.measured);
 	hs_truth_destroy(lab->run.truth);
 	json_decref(lab->run.audit);

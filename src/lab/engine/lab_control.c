@@ -110,6 +110,10 @@ void lab_control_look(struct lab_node *node)
 	uint64_t punts = now.punts - node->seen.punts;
 	int64_t soon_ns = node->lab->now_ns + QUIET_NS;
 
+	if (unlikely(node->lab->label) && hs_node_exports_waiting(node->node) > 0) {
+		lab_control_step(node);
+		return;
+	}
 	if (likely(!reports && !punts))
 		return;
 	if (reports >= LAB_REPORT_RING / 2 || punts >= LAB_PUNT_RING / 2)

@@ -67,6 +67,8 @@ void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event)
 		lab_fail_as(lab, rc, &err);
 	else
 		lab_control_step(node);
+	if (lab->label)
+		lab_label_back(node);
 }
 
 // Forgets what the node had counted of the flow of a rule that it removed. taken NULL: none was

@@ -65,6 +65,7 @@ void lab_node_config(
 			.seed = lab_seed(scenario, "node", node),
 	};
 	memcpy(config->name, scenario->nodes[node].name, sizeof(config->name));
+	lab_label_config(scenario, config);
 	hs_scenario_profiles(scenario, node, config->profiles, &(struct hs_error){});
 }
 
@@ -100,9 +101,13 @@ static uint64_t memory_bytes(const struct hs_scenario *scenario)
 			sizeof(struct hs_packet_truth), data_room(scenario));
 
 	for (uint32_t i = 0; i < scenario->n_nodes; i++) {
+		const struct hs_scenario_node *node = &scenario->nodes[i];
 		struct hs_node_config config;
 		lab_node_config(scenario, i, &config);
 		bytes += hs_node_bytes(&config) + NODE_SLACK_BYTES;
+		if (node->rate_pps)
+			bytes += (node->n_links + node->n_hosts) *
+				 hs_egress_bytes(node->queue_packets, 1);
 	}
 	for (size_t i = 0; i < 2 * scenario->n_links; i++)
 		if (scenario->links[i / 2].queue_at_node)

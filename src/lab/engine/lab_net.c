@@ -52,9 +52,7 @@ static int place_link(struct hs_lab *lab, uint32_t link)
 		struct hs_link_config config = lab_link_config(l, direction);
 		ends[direction]->direction = direction;
 		int rc = hs_link_create(&config,
-					 lab_seed(lab->scenario, "link", 2 * link + direction),
-					 made)
-					 ?: lab_make_queue(ends[direction], l);
+				lab_seed(lab->scenario, "link", 2 * link + direction), made);
 		if (rc < 0)
 			return rc;
 		ends[direction]->out = *made;
@@ -80,6 +78,8 @@ static int place_ports(struct hs_lab *lab)
 		rc = place_link(lab, l);
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		lab->host_ports[h] = next_port(&lab->nodes[s->hosts[h].at], h);
+	for (size_t p = 0; rc == 0 && p < lab_ports(s); p++)
+		rc = lab_make_queue(&lab->ports[p]);
 	return rc;
 }
 
@@ -93,12 +93,11 @@ static int open_port(struct lab_port *port)
 			.mtu = s->mtu,
 			.rx_queues = 1,
 	};
-	if (port->queue) {
-		const struct hs_link_config *of =
-				&s->links[port->place].directions[port->direction];
-		config.rate_bps = of->rate_bps;
-		config.queue_packets = of->queue_packets;
-	}
+	struct hs_queue_rate rate = lab_queue_rate(port);
+
+	config.rate_bps = rate.bps;
+	config.rate_pps = rate.pps;
+	config.queue_packets = rate.queue_packets;
 
 	snprintf(config.name, sizeof(config.name), "%s",
 			port->out ? port->peer->node->scenario->name : s->hosts[port->place].name);
@@ -107,6 +106,7 @@ static int open_port(struct lab_port *port)
 	if (rc < 0)
 		return rc;
 	lab_port_mac(port, port->port->mac);
+	port->received = 0;
 	return hs_node_add_port(node->node, port->port);
 }
 
@@ -120,7 +120,9 @@ static int make_node(struct lab_node *node, struct hs_error *err)
 			.in_band = &lab->scenario->in_band,
 	};
 	memcpy(config.window_ns, lab->scenario->windows_ns, sizeof(config.window_ns));
-	struct hs_control_output output = {.context = lab, .publish = lab_publish};
+	struct hs_control_output output = {.context = lab,
+			.publish = lab_publish,
+			.send_export = lab->label ? lab_label_send : NULL};
 	struct hs_node_config node_config;
 
 	lab_node_config(lab->scenario, node->index, &node_config);
@@ -228,7 +230,7 @@ static bool make_arrays(struct hs_lab *lab)
 	struct hs_run *run = &lab->run;
 
 	lab->nodes = calloc(s->n_nodes, sizeof(*lab->nodes));
-	lab->ports = calloc(2 * s->n_links + s->n_hosts, sizeof(*lab->ports));
+	lab->ports = calloc(lab_ports(s), sizeof(*lab->ports));
 	lab->host_ports = calloc(s->n_hosts, sizeof(*lab->host_ports));
 	lab->links = calloc(s->n_links, sizeof(*lab->links));
 	lab->next_ports = calloc(s->n_nodes, s->n_nodes);
@@ -273,7 +275,7 @@ void lab_free_net(struct hs_lab *lab)
 		hs_clock_destroy(lab->nodes[i].clock);
 		hs_lab_clock_destroy(lab->nodes[i].model);
 	}
-	for (size_t p = 0; lab->ports && p < 2 * s->n_links + s->n_hosts; p++)
+	for (size_t p = 0; lab->ports && p < lab_ports(s); p++)
 		hs_queue_truth_destroy(lab->ports[p].queue);
 	for (uint32_t l = 0; lab->links && l < s->n_links; l++) {
 		hs_link_destroy(lab->links[l][0]);

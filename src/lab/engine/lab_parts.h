@@ -5,6 +5,7 @@
 #include "lab.h"
 
 #include "event_queue.h"
+#include "label_item.h"
 #include "lab_clock.h"
 #include "measured.h"
 #include "packet.h"
@@ -32,19 +33,24 @@ enum lab_event_kind {
 	LAB_FRAME,    // index: port; subject: mbuf
 	LAB_SCENARIO, // index: event of the scenario
 	LAB_REROUTE,
-	LAB_NODE_BACK, // index: node
-	LAB_EXTRA,     // index: traffic; the opening or the closing packet
-	LAB_OPENED,    // index: traffic
-	LAB_STREAM,    // index: traffic; a timer
-	LAB_CONTROL,   // index: node; a timer
-	LAB_DEPARTURE, // index: node; a timer, only if some queue stands in a node
+	LAB_NODE_BACK,	     // index: node
+	LAB_EXTRA,	     // index: traffic; the opening or the closing packet
+	LAB_OPENED,	     // index: traffic
+	LAB_STREAM,	     // index: traffic; a timer
+	LAB_CONTROL,	     // index: node; a timer
+	LAB_DEPARTURE,	     // index: node; a timer, only if some queue stands in a node
+	LAB_LABEL_DATAGRAM,  // subject: of lab_label.c
+	LAB_LABEL_STEP,	     // of the controller
+	LAB_LABEL_TOLD,	     // index: node; subject: port and S
+	LAB_LABEL_CONFIRMED, // the same
 };
 
 struct lab_port {
 	struct lab_node *node;
-	struct lab_port *peer;	      // at the link's other end; NULL: a host port
-	struct hs_link *out;	      // what is sent goes into this; NULL: a host port
-	struct hs_port *port;	      // NULL: its node is down
+	struct lab_port *peer; // at the link's other end; NULL: a host port
+	struct hs_link *out;   // what is sent goes into this; NULL: the same
+	uint64_t received;     // frames, since the node started
+	struct hs_port *port;  // NULL: its node is down
 	struct hs_queue_truth *queue; // that stands in the node; NULL: none
 	struct rte_mbuf *arrived;     // the node receives this at its next poll
 	uint32_t place;		      // the link, or the host
@@ -85,9 +91,9 @@ struct hs_lab {
 	struct rte_mempool *pool;
 	int stamp_offset; // of the dynamic field in a buffer
 	uint32_t in_flight;
-	uint32_t n_waiting;		      // nodes in which packets wait
-	uint32_t frame_room;		      // in a buffer
-	const struct hs_packet_truth *polled; // of the packet that a node is processing
+	uint32_t n_waiting;		// nodes in which packets wait
+	uint32_t frame_room;		// in a buffer
+	struct hs_packet_truth *polled; // of the packet that a node is processing
 
 	struct lab_node *nodes;
 	struct lab_port *ports;
@@ -106,8 +112,21 @@ struct hs_lab {
 	struct hs_error err;
 
 	uint64_t packets;
-	struct hs_run run; // the counters so far
+	struct lab_label *label;     // NULL: the scenario has none
+	struct hs_run run;	     // the counters so far
 };
+
+// The number of a port in the order of the run's queues.
+static inline uint32_t lab_place_of(const struct lab_port *port)
+{
+	return port->out ? 2 * port->place + port->direction
+			 : 2 * (uint32_t)port->node->lab->scenario->n_links + port->place;
+}
+
+static inline size_t lab_ports(const struct hs_scenario *s)
+{
+	return 2 * s->n_links + s->n_hosts;
+}
 
 // Remembers the first failure, which ends the run. If the error is not set, the errno says it.
 void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
@@ -193,14 +212,15 @@ void lab_packets_header(FILE *file);
 
 // ---- lab_queue.c: queues that stand in nodes ----
 
-// Makes the truth of the queue of a port, if this direction of the link has one. Returns 0 or
-// -ENOMEM.
-int lab_make_queue(struct lab_port *port, const struct hs_scenario_link *link);
+// The rate of a port's queue; zero: the port has none.
+struct hs_queue_rate lab_queue_rate(const struct lab_port *port);
+// Makes the truth of the queue of a port, if it has one. Returns 0 or -ENOMEM.
+int lab_make_queue(struct lab_port *port);
 // The configuration that the link itself has.
 struct hs_link_config lab_link_config(const struct hs_scenario_link *link, unsigned direction);
 // The packet is about to be polled by the node that this port belongs to, which is up.
 void lab_queue_arrive(const struct lab_port *in, const struct hs_packet_truth *packet_truth);
-// The packet departs by a port with a queue. `packet` is of this frame.
+// The packet departs by a port with a queue. `packet` is of this frame; NULL: it has no telemetry.
 void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet);
 // Sets the time at which the node is polled for what waits in it, or none.
@@ -209,6 +229,39 @@ void lab_queue_stop(struct lab_node *node);
 void lab_departure(struct hs_lab *lab, const struct hs_lab_event *event);
 // Returns whether memory was sufficient.
 bool lab_queue_collect(struct hs_lab *lab);
+
+// ---- lab_label.c: INT-label. Only lab_parse_label, lab_label_newest, lab_label_depart,
+// lab_label_deliver and lab_make_label may be called in a scenario without ----
+
+int lab_make_label(struct hs_lab *lab);
+void lab_free_label(struct hs_lab *lab);
+// Lets a node send its datagrams to the controller.
+void lab_label_config(const struct hs_scenario *scenario, struct hs_node_config *config);
+// A host sends a packet.
+void lab_label_enter(struct hs_lab *lab);
+// Reads a frame that departs by a port that labels. False: the port does not.
+bool lab_parse_label(
+		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet);
+// Reads the item that this node added. False: the node added none.
+bool lab_label_newest(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
+		const struct rte_mbuf *m, const struct hs_packet *packet,
+		struct hs_label_item *item);
+void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
+		const struct rte_mbuf *m, const struct hs_packet *packet);
+// A packet departs to its host. Whether the port labelled it, a datagram says that the node sends
+// when it was polled, which may be later.
+void lab_label_deliver(const struct lab_port *port, const struct hs_packet_truth *packet_truth);
+// The node was polled, and has sent its datagrams.
+void lab_label_polled(struct hs_lab *lab);
+// A node sends a datagram: hs_control_output.send_export.
+int lab_label_send(void *lab, unsigned receiver, const uint8_t *payload, size_t bytes);
+void lab_label_datagram(struct hs_lab *lab, const struct hs_lab_event *event);
+void lab_label_step(struct hs_lab *lab, const struct hs_lab_event *event);
+void lab_label_told(struct hs_lab *lab, const struct hs_lab_event *event);
+void lab_label_confirmed(struct hs_lab *lab, const struct hs_lab_event *event);
+// The node is back after a restart.
+void lab_label_back(const struct lab_node *node);
+int lab_label_end(struct hs_lab *lab);
 
 // ---- lab_route.c ----
 

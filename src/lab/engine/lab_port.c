@@ -54,6 +54,8 @@ static void poll_node(struct lab_port *port, struct rte_mbuf *m)
 	port->arrived = m;
 	hs_node_worker_poll(port->node->node, 0);
 	lab_control_look(port->node);
+	if (unlikely(port->node->lab->label))
+		lab_label_polled(port->node->lab);
 	if (unlikely(port->node->has_queue))
 		lab_queue_follow(port->node);
 }
@@ -75,6 +77,8 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 {
 	struct lab_node *node = port->node;
 
+	port->received++;
+	((struct hs_packet_truth *)rte_mbuf_to_priv(m))->came_ns = node->lab->now_ns;
 	hs_truth_arrive(node->lab->run.truth, rte_mbuf_to_priv(m), node->index, node->lab->now_ns,
 			lab_told_ns(node), rte_pktmbuf_pkt_len(m));
 	if (unlikely(node->has_queue))
@@ -145,6 +149,8 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 	packet_truth->reply = frame->reply;
 	packet_truth->number = frame->number;
+	if (unlikely(lab->label))
+		lab_label_enter(lab);
 	arrive(port, m);
 }
 
@@ -190,11 +196,12 @@ void lab_packets_header(FILE *file)
 }
 
 // Writes the telemetry of a frame as it is on the wire, for programs with their own decoder: the
-// Hop-by-Hop header, or what INT takes.
+// Hop-by-Hop header, or what INT and INT-label take.
 static void write_header(FILE *file, const struct rte_mbuf *m, const struct hs_packet *packet)
 {
 	uint8_t buffer[HEADER_BYTES];
-	uint32_t at = packet->hbh_bytes ? packet->l3_off + HS_IPV6_BYTES : packet->e2e_off;
+	int own = packet->e2e_off ? packet->e2e_off : packet->trace_off;
+	uint32_t at = (uint32_t)(packet->hbh_bytes ? packet->l3_off + HS_IPV6_BYTES : own);
 	uint32_t len = packet->hbh_bytes ? packet->hbh_bytes : packet->telemetry_bytes;
 	const uint8_t *header = len <= sizeof(buffer) ? rte_pktmbuf_read(m, at, len, buffer) : NULL;
 
@@ -241,6 +248,9 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 		rte_pktmbuf_free(m);
 		return;
 	}
+	if (unlikely(port->queue))
+		lab_queue_depart(port, packet_truth, m, NULL);
+	lab_label_deliver(port, packet_truth);
 	hs_truth_sink(lab->run.truth, packet_truth);
 	if (unlikely(lab->config.packets))
 		write_line(lab, port, m, false, NULL, NULL);
@@ -287,8 +297,8 @@ static void put_copy_on_link(struct hs_lab *lab, const struct lab_port *port, st
 }
 
 // Reads the frame as the node does that sends it by this port. Returns whether its telemetry makes
-// a report at a sink: a request, another flow's reports, and INT-MX, which has no values, make
-// none.
+// a report at a sink: a request, another flow's reports, INT-MX, which has no values, and
+// INT-label, which has a controller, make none.
 static inline bool parse(
 		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
 {
@@ -302,6 +312,8 @@ static inline bool parse(
 		hs_flexint_parse(frame, len, frame_len, packet);
 		return packet->flags & HS_PACKET_TELEMETRY;
 	}
+	if (lab_parse_label(port, m, packet))
+		return false;
 	hs_int_parse(profile->settings, frame, len, frame_len, packet);
 	return packet->flags & HS_PACKET_TELEMETRY && !(packet->trace_type & HS_INT_TRACE_MX);
 }
@@ -319,6 +331,7 @@ static void send_frame(struct hs_lab *lab, const struct lab_port *port, struct r
 	packet_truth->telemetry = makes_report;
 	if (unlikely(port->queue))
 		lab_queue_depart(port, packet_truth, m, &packet);
+	lab_label_depart(port, packet_truth, m, &packet);
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)

@@ -4,6 +4,7 @@
 #include "lab_parts.h"
 
 #include "int.h"
+#include "rule_admission.h"
 
 #include <rte_mbuf.h>
 
@@ -24,14 +25,30 @@ struct hs_link_config lab_link_config(const struct hs_scenario_link *link, unsig
 	return config;
 }
 
-int lab_make_queue(struct lab_port *port, const struct hs_scenario_link *link)
+struct hs_queue_rate lab_queue_rate(const struct lab_port *port)
 {
-	const struct hs_link_config *config = &link->directions[port->direction];
+	const struct hs_scenario *s = port->node->lab->scenario;
+	const struct hs_scenario_node *node = port->node->scenario;
+	const struct hs_scenario_link *link = port->out ? &s->links[port->place] : NULL;
+	struct hs_queue_rate rate = {.pps = node->rate_pps};
 
-	if (!link->queue_at_node || !config->rate_bps)
+	if (rate.pps)
+		rate.queue_packets = node->queue_packets;
+	if (link && link->queue_at_node) {
+		rate.bps = link->directions[port->direction].rate_bps;
+		rate.queue_packets = link->directions[port->direction].queue_packets;
+	}
+	return rate;
+}
+
+int lab_make_queue(struct lab_port *port)
+{
+	struct hs_queue_rate rate = lab_queue_rate(port);
+
+	port->node->has_queue |= rate.bps || rate.pps;
+	if (!rate.bps && !rate.pps)
 		return 0;
-	port->node->has_queue = true;
-	return hs_queue_truth_create(config->rate_bps, config->queue_packets, &port->queue);
+	return hs_queue_truth_create(&rate, &port->queue);
 }
 
 // ---- when nodes are polled ----
@@ -96,15 +113,13 @@ void lab_queue_arrive(const struct lab_port *in, const struct hs_packet_truth *p
 		hs_queue_truth_arrive(node->ports[out].queue, packet_truth, node->lab->now_ns);
 }
 
-// Reads what this node, which is the newest, put in. False: nothing.
+// Reads what this node, which is the newest, put in by INT. False: nothing.
 static bool read_newest(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet,
 		struct hs_int_values *values)
 {
-	const struct hs_int_settings *settings =
-			hs_node_config(port->node->node)
-					->profiles[port - port->node->ports]
-					.settings;
+	const struct hs_int_settings *settings = hs_profile_int(
+			&hs_node_config(port->node->node)->profiles[port - port->node->ports]);
 	struct hs_int_stack stack;
 
 	return settings && packet->flags & HS_PACKET_TELEMETRY && packet->trace_off &&
@@ -139,15 +154,27 @@ static void compare(struct hs_queue_counts *counts, uint32_t queue_packets,
 	}
 }
 
+// INT-label counts in us.
+static void compare_label(struct hs_queue_counts *counts, const struct hs_label_item *item,
+		const struct hs_queued *queued)
+{
+	uint64_t wait_us = (uint64_t)(queued->departs_ns - queued->arrived_ns) / 1000;
+	uint64_t error_us = item->queue_us > wait_us ? item->queue_us - wait_us
+						     : wait_us - item->queue_us;
+
+	counts->stamped++;
+	counts->wrong_depths += item->enqueue_packets != queued->depth;
+	counts->latency_error_max_ns = RTE_MAX(counts->latency_error_max_ns, 1000 * error_us);
+}
+
 void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet)
 {
-	const struct lab_node *node = port->node;
-	const struct hs_scenario_link *link = &node->lab->scenario->links[port->place];
+	struct hs_label_item item;
 	struct hs_int_values values;
 	struct hs_queued queued;
 
-	if (!hs_queue_truth_depart(port->queue, packet_truth, node->lab->now_ns,
+	if (!hs_queue_truth_depart(port->queue, packet_truth, port->node->lab->now_ns,
 			    rte_pktmbuf_pkt_len(m), &queued))
 		return;
 	if (packet_truth->n_stops) {
@@ -156,9 +183,11 @@ void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packe
 		stop->latency_ns = (uint32_t)(queued.departs_ns - queued.arrived_ns);
 		stop->utilisation = (float)queued.utilisation;
 	}
-	if (read_newest(port, packet_truth, m, packet, &values))
-		compare(hs_queue_truth_counts(port->queue),
-				link->directions[port->direction].queue_packets, &values, &queued);
+	if (packet && lab_label_newest(port, packet_truth, m, packet, &item))
+		compare_label(hs_queue_truth_counts(port->queue), &item, &queued);
+	else if (packet && read_newest(port, packet_truth, m, packet, &values))
+		compare(hs_queue_truth_counts(port->queue), lab_queue_rate(port).queue_packets,
+				&values, &queued);
 }
 
 bool lab_queue_collect(struct hs_lab *lab)
@@ -166,16 +195,17 @@ bool lab_queue_collect(struct hs_lab *lab)
 	const struct hs_scenario *s = lab->scenario;
 	bool ok = true;
 
-	for (size_t p = 0; p < 2 * s->n_links + s->n_hosts; p++) {
+	for (size_t p = 0; p < lab_ports(s); p++) {
 		const struct lab_port *port = &lab->ports[p];
 		if (!port->queue)
 			continue;
 		if (!lab->run.queues)
-			lab->run.queues = calloc(s->n_links, sizeof(*lab->run.queues));
+			lab->run.queues = calloc(
+					2 * s->n_links + s->n_hosts, sizeof(*lab->run.queues));
 		if (!lab->run.queues)
 			return false;
 		hs_queue_truth_end(port->queue);
-		lab->run.queues[port->place][port->direction] = hs_queue_truth_counts(port->queue);
+		lab->run.queues[lab_place_of(port)] = hs_queue_truth_counts(port->queue);
 		ok &= hs_queue_truth_status(port->queue) == 0;
 	}
 	return ok;

@@ -6,6 +6,7 @@
 
 #include "measured.h"
 #include "lab_metric.h"
+#include "label_truth.h"
 #include "queue_truth.h"
 #include "scenario.h"
 #include "stream.h"
@@ -22,9 +23,12 @@ struct hs_run {
 	const struct hs_scenario *scenario;
 	struct hs_truth *truth;
 	struct hs_measured *measured;
-	struct hs_stream **streams;	      // [n_traffic]
-	struct hs_link_counters (*links)[2];  // [n_links][direction], of the whole run
-	struct hs_queue_counts *(*queues)[2]; // [n_links][direction] that stand in nodes; or NULL
+	struct hs_stream **streams;	     // [n_traffic]
+	struct hs_link_counters (*links)[2]; // [n_links][direction], of the whole run
+	// Of queues that stand in nodes: [2 * link + direction], then [2 * n_links + host]; or
+	// NULL.
+	struct hs_queue_counts **queues;
+	struct hs_label_truth *label;		 // NULL: the scenario has none
 	int64_t start_ns, end_ns;  // true time; end: of the traffic, before the network drains
 	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
 	bool partial;		   // interrupted

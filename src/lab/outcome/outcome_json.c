@@ -82,13 +82,18 @@ static const struct hs_schema_field queue_fields[] = {
 
 static void put_queues(const struct hs_run *run, json_t *result)
 {
+	const struct hs_scenario *s = run->scenario;
 	json_t *list = json_array();
-	for (size_t i = 0; i < 2 * run->scenario->n_links; i++) {
-		const struct hs_queue_counts *of = run->queues[i / 2][i % 2];
+	for (size_t i = 0, links = 2 * s->n_links; i < links + s->n_hosts; i++) {
+		const struct hs_queue_counts *of = run->queues[i];
 		if (!of)
 			continue;
-		json_t *json = json_pack("{s:s, s:s}", "name", run->scenario->links[i / 2].name,
-				"direction", i % 2 ? "reverse" : "forward");
+		json_t *json = json_pack("{s:s, s:s}", "name",
+				i < links ? s->links[i / 2].name : s->hosts[i - links].name,
+				"direction",
+				i >= links ? "host"
+				: i % 2	   ? "reverse"
+					   : "forward");
 		hs_schema_print_into(json, queue_fields, of);
 		json_array_append_new(list, json);
 	}

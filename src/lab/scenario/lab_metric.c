@@ -21,6 +21,7 @@ const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS] = {HS_LAB_NUMBERS(OF_KIND)};
 #define OF_FLOW(key) {#key, HS_OVER_SUM, "flows", #key},
 #define OF_FLAG(NAME, word, bit) {"flag." #word, HS_OVER_SUM, "flows", "flags." #word},
 #define OF_QUEUES(key, over) {"queues." #key, HS_OVER_##over, "queues", #key},
+#define OF_LABEL(path) {"label." path, HS_OVER_SUM, "run", "label." path},
 #define OF_NODES(X, key) {"nodes." #key, HS_OVER_SUM, "nodes", #key},
 
 const struct hs_lab_metric hs_lab_metrics[] = {
@@ -44,6 +45,26 @@ const struct hs_lab_metric hs_lab_metrics[] = {
 	HS_NODE_COUNTS(OF_NODES, )
 	HS_QUEUE_COUNTS(OF_QUEUES)
 	OF_QUEUES(utilisation_error_max, MAX)
+	OF_LABEL("coverage_ratio.mean")
+	OF_LABEL("coverage_ratio.min")
+	OF_LABEL("intervals")
+	OF_LABEL("packets")
+	OF_LABEL("labelled_packets")
+	OF_LABEL("labels")
+	OF_LABEL("telemetry_bytes")
+	OF_LABEL("traffic_bytes")
+	OF_LABEL("exported")
+	OF_LABEL("received")
+	OF_LABEL("shifts_told")
+	OF_LABEL("shifts_lost")
+	OF_LABEL("late_labels")
+	OF_LABEL("ports")
+	OF_LABEL("relabel_interval_ns.mean")
+	OF_LABEL("relabel_interval_ns.p99")
+	OF_LABEL("relabel_interval_ns.max")
+	OF_LABEL("update_interval_ns.mean")
+	OF_LABEL("update_interval_ns.p99")
+	OF_LABEL("update_interval_ns.max")
 	{"altered_packets", HS_OVER_SUM, "traffic", "altered"},
 	{"delivered_ratio", HS_OVER_RATIO, "traffic"},
 	{"goodput_bps", HS_OVER_SUM, "traffic", "goodput_bps"},

@@ -3,6 +3,7 @@
 #include "scenario_draft.h"
 
 #include "duration.h"
+#include "label_decision.h"
 #include "port.h"
 #include "qos_lengths.h"
 
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MS_NS INT64_C(1000000)
 
 static const struct hs_schema_word forwarding_words[] = {
 		{"patch", HS_LAB_PATCH},
@@ -60,6 +63,26 @@ static const struct hs_schema_field telemetry_fields[] = {
 		{NULL},
 };
 
+#define RATIO(member)  HEAD(label.member), .most = 1, .expected = "a number from 0 to 1"
+#define PERIOD(member) HEAD(label.member), .least = 0.000001, .most = HS_DRAFT_MAX_S
+static const struct hs_schema_field pro_fields[] = {
+		{"patience_s", HS_SCHEMA_SECONDS, PERIOD(pro.patience_ns), .required = true,
+				.expected = "seconds: k times T"},
+		{"repeat_s", HS_SCHEMA_SECONDS, PERIOD(pro.repeat_ns)},
+		{"step_s", HS_SCHEMA_SECONDS, PERIOD(pro_step_ns)},
+		{"max_shift", HS_SCHEMA_UINT, HEAD(label.pro.max_shift), .min = 1,
+				.max = HS_LABEL_MAX_SHIFT},
+		{"loss_ratio", HS_SCHEMA_REAL, RATIO(pro_loss_ratio)},
+		{NULL},
+};
+static const struct hs_schema_field label_fields[] = {
+		{"interval_s", HS_SCHEMA_SECONDS, PERIOD(interval_ns)},
+		{"delay_ns", HS_SCHEMA_UINT, HEAD(label.delay_ns), .max = UINT64_C(3600000000000)},
+		{"loss_ratio", HS_SCHEMA_REAL, RATIO(loss_ratio)},
+		{"pro", HS_SCHEMA_OBJECT, .fields = pro_fields},
+		{NULL},
+};
+
 static const struct hs_schema_field fields[] = {
 		TITLE_ROWS,
 		{"seed", HS_SCHEMA_UINT, HEAD(seed), .max = INT64_MAX},
@@ -81,6 +104,7 @@ static const struct hs_schema_field fields[] = {
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		{"profiles", HS_SCHEMA_CUSTOM, HEAD(profiles), .read = hs_draft_read_profiles,
 				.shape = "{'$ref': 'node.json#/properties/profiles'}"},
+		{"label", HS_SCHEMA_OBJECT, .fields = label_fields},
 		{"topology", HS_SCHEMA_OBJECT, DRAFT(topology), .fields = hs_draft_topology_fields},
 		{"nodes", LIST(node, 1200)},
 		{"links", LIST(link, 20000)}, // 1,200 nodes with 32 ports each
@@ -108,12 +132,22 @@ static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err
 					.mbufs = 65536,
 					.rules = 64,
 					.mtu = 1500,
-					.clock_step_ms = 1000},
-			.topology.link.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS,
+					.clock_step_ms = 1000,
+					.label = {.given = json_object_get(root, "label"),
+							.interval_ns = 100 * MS_NS,
+							.delay_ns = MS_NS,
+							.pro = {.repeat_ns = 100 * MS_NS,
+									.max_shift = 6}}},
+			.topology = {.given = json_object_get(root, "topology"),
+					.seed = 1,
+					.link.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS,
+					.node = HS_DRAFT_NEW_NODE},
 			.root = root,
 			.err = err,
 	};
 	hs_in_band_init(&draft->scenario.in_band);
+	if (json_object_get(json_object_get(root, "label"), "pro"))
+		draft->scenario.label.pro_step_ns = 10 * MS_NS;
 	draft->names = json_pack("{s{}s{}s{}s{}s{}s{}}", HS_NAME_NODE, HS_NAME_LINK, HS_NAME_HOST,
 			HS_NAME_TRAFFIC, HS_NAME_FLOW, HS_NAME_ADDRESS);
 	return draft->names ? 0 : hs_draft_no_memory(draft);

@@ -10,6 +10,7 @@
 #include "in_band_settings.h"
 #include "ip.h"
 #include "ip_address.h"
+#include "label_pro.h"
 #include "link.h"
 #include "partial_config.h"
 #include "profile.h"
@@ -57,6 +58,8 @@ struct hs_scenario_node {
 	uint32_t n_links, n_hosts; // on ports of the node
 	uint8_t layout;		   // enum hs_flexint_layout
 	struct hs_partial partial; // fields of the node's entries; zero: all
+	uint32_t rate_pps;	   // that each of its ports serves; 0: no limit, and no queue
+	uint32_t queue_packets;	   // that may wait at each port, beside the one that is served
 };
 
 // A link has the same parameters in both directions, unless "reverse" or a further entry with
@@ -178,6 +181,17 @@ struct hs_scenario_event {
 	int64_t clock_step_ns;
 };
 
+// INT-label: the controller that takes the nodes' items.
+struct hs_scenario_label {
+	bool given;
+	int64_t interval_ns;   // of the coverage
+	int64_t delay_ns;      // of datagrams, and of changes of S in each direction
+	double loss_ratio;     // of datagrams
+	double pro_loss_ratio; // of changes of S and their confirmations
+	int64_t pro_step_ns;   // 0: no Pro
+	struct hs_label_pro pro;
+};
+
 struct hs_scenario_expect {
 	char metric[64]; // exists: lab_metric.h has the table
 	// The name of a link, "e2e", "*" (every row must meet it), or "". "" means all rows
@@ -208,8 +222,9 @@ struct hs_scenario {
 	uint16_t mtu;
 	struct hs_config *profiles;	    // has those of the file; NULL: none
 	struct hs_in_band_settings in_band; // of every node
-	uint32_t clock_step_ms;		    // of every node
-	int64_t reroute_ns; // shortest_path: time from a change of a link to new routes
+	struct hs_scenario_label label;
+	uint32_t clock_step_ms; // of every node
+	int64_t reroute_ns;	// shortest_path: time from a change of a link to new routes
 
 	size_t n_nodes, n_links, n_hosts, n_traffic, n_requests, n_flows, n_events, n_expects;
 	struct hs_scenario_node *nodes;

@@ -13,10 +13,10 @@
 // key, or NULL for a topology.
 static const char *point_to(struct hs_draft *draft, const char *list, size_t index, const char *key)
 {
-	snprintf(draft->place, sizeof(draft->place), draft->topology.k ? "topology" : "%s[%zu]",
+	snprintf(draft->place, sizeof(draft->place), draft->topology.given ? "topology" : "%s[%zu]",
 			list, index);
 	draft->item.path = draft->place;
-	return draft->topology.k ? NULL : key;
+	return draft->topology.given ? NULL : key;
 }
 
 // ---- nodes ----
@@ -71,6 +71,27 @@ static int check_address(struct hs_draft *draft, uint32_t host)
 }
 
 // ---- queues in nodes ----
+
+// A node whose ports have a rate has queues of its own.
+static int check_service(struct hs_draft *draft, uint32_t index)
+{
+	const struct hs_scenario *scenario = &draft->scenario;
+	const char *why = NULL;
+
+	if (!scenario->nodes[index].rate_pps)
+		return 0;
+	if (scenario->forwarding == HS_LAB_BRIDGE)
+		why = "a bridge has no queues";
+	for (size_t l = 0; l < scenario->n_links; l++)
+		if (scenario->links[l].queue_at_node &&
+				(scenario->links[l].from == index ||
+						scenario->links[l].to == index))
+			why = "a queue of a link stands in this node";
+	if (!why)
+		return 0;
+	return hs_draft_refuse(draft, point_to(draft, "nodes", index, "rate_pps"), "conflict",
+			"one kind of queue", "%s", why);
+}
 
 // What a port of a node can have. `key` is below a direction of the link.
 static int check_queue(struct hs_draft *draft, uint32_t index)
@@ -214,6 +235,8 @@ int hs_draft_check_network(struct hs_draft *draft)
 				scenario, i, (struct hs_profile[HS_MAX_PORTS]){}, draft->err);
 	for (uint32_t i = 0; i < scenario->n_links && rc == 0; i++)
 		rc = check_queue(draft, i);
+	for (uint32_t i = 0; i < scenario->n_nodes && rc == 0; i++)
+		rc = check_service(draft, i);
 	for (uint32_t i = 0; i < scenario->n_hosts && rc == 0; i++)
 		rc = check_address(draft, i);
 	return rc ?: check_paths(draft);

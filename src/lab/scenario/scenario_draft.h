@@ -6,16 +6,23 @@
 
 #include "array.h"
 #include "duration.h"
+#include "flexint.h"
 #include "schema.h"
 
 #define HS_DRAFT_MAX_S 1000000.0
 #define HS_DRAFT_TEXT  "a string of 1 to 31 bytes"
 #define HS_DRAFT_NEVER INT64_MIN // a time that the file leaves out
 
-// A network that a few numbers generate. k is 0 if lists describe the network.
+// A network that a few numbers generate.
 struct hs_draft_topology {
-	uint32_t kind, k;
+	bool given;	   // otherwise lists describe the network
+	uint32_t kind, k;  // k 0: not in the file
+	uint32_t n, hosts; // of a small world; n 0: not in the file
+	double beta;
+	uint64_t seed;
+	bool ipv4;
 	struct hs_scenario_link link; // from none to none
+	struct hs_scenario_node node; // without id and name
 };
 
 // A request as in the file: the scenario's own keys, and those of the API.
@@ -48,7 +55,8 @@ struct hs_draft {
 extern const struct hs_schema_list hs_draft_node_list, hs_draft_link_list, hs_draft_host_list,
 		hs_draft_traffic_list, hs_draft_request_list, hs_draft_event_list,
 		hs_draft_expect_list;
-extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_parameter_fields[];
+extern const struct hs_schema_field hs_draft_probing_fields[], hs_draft_topology_fields[],
+		hs_draft_parameter_fields[], hs_draft_service_fields[];
 
 // Begins to take an item. `into` is the draft.
 struct hs_draft *hs_draft_begin(
@@ -127,6 +135,11 @@ int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64
 // ---- parts that the lists share with topologies and traffic ----
 
 #define HS_DRAFT_QUEUE_PACKETS 1000 // of a link that does not say
+// A node before it is read. 64 packets are the queue of a port in the paper's switch.
+#define HS_DRAFT_NEW_NODE                                                                          \
+	{                                                                                          \
+		.layout = HS_LAYOUT_ALIGNED, .queue_packets = 64                                   \
+	}
 // Checks both directions of a link that was read. Without "reverse", they are the same.
 int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct hs_error *err);
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);

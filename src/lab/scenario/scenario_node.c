@@ -3,11 +3,11 @@
 #include "scenario_draft.h"
 
 #include "config_partial.h"
-#include "flexint.h"
 
 #define MAX_OFFSET_NS INT64_C(1000000000000000000) // 31 years
 #define MAX_DRIFT_PPB INT64_C(100000000)	   // a tenth
 #define MAX_ERROR_NS  INT64_C(1000000000000)
+#define MAX_PPS	      1000000000
 #define MAX_ROUTED    560 // nodes that have routes to all others
 
 static const struct hs_schema_word layout_words[] = {
@@ -48,6 +48,15 @@ static const struct hs_schema_field clock_fields[] = {
 		{NULL},
 };
 
+// Of each port of the node.
+#define SERVICE_ROWS                                                                               \
+	{"rate_pps", HS_SCHEMA_UINT, NODE(rate_pps), .max = MAX_PPS},                              \
+	{                                                                                          \
+		"queue_packets", HS_SCHEMA_UINT, NODE(queue_packets), .min = 1,                    \
+								      .max = HS_PORT_QUEUE_MAX     \
+	}
+const struct hs_schema_field hs_draft_service_fields[] = {SERVICE_ROWS, {NULL}};
+
 static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .max = UINT16_MAX,
 				.expected = "an integer from 0 to 65535"},
@@ -57,6 +66,7 @@ static const struct hs_schema_field node_fields[] = {
 				.expected = "aligned or paper"},
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields},
 		{"fields", HS_SCHEMA_OBJECT, NODE(partial), .fields = hs_partial_fields},
+		SERVICE_ROWS,
 		{NULL},
 };
 
@@ -80,5 +90,5 @@ static int take_node(void *into, const struct hs_schema_item *item, struct hs_er
 const struct hs_schema_list hs_draft_node_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = node_fields},
 		.item_bytes = sizeof(struct hs_scenario_node),
-		.fresh = &(const struct hs_scenario_node){.layout = HS_LAYOUT_ALIGNED},
+		.fresh = &(const struct hs_scenario_node)HS_DRAFT_NEW_NODE,
 		.take = take_node};

@@ -2,31 +2,67 @@
 // Networks that are generated from a few numbers, in place of lists.
 //
 // Source: Al-Fares, Loukissas, Vahdat, A Scalable, Commodity Data Center Network Architecture
-// (SIGCOMM 2008), section 3: k-ary fat tree.
+// (SIGCOMM 2008), section 3: k-ary fat tree. 001_72f6b4e6e9dc6295.txt section 6.1: the network of
+// its prototype, named hula. small_world.h: Watts and Strogatz.
 #include "scenario_draft.h"
 
-#include "flexint.h"
+#include "ip_address.h"
+#include "port.h"
+#include "small_world.h"
+#include "variate.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static const struct hs_schema_word kind_words[] = {{"fat_tree", 0}, {NULL, 0}};
+#define WORLD_NODES 1200
+#define WORLD_HOSTS 60 // of a small world that does not say
+
+static const struct hs_schema_word ip_words[] = {{"ipv6", false}, {"ipv4", true}, {NULL, 0}};
+
+enum {
+	FAT_TREE,
+	HULA,
+	WATTS_STROGATZ,
+};
+static const struct hs_schema_word kind_words[] = {{"fat_tree", FAT_TREE}, {"hula", HULA},
+		{"watts_strogatz", WATTS_STROGATZ}, {NULL, 0}};
+
+// What the switches of each level are called.
+struct levels {
+	const char *core, *agg, *edge;
+};
+static const struct levels levels[] = {
+		[FAT_TREE] = {"core", "agg", "edge"},
+		[HULA] = {"spine", "leaf", "tor"},
+};
 
 #define TOPOLOGY(member) HS_SCHEMA_MEMBER(struct hs_draft_topology, member)
+#define K_EVEN		 "an even number from 2 to 20"
+#define OF_WORLD	 .kinds = 1u << WATTS_STROGATZ, .help = "only with kind watts_strogatz"
 const struct hs_schema_field hs_draft_topology_fields[] = {
 		{"kind", HS_SCHEMA_WORD, TOPOLOGY(kind), .words = kind_words, .required = true,
-				.expected = "fat_tree"},
-		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .required = true, .min = 2, .max = 20,
-				.expected = "an even number from 2 to 20"},
+				.expected = "fat_tree, hula or watts_strogatz"},
+		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .min = 2, .max = 20, .expected = K_EVEN,
+				.kinds = 1u << FAT_TREE | 1u << WATTS_STROGATZ,
+				.help = "only with kind fat_tree or watts_strogatz"},
+		{"n", HS_SCHEMA_UINT, TOPOLOGY(n), .min = 3, .max = WORLD_NODES, OF_WORLD},
+		{"beta", HS_SCHEMA_REAL, TOPOLOGY(beta), .most = 1,
+				.expected = "a number from 0 to 1", OF_WORLD},
+		{"seed", HS_SCHEMA_UINT, TOPOLOGY(seed), .max = INT64_MAX, OF_WORLD},
+		{"hosts", HS_SCHEMA_UINT, TOPOLOGY(hosts), .max = WORLD_NODES, OF_WORLD},
+		{"addresses", HS_SCHEMA_WORD, TOPOLOGY(ipv4), .words = ip_words,
+				.expected = "ipv6 or ipv4"},
 		{"link", HS_SCHEMA_OBJECT, TOPOLOGY(link), .fields = hs_draft_parameter_fields},
+		{"node", HS_SCHEMA_OBJECT, TOPOLOGY(node), .fields = hs_draft_service_fields},
 		{NULL},
 };
 
 // `pod` is 0 for a node outside pods.
 static int add_node(struct hs_draft *draft, const char *kind, uint32_t pod, uint32_t n)
 {
-	struct hs_scenario_node node = {.layout = HS_LAYOUT_ALIGNED};
+	struct hs_scenario_node node = draft->topology.node;
 	char in_pod[16] = "";
 
 	if (pod)
@@ -48,6 +84,7 @@ static int add_link(struct hs_draft *draft, uint32_t from, uint32_t to)
 static int add_host(struct hs_draft *draft, uint32_t at, uint16_t pod, uint16_t edge, uint16_t n)
 {
 	struct hs_scenario_host host = {.at = at};
+	const uint8_t ipv4[4] = {10, (uint8_t)pod, (uint8_t)edge, (uint8_t)n};
 	char text[INET6_ADDRSTRLEN];
 
 	snprintf(host.name, sizeof(host.name), "h-%u-%u-%u", pod, edge, n);
@@ -55,6 +92,8 @@ static int add_host(struct hs_draft *draft, uint32_t at, uint16_t pod, uint16_t 
 	// names.
 	snprintf(text, sizeof(text), "2001:db8:%u:%u::%u", pod, edge, n);
 	inet_pton(AF_INET6, text, host.addr);
+	if (draft->topology.ipv4)
+		hs_ip_address_map(ipv4, host.addr);
 	return hs_draft_add_host(draft, &host);
 }
 
@@ -62,13 +101,14 @@ static int add_host(struct hs_draft *draft, uint32_t at, uint16_t pod, uint16_t 
 // switches.
 static int add_pod(struct hs_draft *draft, uint16_t half, uint16_t pod)
 {
+	const struct levels *names = &levels[draft->topology.kind];
 	uint32_t first = (uint32_t)draft->scenario.n_nodes;
 	int rc = 0;
 
 	for (uint32_t n = 1; n <= half && rc == 0; n++)
-		rc = add_node(draft, "agg", pod, n);
+		rc = add_node(draft, names->agg, pod, n);
 	for (uint32_t n = 1; n <= half && rc == 0; n++)
-		rc = add_node(draft, "edge", pod, n);
+		rc = add_node(draft, names->edge, pod, n);
 	for (uint32_t i = 0; i < half * half && rc == 0; i++)
 		rc = add_link(draft, i, first + i / half);
 	for (uint32_t i = 0; i < half * half && rc == 0; i++)
@@ -84,10 +124,11 @@ static int check_lists(const struct hs_draft *draft)
 	static const char *const lists[] = {"nodes", "links", "hosts"};
 	const json_t *nodes = json_object_get(draft->root, "nodes");
 
-	if (!draft->topology.k && json_array_size(nodes) == 0 && (!nodes || json_is_array(nodes)))
+	if (!draft->topology.given && json_array_size(nodes) == 0 &&
+			(!nodes || json_is_array(nodes)))
 		return hs_error_set(draft->err, "missing_field", "nodes",
 				"at least one node, or a topology", "the scenario has no nodes");
-	for (size_t i = 0; draft->topology.k && i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; draft->topology.given && i < sizeof(lists) / sizeof(lists[0]); i++)
 		if (json_object_get(draft->root, lists[i]))
 			return hs_error_set(draft->err, "conflict", lists[i],
 					"either a topology or lists", "the topology makes the %s",
@@ -95,23 +136,132 @@ static int check_lists(const struct hs_draft *draft)
 	return 0;
 }
 
+static int make_tree(struct hs_draft *draft, uint32_t k, uint32_t pods)
+{
+	int rc = 0;
+
+	for (uint32_t n = 1; n <= k * k / 4 && rc == 0; n++)
+		rc = add_node(draft, levels[draft->topology.kind].core, 0, n);
+	for (uint32_t pod = 1; pod <= pods && rc == 0; pod++)
+		rc = add_pod(draft, k / 2, pod);
+	return rc;
+}
+
+// ---- small worlds ----
+
+static int add_world_links(struct hs_draft *draft)
+{
+	const struct hs_draft_topology *topology = &draft->topology;
+	const struct hs_small_world world = {.n = topology->n,
+			.k = topology->k,
+			.most = HS_MAX_PORTS - 1,
+			.beta = topology->beta,
+			.seed = topology->seed};
+	uint32_t n = world.n * (world.k / 2), (*links)[2] = hs_draft_room(draft, n, sizeof(*links));
+	int rc = links ? hs_small_world_make(&world, links) : -ENOMEM;
+
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		rc = add_link(draft, links[i][0], links[i][1]);
+	free(links);
+	return rc;
+}
+
+static int add_world_host(struct hs_draft *draft, uint32_t at, uint32_t n)
+{
+	struct hs_scenario_host host = {.at = at};
+	const uint8_t ipv4[4] = {10, 0, (uint8_t)(n / 250), (uint8_t)(n % 250 + 1)};
+	char text[INET6_ADDRSTRLEN];
+
+	snprintf(host.name, sizeof(host.name), "h-%u", n);
+	snprintf(text, sizeof(text), "2001:db8::%u", n);
+	inet_pton(AF_INET6, text, host.addr);
+	if (draft->topology.ipv4)
+		hs_ip_address_map(ipv4, host.addr);
+	return hs_draft_add_host(draft, &host);
+}
+
+// Each host is at a switch of its own, drawn at random.
+static int add_world_hosts(struct hs_draft *draft)
+{
+	const struct hs_draft_topology *topology = &draft->topology;
+	uint32_t *nodes = hs_draft_room(draft, topology->n, sizeof(*nodes));
+	struct hs_rng rng;
+	int rc = nodes ? 0 : -ENOMEM;
+
+	hs_rng_init(&rng, topology->seed + 1);
+	for (uint32_t i = 0; i < topology->n && rc == 0; i++)
+		nodes[i] = i;
+	for (uint32_t i = 0; i < topology->hosts && rc == 0; i++) {
+		uint32_t k = i + (uint32_t)hs_variate_below(&rng, topology->n - i);
+		uint32_t at = nodes[k];
+		nodes[k] = nodes[i];
+		rc = add_world_host(draft, at, i + 1);
+	}
+	free(nodes);
+	return rc;
+}
+
+static int make_world(struct hs_draft *draft)
+{
+	int rc = 0;
+
+	for (uint32_t n = 1; n <= draft->topology.n && rc == 0; n++)
+		rc = add_node(draft, "s", 0, n);
+	return rc ?: add_world_links(draft) ?: add_world_hosts(draft);
+}
+
+static int settle_world(struct hs_draft *draft)
+{
+	struct hs_draft_topology *topology = &draft->topology;
+
+	if (!topology->n)
+		return hs_draft_refuse_missing(draft, "n", "the number of switches");
+	if (!hs_draft_has(draft, "beta"))
+		return hs_draft_refuse_missing(draft, "beta", "a number from 0 to 1");
+	if (topology->k >= topology->n)
+		return hs_draft_refuse(draft, "k", "out_of_range", "below n",
+				"%u switches have no %u neighbours each", topology->n, topology->k);
+	if (!hs_draft_has(draft, "hosts"))
+		topology->hosts = topology->n < WORLD_HOSTS ? topology->n : WORLD_HOSTS;
+	if (topology->hosts > topology->n)
+		return hs_draft_refuse(draft, "hosts", "out_of_range", "at most n",
+				"%u hosts at %u switches", topology->hosts, topology->n);
+	return 0;
+}
+
+// ---- all of them ----
+
+// hula is a part of a fat tree: the switches of two pods.
+static int settle(struct hs_draft *draft)
+{
+	struct hs_draft_topology *topology = &draft->topology;
+
+	draft->item.path = "topology";
+	draft->item.value = json_object_get(draft->root, "topology");
+	if (hs_draft_check_kinds(draft, hs_draft_topology_fields, topology->kind,
+			    kind_words[topology->kind].text) < 0)
+		return -EINVAL;
+	if (topology->kind == HULA)
+		return 0;
+	if (topology->k == 0)
+		return hs_draft_refuse_missing(draft, "k", K_EVEN);
+	if (topology->k % 2)
+		return hs_draft_refuse(draft, "k", "bad_value", K_EVEN, "%u is odd", topology->k);
+	return topology->kind == WATTS_STROGATZ ? settle_world(draft) : 0;
+}
+
 int hs_draft_make_topology(struct hs_draft *draft)
 {
 	struct hs_draft_topology *topology = &draft->topology;
-	uint32_t k = topology->k;
 	int rc = check_lists(draft);
 
-	if (k == 0 || rc < 0)
+	if (!topology->given || rc < 0)
 		return rc;
-	if (k % 2)
-		return hs_error_set(draft->err, "bad_value", "topology.k",
-				"an even number from 2 to 20", "%u is odd", k);
-	if (hs_draft_settle_link(&topology->link, "topology.link", draft->err) < 0)
+	if (settle(draft) < 0 ||
+			hs_draft_settle_link(&topology->link, "topology.link", draft->err) < 0)
 		return -EINVAL;
-	draft->item.path = "topology";
-	for (uint32_t n = 1; n <= k * k / 4 && rc == 0; n++)
-		rc = add_node(draft, "core", 0, n);
-	for (uint32_t pod = 1; pod <= k && rc == 0; pod++)
-		rc = add_pod(draft, k / 2, pod);
-	return rc;
+	if (topology->kind == WATTS_STROGATZ)
+		return make_world(draft);
+	return topology->kind == HULA ? make_tree(draft, 4, 2)
+				      : make_tree(draft, topology->k, topology->k);
 }

@@ -11,25 +11,23 @@
 __extension__ typedef unsigned __int128 wide;
 
 struct hs_queue_truth {
-	uint64_t rate_bps;
-	uint32_t queue_packets;
+	struct hs_queue_rate rate;
 	int status;
 	struct hs_instants arrivals, ids; // of packets that may still depart
 	struct hs_instants departures;	  // of packets that had not departed at the last arrival
-	int64_t departs_ns;		  // of the newest packet, and rest / rate_bps
+	int64_t departs_ns;		  // of the newest packet, and rest / rate
 	uint64_t rest;
 	double busy; // average at averaged_ns
 	int64_t averaged_ns;
 	struct hs_queue_counts counts;
 };
 
-int hs_queue_truth_create(uint64_t rate_bps, uint32_t queue_packets, struct hs_queue_truth **out)
+int hs_queue_truth_create(const struct hs_queue_rate *rate, struct hs_queue_truth **out)
 {
 	struct hs_queue_truth *queue = calloc(1, sizeof(*queue));
 	if (!queue)
 		return -ENOMEM;
-	queue->rate_bps = rate_bps;
-	queue->queue_packets = queue_packets;
+	queue->rate = *rate;
 	*out = queue;
 	return 0;
 }
@@ -94,9 +92,11 @@ static void occupy(struct hs_queue_truth *queue, int64_t now_ns, uint32_t bytes)
 		queue->departs_ns = now_ns;
 		queue->rest = 0;
 	}
-	wide work = (wide)bytes * 8 * 1000000000 + queue->rest;
-	queue->departs_ns += (int64_t)(work / queue->rate_bps);
-	queue->rest = (uint64_t)(work % queue->rate_bps);
+	uint64_t units = queue->rate.pps ? 1 : 8 * (uint64_t)bytes;
+	uint64_t rate = queue->rate.pps ? queue->rate.pps : queue->rate.bps;
+	wide work = (wide)units * 1000000000 + queue->rest;
+	queue->departs_ns += (int64_t)(work / rate);
+	queue->rest = (uint64_t)(work % rate);
 	if (!hs_instants_push(&queue->departures, queue->departs_ns))
 		queue->status = -ENOMEM;
 }
@@ -118,7 +118,7 @@ bool hs_queue_truth_depart(struct hs_queue_truth *queue, const struct hs_packet_
 
 	while (queue->ids.count) {
 		bool departs = look_at_first(queue, queued) == id;
-		bool found_place = queued->depth <= queue->queue_packets;
+		bool found_place = queued->depth <= queue->rate.queue_packets;
 		counts->wrong_drops += departs != found_place;
 		counts->dropped += !departs;
 		if (!departs)
@@ -143,7 +143,7 @@ void hs_queue_truth_end(struct hs_queue_truth *queue)
 	while (queue->ids.count) {
 		look_at_first(queue, &queued);
 		queue->counts.dropped++;
-		queue->counts.wrong_drops += queued.depth <= queue->queue_packets;
+		queue->counts.wrong_drops += queued.depth <= queue->rate.queue_packets;
 	}
 }
 

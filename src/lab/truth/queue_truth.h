@@ -13,6 +13,13 @@
 #include <stdint.h>
 
 struct hs_queue_truth;
+
+// bps and pps 0: there is no queue. pps: each packet takes 1 / pps, whatever its length.
+struct hs_queue_rate {
+	uint64_t bps;
+	uint32_t pps;
+	uint32_t queue_packets; // that wait beside the one that is being sent
+};
 struct hs_packet_truth;
 
 // Time constant of the moving average of the utilisation, as docs/metrics.md has it.
@@ -32,7 +39,7 @@ struct hs_queued {
 };
 
 // Returns 0 or -ENOMEM. destroy accepts NULL.
-int hs_queue_truth_create(uint64_t rate_bps, uint32_t queue_packets, struct hs_queue_truth **queue);
+int hs_queue_truth_create(const struct hs_queue_rate *rate, struct hs_queue_truth **queue);
 void hs_queue_truth_destroy(struct hs_queue_truth *queue);
 
 // The packet arrived at the node, which is to send it into the link.

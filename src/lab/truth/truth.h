@@ -40,7 +40,10 @@ struct hs_packet_truth {
 	bool sent;	// at the latest stop: a packet sent to several ports counts once
 	bool telemetry; // it carried telemetry that a sink reports on the latest link
 	uint8_t n_stops;
-	uint32_t bytes; // of the frame as its host made it
+	uint8_t labels;	 // items of INT-label that it had when it left the latest node
+	bool host_label; // and the port to its host labelled it
+	uint32_t bytes;	 // of the frame as its host made it
+	int64_t came_ns; // to the node that it is at
 	uint64_t number;
 	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
 };

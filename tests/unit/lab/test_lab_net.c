@@ -585,7 +585,7 @@ static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
 	assert_in_range(before, 300, 800);
 	assert_null(link.run->queues);
 	for (unsigned l = 0; l < 2; l++) {
-		const struct hs_queue_counts *queue = node.run->queues[l][0];
+		const struct hs_queue_counts *queue = node.run->queues[2 * l];
 		assert_int_equal(queue->wrong_departures, 0);
 		assert_int_equal(queue->wrong_drops, 0);
 		assert_int_equal(queue->depth_max, l ? 10 : 20);
@@ -593,15 +593,85 @@ static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
 		assert_int_equal(link.run->links[l][0].queue_max_packets, queue->depth_max);
 	}
 	// The restarted node forgot what it had dropped behind the last packet that departed.
-	uint64_t dropped = node.run->queues[0][0]->dropped + node.run->queues[1][0]->dropped;
+	uint64_t dropped = node.run->queues[0]->dropped + node.run->queues[2]->dropped;
 	assert_in_range(node.run->node_drops, dropped, dropped + 20);
 	lab_run_ends(&link);
 	lab_run_ends(&node);
 }
 
+// 50 packets come within 50 us. b serves one each ms and lets 10 wait, c one each 2 ms and 4.
+static void a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_full(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'service','duration_s':1,'forwarding':'patch','nodes':[{'id':1,"
+			"'name':'a'},{'id':2,'name':'b','rate_pps':1000,'queue_packets':10},"
+			"{'id':3,'name':'c','rate_pps':500,'queue_packets':4}],'links':["
+			"{'from':'a','to':'b'},{'from':'b','to':'c'}],'traffic':[{'name':'t',"
+			"'from':'a','to':'c','rate_pps':1000000,'packets':50}]," RULE "}",
+			1);
+	assert_ran(&r);
+	const struct hs_queue_counts *of_b = r.run->queues[2], *of_c = r.run->queues[4 + 1];
+	assert_null(r.run->queues[0]); // a's
+	assert_null(r.run->queues[4]); // to the host of a
+	assert_int_equal(of_b->packets, 11);
+	assert_int_equal(of_b->dropped, 39);
+	assert_int_equal(of_b->depth_max, 10);
+	assert_int_equal(of_c->packets, 10);
+	assert_int_equal(of_c->dropped, 1);
+	assert_int_equal(of_c->depth_max, 4);
+	assert_int_equal(of_b->wrong_departures + of_c->wrong_departures, 0);
+	assert_int_equal(of_b->wrong_drops + of_c->wrong_drops, 0);
+	assert_int_equal(r.run->node_drops, 40);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 10);
+	for (size_t i = 0; i < r.run->truth->flows[0].n_reports; i++) {
+		struct hs_truth_report report;
+		report = r.run->truth->flows[0].reports[i];
+		int64_t ms = (int64_t)report.number; // all that c took was the first of b's
+		assert_int_equal(report.stops[2].rx_ns, HS_LAB_START_NS + ms * MS);
+	}
+	lab_run_ends(&r);
+}
+
+// Every host pings each other host over IPv4.
+static void hula_delivers_between_all_its_hosts(void **state)
+{
+	char text[16384];
+	int len = snprintf(text, sizeof(text),
+			"{\"name\":\"hula\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
+			"\"topology\":{\"kind\":\"hula\",\"addresses\":\"ipv4\",\"node\":{"
+			"\"rate_pps\":100000},\"link\":{\"delay_ns\":10000}},\"traffic\":[");
+	struct lab_run r = {0};
+
+	(void)state;
+	for (int i = 0; i < 56; i++) {
+		int from = i / 7, to = (from + 1 + i % 7) % 8;
+		len += snprintf(text + len, sizeof(text) - (size_t)len,
+				"%s{\"name\":\"p%d\",\"type\":\"ping\",\"rate_pps\":10,\"from\":"
+				"\"h-%d-%d-%d\",\"to\":\"h-%d-%d-%d\"}",
+				i ? "," : "", i, 1 + from / 4, 1 + from / 2 % 2, 1 + from % 2,
+				1 + to / 4, 1 + to / 2 % 2, 1 + to % 2);
+	}
+	snprintf(text + len, sizeof(text) - (size_t)len, "]}");
+	lab_run_text(&r, (struct hs_lab_config){0}, text);
+	assert_ran(&r);
+	for (unsigned t = 0; t < 56; t++) {
+		struct hs_stream_counters counters = traffic_of(&r, t);
+		assert_int_equal(counters.delivered[0], 10);
+		assert_int_equal(counters.delivered[1], 10);
+		assert_int_equal(counters.altered, 0);
+	}
+	lab_run_ends(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(
+					a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_full),
+			cmocka_unit_test(hula_delivers_between_all_its_hosts),
 			cmocka_unit_test(a_queue_in_a_node_does_what_a_queue_in_a_link_does),
 			cmocka_unit_test(two_nodes_deliver_every_packet),
 			cmocka_unit_test(

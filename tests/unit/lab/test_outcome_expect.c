@@ -50,11 +50,13 @@ static void each_metric_has_a_value_or_a_reason(void **state)
 		bool trip = strncmp(metric->name, "round_trip.", 11) == 0;
 		bool sent = strcmp(metric->name, "goodput_bps") != 0 &&
 			    strcmp(metric->name, "delivered_ratio") != 0; // this run has no hosts
-		// Nor has it INT and queues in nodes.
+		// Nor has it INT, queues in nodes, INT-label and probes.
 		bool local = strstr(metric->name, "hop_latency_ns") ||
 			     strstr(metric->name, "queue_packets") ||
 			     strstr(metric->name, "link_utilisation_ratio") ||
-			     strncmp(metric->name, "queues.", 7) == 0;
+			     strncmp(metric->name, "queues.", 7) == 0 ||
+			     strncmp(metric->name, "label.", 6) == 0 ||
+			     strncmp(metric->name, "probing.", 8) == 0;
 		bool known = !trip && sent && !local;
 		assert_int_equal(!isnan(verdict.value), known);
 		assert_int_equal(verdict.reason[0] != '\0', !known);

@@ -17,7 +17,8 @@ static struct hs_queue_truth *make(uint64_t rate_bps, uint32_t queue_packets)
 {
 	struct hs_queue_truth *queue = NULL;
 
-	assert_int_equal(hs_queue_truth_create(rate_bps, queue_packets, &queue), 0);
+	const struct hs_queue_rate rate = {.bps = rate_bps, .queue_packets = queue_packets};
+	assert_int_equal(hs_queue_truth_create(&rate, &queue), 0);
 	return queue;
 }
 
@@ -129,6 +130,25 @@ static void the_rate_is_exact_over_many_packets(void **state)
 	hs_queue_truth_destroy(queue);
 }
 
+// 3 packets a second, whatever their length.
+static void a_rate_of_packets_knows_no_bytes(void **state)
+{
+	const struct hs_queue_rate rate = {.pps = 3, .queue_packets = 1000};
+	struct hs_queue_truth *queue = NULL;
+
+	(void)state;
+	assert_int_equal(hs_queue_truth_create(&rate, &queue), 0);
+	for (uint64_t i = 0; i < 999; i++)
+		arrive(queue, i, 0);
+	for (uint64_t i = 0; i < 999; i++) {
+		struct hs_queued queued = depart(
+				queue, i, (int64_t)((i + 1) * 1000000000 / 3), 60 + (uint32_t)i);
+		assert_int_equal(queued.depth, i);
+	}
+	assert_int_equal(hs_queue_truth_counts(queue)->wrong_departures, 0);
+	hs_queue_truth_destroy(queue);
+}
+
 // Half of the time busy, in turns of 1 us.
 static void the_utilisation_is_the_share_of_the_time_that_is_busy(void **state)
 {
@@ -155,6 +175,7 @@ int main(void)
 			cmocka_unit_test(drops_are_right_where_there_was_no_place),
 			cmocka_unit_test(other_departures_are_wrong),
 			cmocka_unit_test(the_rate_is_exact_over_many_packets),
+			cmocka_unit_test(a_rate_of_packets_knows_no_bytes),
 			cmocka_unit_test(the_utilisation_is_the_share_of_the_time_that_is_busy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

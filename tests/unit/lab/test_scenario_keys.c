@@ -49,6 +49,51 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	hs_scenario_fini(&s);
 }
 
+static void a_controller_of_labels_has_its_keys_and_defaults(void **state)
+{
+	static const char nodes[] = "'nodes': [{'id': 1, 'name': 'a', 'rate_pps': 7},"
+				    " {'id': 2, 'name': 'b', 'rate_pps': 8, 'queue_packets': 9}]}";
+	struct hs_scenario s;
+	char text[512];
+
+	(void)state;
+	parse(minimal, &s);
+	assert_false(s.label.given);
+	assert_int_equal(s.nodes[0].rate_pps, 0);
+	hs_scenario_fini(&s);
+
+	snprintf(text, sizeof(text),
+			"{'name': 'm', 'duration_s': 10, 'forwarding': 'shortest_path', 'label': "
+			"{}, %s",
+			nodes);
+	parse(text, &s);
+	assert_true(s.label.given);
+	assert_int_equal(s.label.interval_ns, S / 10);
+	assert_int_equal(s.label.delay_ns, S / 1000);
+	assert_true(s.label.loss_ratio == 0);
+	assert_int_equal(s.label.pro_step_ns, 0);
+	assert_int_equal(s.nodes[0].rate_pps, 7);
+	assert_int_equal(s.nodes[0].queue_packets, 64);
+	assert_int_equal(s.nodes[1].queue_packets, 9);
+	hs_scenario_fini(&s);
+
+	snprintf(text, sizeof(text),
+			"{'name': 'm', 'duration_s': 10, 'forwarding': 'shortest_path', 'label': "
+			"{'interval_s': 2, 'delay_ns': 3,"
+			" 'loss_ratio': 0.5, 'pro': {'patience_s': 4, 'loss_ratio': 0.25}}, %s",
+			nodes);
+	parse(text, &s);
+	assert_int_equal(s.label.interval_ns, 2 * S);
+	assert_int_equal(s.label.delay_ns, 3);
+	assert_true(s.label.loss_ratio == 0.5);
+	assert_true(s.label.pro_loss_ratio == 0.25);
+	assert_int_equal(s.label.pro.patience_ns, 4 * S);
+	assert_int_equal(s.label.pro.repeat_ns, S / 10);
+	assert_int_equal(s.label.pro.max_shift, 6);
+	assert_int_equal(s.label.pro_step_ns, S / 100);
+	hs_scenario_fini(&s);
+}
+
 static void traffic_has_its_defaults_by_its_place(void **state)
 {
 	(void)state;
@@ -536,6 +581,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(absent_keys_have_their_documented_defaults),
+			cmocka_unit_test(a_controller_of_labels_has_its_keys_and_defaults),
 			cmocka_unit_test(traffic_has_its_defaults_by_its_place),
 			cmocka_unit_test(every_key_of_the_head_and_of_nodes_is_read),
 			cmocka_unit_test(every_key_of_a_link_is_read),

@@ -95,6 +95,180 @@ static void a_fat_tree_names_what_it_makes(void **state)
 	hs_scenario_fini(&s);
 }
 
+// Distances from a switch, by a search that the lab does not use.
+static void count_distances(const struct hs_scenario *s, uint32_t from, uint32_t at[6])
+{
+	uint32_t *far = malloc(s->n_nodes * sizeof(*far));
+
+	memset(far, 0xff, s->n_nodes * sizeof(*far));
+	memset(at, 0, 6 * sizeof(*at));
+	far[from] = 0;
+	for (uint32_t hops = 0; hops < 5; hops++)
+		for (size_t l = 0; l < s->n_links; l++) {
+			uint32_t a = s->links[l].from, b = s->links[l].to;
+			if (far[a] == hops && far[b] > hops + 1)
+				far[b] = hops + 1;
+			if (far[b] == hops && far[a] > hops + 1)
+				far[a] = hops + 1;
+		}
+	for (size_t i = 0; i < s->n_nodes; i++)
+		at[far[i] < 5 ? far[i] : 5]++;
+	free(far);
+}
+
+// Of each switch with hosts: itself; its aggregation switches; core switches and the pod's other
+// edge switches; the aggregation and the edge switches of the other pods.
+static void assert_tree(const struct hs_scenario *s, uint32_t half, uint32_t pods)
+{
+	const uint32_t expected[6] = {
+			1, half, half * half + half - 1, (pods - 1) * half, (pods - 1) * half, 0};
+	uint32_t at[6];
+
+	assert_int_equal(s->n_nodes, half * half + 2 * pods * half);
+	assert_int_equal(s->n_links, 2 * pods * half * half);
+	assert_int_equal(s->n_hosts, pods * half * half);
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		uint32_t ports = s->nodes[i].n_links + s->nodes[i].n_hosts;
+		assert_int_equal(ports, i < half * half ? pods : 2 * half);
+	}
+	for (size_t h = 0; h < s->n_hosts; h += half) {
+		count_distances(s, s->hosts[h].at, at);
+		assert_memory_equal(at, expected, sizeof(at));
+	}
+}
+
+static void each_tree_is_as_wide_and_as_deep_as_its_definition(void **state)
+{
+	struct hs_scenario s;
+
+	(void)state;
+	for (unsigned k = 2; k <= 20; k += 2) {
+		parse_fat_tree(k, 1, 1, &s);
+		assert_tree(&s, k / 2, k);
+		hs_scenario_fini(&s);
+	}
+	parse("{'name': 'h', 'duration_s': 1, 'forwarding': 'shortest_path',"
+	      " 'topology': {'kind': 'hula', 'addresses': 'ipv4',"
+	      "  'node': {'rate_pps': 9, 'queue_packets': 7}, 'link': {'delay_ns': 10}}}",
+			&s);
+	assert_tree(&s, 2, 2);
+	assert_string_equal(s.nodes[0].name, "spine-1");
+	assert_string_equal(s.nodes[4].name, "leaf-1-1");
+	assert_string_equal(s.nodes[11].name, "tor-2-2");
+	assert_string_equal(s.links[15].name, "leaf-2-2-tor-2-2");
+	assert_string_equal(s.hosts[7].name, "h-2-2-2");
+	assert_address(s.hosts[7].addr, "::ffff:10.2.2.2");
+	assert_int_equal(s.nodes[11].rate_pps, 9);
+	assert_int_equal(s.nodes[11].queue_packets, 7);
+	assert_int_equal(s.nodes[11].id, 12);
+	hs_scenario_fini(&s);
+}
+
+// ---- small worlds ----
+
+static void parse_world(unsigned n, unsigned k, double beta, unsigned seed, struct hs_scenario *s)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+			"{'name': 'w', 'duration_s': 1, 'forwarding': 'shortest_path', 'seed': %u,"
+			" 'topology': {'kind': 'watts_strogatz', 'n': %u, 'k': %u, 'beta': %g,"
+			"  'seed': %u, 'addresses': 'ipv4', 'link': {'delay_ns': 10}}}",
+			seed * 3, n, k, beta, seed);
+	parse(text, s);
+}
+
+// Counts the links that do not lead to one of the k nearest switches. No two links have the same
+// ends.
+static unsigned count_moved(const struct hs_scenario *s, unsigned k)
+{
+	unsigned moved = 0;
+
+	for (size_t i = 0; i < s->n_links; i++) {
+		uint32_t a = s->links[i].from, b = s->links[i].to, n = (uint32_t)s->n_nodes;
+		uint32_t far = (b + n - a) % n;
+		moved += far > k / 2 && n - far > k / 2;
+		assert_int_not_equal(a, b);
+		for (size_t other = 0; other < i; other++) {
+			uint32_t c = s->links[other].from, d = s->links[other].to;
+			assert_false((a == c && b == d) || (a == d && b == c));
+		}
+	}
+	return moved;
+}
+
+static void assert_connected(const struct hs_scenario *s)
+{
+	uint32_t *hops = calloc(s->n_nodes, sizeof(*hops));
+	bool *up = malloc(2 * s->n_links);
+
+	memset(up, true, 2 * s->n_links);
+	hs_scenario_distances(s, up, 0, hops);
+	for (size_t i = 0; i < s->n_nodes; i++)
+		assert_int_not_equal(hops[i], HS_FAR);
+	free(up);
+	free(hops);
+}
+
+static void a_small_world_is_a_ring_whose_links_move_with_probability_beta(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned n, k;
+		double beta;
+		unsigned least, most; // links that moved: five standard deviations
+	} cases[] = {{10, 4, 0, 0, 0}, {100, 4, 0.1, 4, 36}, {1000, 6, 0.1, 210, 390},
+			{1200, 2, 0.05, 20, 98}, {500, 2, 1, 1, 500}, {300, 20, 1, 2000, 3000},
+			{3, 2, 0.5, 0, 0}, {1000, 4, 0.5, 850, 1110}};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct hs_scenario s;
+		parse_world(cases[c].n, cases[c].k, cases[c].beta, 7, &s);
+		assert_int_equal(s.n_nodes, cases[c].n);
+		assert_int_equal(s.n_links, cases[c].n * cases[c].k / 2);
+		assert_in_range(count_moved(&s, cases[c].k), cases[c].least, cases[c].most);
+		assert_connected(&s);
+		assert_int_equal(s.n_hosts, cases[c].n < 60 ? cases[c].n : 60);
+		for (size_t h = 0; h < s.n_hosts; h++)
+			assert_int_equal(s.nodes[s.hosts[h].at].n_hosts, 1);
+		for (size_t i = 0; i < s.n_nodes; i++)
+			assert_in_range(s.nodes[i].n_links, 1, 31);
+		hs_scenario_fini(&s);
+	}
+}
+
+static bool same_links(const struct hs_scenario *a, const struct hs_scenario *b)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < a->n_links; i++)
+		same = same && a->links[i].from == b->links[i].from &&
+		       a->links[i].to == b->links[i].to;
+	for (size_t h = 0; h < a->n_hosts; h++)
+		same = same && a->hosts[h].at == b->hosts[h].at;
+	return same;
+}
+
+static void a_small_world_is_its_own_seeds(void **state)
+{
+	(void)state;
+	struct hs_scenario first, again, other;
+
+	parse_world(100, 4, 0.2, 5, &first);
+	parse_world(100, 4, 0.2, 5, &again);
+	parse_world(100, 4, 0.2, 6, &other);
+	assert_true(same_links(&first, &again));
+	assert_false(same_links(&first, &other));
+	assert_string_equal(first.nodes[99].name, "s-100");
+	assert_int_equal(first.nodes[99].id, 100);
+	assert_string_equal(first.hosts[59].name, "h-60");
+	assert_address(first.hosts[59].addr, "::ffff:10.0.0.61");
+	assert_int_equal(first.links[0].directions[1].delay_ns, 10);
+	hs_scenario_fini(&first);
+	hs_scenario_fini(&again);
+	hs_scenario_fini(&other);
+}
+
 static void a_permutation_lets_each_host_send_to_another_and_get_from_one(void **state)
 {
 	(void)state;
@@ -290,7 +464,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_fat_tree_has_its_switches_links_and_hosts),
+			cmocka_unit_test(each_tree_is_as_wide_and_as_deep_as_its_definition),
 			cmocka_unit_test(a_fat_tree_names_what_it_makes),
+			cmocka_unit_test(
+					a_small_world_is_a_ring_whose_links_move_with_probability_beta),
+			cmocka_unit_test(a_small_world_is_its_own_seeds),
 			cmocka_unit_test(
 					a_permutation_lets_each_host_send_to_another_and_get_from_one),
 			cmocka_unit_test(a_permutation_is_the_seeds),

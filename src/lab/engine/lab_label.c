@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// INT-label: what links carry of labels, the nodes' datagrams on their way to a controller, the
+// controller with its database and Pro, and its changes of S on their way back.
+#include "lab_parts.h"
+
+#include "label_decision.h"
+#include "label_pro.h"
+#include "label_profile.h"
+#include "rule_admission.h"
+#include "variate.h"
+
+#include <rte_common.h>
+#include <rte_mbuf.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGE_NS	INT64_C(3600000000000)
+#define NO_NODE UINT32_MAX
+
+// A packet that its node handed to a host when it was polled; members of struct hs_packet_truth.
+struct straight {
+	const struct lab_port *port; // NULL: none
+	int64_t came_ns;
+	uint8_t labels;
+	bool host_label;
+};
+
+struct lab_label {
+	struct hs_label_truth *truth;
+	struct hs_label_database *database;
+	struct hs_rng rng;		// of losses
+	uint32_t by_id[UINT16_MAX + 1]; // indices of nodes
+	struct straight straight;
+};
+
+struct datagram {
+	size_t bytes;
+	uint8_t payload[];
+};
+
+static const struct hs_scenario_label *config_of(const struct hs_lab *lab)
+{
+	return &lab->scenario->label;
+}
+
+// NULL: the port does not label.
+static const struct hs_label_profile *profile_of(const struct lab_port *port)
+{
+	const struct hs_node_config *config = hs_node_config(port->node->node);
+
+	return port->out ? hs_profile_label(&config->profiles[port - port->node->ports]) : NULL;
+}
+
+// ---- making ----
+
+int lab_make_label(struct hs_lab *lab)
+{
+	const struct hs_scenario *s = lab->scenario;
+	const struct hs_label_truth_config truth = {
+			.n_ports = (uint32_t)(2 * s->n_links + s->n_hosts),
+			.start_ns = lab->run.start_ns,
+			.interval_ns = s->label.interval_ns,
+			.stop_ns = lab->run.end_ns,
+	};
+	const struct hs_label_database_config database = {
+			.ports = truth.n_ports,
+			.series = 1,
+			.interval_ns = truth.interval_ns,
+			.age_ns = AGE_NS,
+	};
+
+	if (!s->label.given)
+		return 0;
+	struct lab_label *label = calloc(1, sizeof(*label));
+	lab->label = label;
+	if (!label || hs_label_truth_create(&truth, &label->truth) < 0 ||
+			hs_label_database_create(&database, &label->database) < 0)
+		return -ENOMEM;
+	lab->run.label = label->truth;
+	hs_rng_init(&label->rng, lab_seed(s, "label", 0));
+	memset(label->by_id, 0xff, sizeof(label->by_id));
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		label->by_id[s->nodes[i].id] = i;
+	if (s->label.pro_step_ns)
+		lab_push(lab, lab->run.start_ns + s->label.pro_step_ns, LAB_LABEL_STEP, 0, NULL);
+	return lab->rc;
+}
+
+void lab_free_label(struct hs_lab *lab)
+{
+	if (!lab->label)
+		return;
+	hs_label_truth_destroy(lab->label->truth);
+	hs_label_database_destroy(lab->label->database);
+	free(lab->label);
+}
+
+void lab_label_config(const struct hs_scenario *scenario, struct hs_node_config *config)
+{
+	if (!scenario->label.given)
+		return;
+	config->n_exports = 1;
+	config->exports[0] = (struct hs_export_config){
+			.format = HS_EXPORT_LABEL, .flows = true, .port = HS_EXPORT_NO_PORT};
+}
+
+// ---- links ----
+
+bool lab_parse_label(
+		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
+{
+	const struct hs_label_profile *profile = profile_of(port);
+
+	if (!profile)
+		return false;
+	hs_label_parse(&profile->wire, rte_pktmbuf_mtod(m, const uint8_t *),
+			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
+	return true;
+}
+
+static uint32_t items_of(const struct hs_label_profile *profile, const struct hs_packet *packet)
+{
+	return packet->flags & HS_PACKET_TELEMETRY
+			       ? hs_label_items(&profile->wire, packet->trace_type)
+			       : 0;
+}
+
+bool lab_label_newest(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
+		const struct rte_mbuf *m, const struct hs_packet *packet,
+		struct hs_label_item *item)
+{
+	const struct hs_label_profile *profile = profile_of(port);
+
+	if (!profile || items_of(profile, packet) <= packet_truth->labels)
+		return false;
+	struct hs_label_stack stack = hs_label_stack_of(
+			&profile->wire, rte_pktmbuf_mtod(m, const uint8_t *), packet);
+	hs_label_item_read(stack.items, item);
+	return true;
+}
+
+void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
+		const struct rte_mbuf *m, const struct hs_packet *packet)
+{
+	struct hs_lab *lab = port->node->lab;
+	const struct hs_label_profile *profile = lab->label ? profile_of(port) : NULL;
+
+	if (!profile)
+		return;
+	uint32_t labels = items_of(profile, packet);
+	struct hs_label_counts *counts = hs_label_truth_counts(lab->label->truth);
+	counts->telemetry_bytes += packet->telemetry_bytes;
+	counts->traffic_bytes += rte_pktmbuf_pkt_len(m) - packet->telemetry_bytes;
+	hs_label_truth_depart(lab->label->truth, lab_place_of(port), lab->now_ns,
+			packet_truth->came_ns, packet_truth->labels, labels,
+			profile->rule.interval_ns);
+	packet_truth->labels = (uint8_t)labels;
+}
+
+void lab_label_enter(struct hs_lab *lab)
+{
+	struct hs_label_counts *counts = hs_label_truth_counts(lab->label->truth);
+
+	counts->packets++;
+	counts->labels_per_packet[0]++;
+}
+
+// ---- hosts ----
+
+static void settle(const struct straight *of)
+{
+	const struct lab_port *port = of->port;
+	struct hs_lab *lab = port->node->lab;
+	const struct hs_label_profile *profile =
+			hs_profile_label(hs_node_profile(port->node->node, port->port->index));
+
+	hs_label_truth_depart(lab->label->truth, lab_place_of(port), lab->now_ns, of->came_ns,
+			of->labels, of->labels + of->host_label, profile->rule.interval_ns);
+}
+
+void lab_label_deliver(const struct lab_port *port, const struct hs_packet_truth *packet_truth)
+{
+	struct hs_lab *lab = port->node->lab;
+	struct straight of = {port, packet_truth->came_ns, packet_truth->labels,
+			packet_truth->host_label};
+
+	if (!lab->label || !hs_node_label(port->node->node, port->port->index))
+		return;
+	if (packet_truth == lab->polled) // its datagram follows
+		lab->label->straight = of;
+	else
+		settle(&of);
+}
+
+void lab_label_polled(struct hs_lab *lab)
+{
+	struct straight *straight = &lab->label->straight;
+
+	if (straight->port)
+		settle(straight);
+	straight->port = NULL;
+}
+
+// ---- datagrams ----
+
+// The port that labelled; NULL: the item is of none.
+static const struct lab_port *port_of(const struct hs_lab *lab, const struct hs_label_item *item)
+{
+	uint32_t index = lab->label->by_id[item->node_id];
+	const struct lab_node *node = index == NO_NODE ? NULL : &lab->nodes[index];
+
+	return node && item->egress_port && item->egress_port <= node->n_ports
+			       ? &node->ports[item->egress_port - 1]
+			       : NULL;
+}
+
+// The newest item of a packet that is being polled may be of the port to its host.
+static void note_host(struct hs_lab *lab, const uint8_t *payload, size_t bytes)
+{
+	struct straight *straight = &lab->label->straight;
+	struct hs_label_export export;
+	struct hs_label_item item;
+
+	if (hs_label_export_read(payload, bytes, &export) < 0 || !export.n_items)
+		return; // lab_label_datagram tells of it
+	hs_label_item_read(export.items, &item);
+	const struct lab_port *port = port_of(lab, &item);
+	if (!port || port->out)
+		return;
+	if (straight->port)
+		straight->host_label = true;
+	else
+		lab->polled->host_label = true;
+}
+
+static bool is_lost(struct hs_lab *lab, double ratio)
+{
+	return ratio > 0 && hs_variate_chance(&lab->label->rng, ratio);
+}
+
+int lab_label_send(void *context, unsigned receiver, const uint8_t *payload, size_t bytes)
+{
+	struct hs_lab *lab = context;
+	const struct hs_scenario_label *config = config_of(lab);
+
+	(void)receiver;
+	hs_label_truth_counts(lab->label->truth)->exported++;
+	note_host(lab, payload, bytes);
+	if (is_lost(lab, config->loss_ratio))
+		return 0;
+	struct datagram *datagram = malloc(sizeof(*datagram) + bytes);
+	if (!datagram) {
+		lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for a datagram");
+		return 0;
+	}
+	datagram->bytes = bytes;
+	memcpy(datagram->payload, payload, bytes);
+	if (!lab_push(lab, lab->now_ns + config->delay_ns, LAB_LABEL_DATAGRAM, 0, datagram))
+		free(datagram);
+	return 0;
+}
+
+static void take(struct hs_lab *lab, const struct datagram *datagram)
+{
+	struct lab_label *label = lab->label;
+	struct hs_label_export export;
+	struct hs_label_item item;
+
+	if (hs_label_export_read(datagram->payload, datagram->bytes, &export) < 0) {
+		lab_fail(lab, -EBADMSG, "internal", "", "", "a datagram was not understood");
+		return;
+	}
+	hs_label_truth_counts(label->truth)->received++;
+	hs_label_database_take_export(label->database, lab->now_ns, &export);
+	for (unsigned i = 0; i < export.n_items; i++) {
+		hs_label_item_read(export.items + i * HS_LABEL_ITEM_BYTES, &item);
+		const struct lab_port *port = port_of(lab, &item);
+		if (port)
+			hs_label_truth_take(label->truth, lab_place_of(port), lab->now_ns);
+		else
+			lab_fail(lab, -EBADMSG, "internal", "", "", "an item is of no port");
+	}
+}
+
+void lab_label_datagram(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	take(lab, event->subject);
+	free(event->subject);
+}
+
+// ---- Pro ----
+
+// What is told of a port stands in the event itself.
+static void *pack(uint8_t port, uint8_t shift)
+{
+	return (void *)((uintptr_t)port << 8 | shift);
+}
+
+static uint8_t port_in(const void *subject)
+{
+	return (uint8_t)((uintptr_t)subject >> 8);
+}
+
+static bool tell(void *context, uint16_t node_id, uint8_t port, uint8_t shift)
+{
+	struct hs_lab *lab = context;
+	struct hs_label_counts *counts = hs_label_truth_counts(lab->label->truth);
+	bool lost = is_lost(lab, config_of(lab)->pro_loss_ratio);
+
+	counts->shifts_told++;
+	counts->shifts_lost += lost;
+	if (!lost)
+		lab_push(lab, lab->now_ns + config_of(lab)->delay_ns, LAB_LABEL_TOLD,
+				lab->label->by_id[node_id], pack(port, shift));
+	return true;
+}
+
+void lab_label_step(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	const struct hs_scenario_label *config = config_of(lab);
+
+	(void)event;
+	hs_label_database_step(lab->label->database, lab->now_ns);
+	hs_label_pro_step(&config->pro, lab->label->database, lab->now_ns, tell, lab);
+	if (lab->now_ns < lab->run.end_ns)
+		lab_push(lab, lab->now_ns + config->pro_step_ns, LAB_LABEL_STEP, 0, NULL);
+}
+
+void lab_label_told(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	struct lab_node *node = &lab->nodes[event->index];
+	uint8_t port = port_in(event->subject);
+
+	if (!node->node)
+		return;
+	hs_label_port_set_shift(
+			hs_node_label(node->node, port - 1u), (uint8_t)(uintptr_t)event->subject);
+	if (!is_lost(lab, config_of(lab)->pro_loss_ratio))
+		lab_push(lab, lab->now_ns + config_of(lab)->delay_ns, LAB_LABEL_CONFIRMED,
+				event->index, event->subject);
+}
+
+void lab_label_confirmed(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	hs_label_pro_confirm(lab->label->database, lab->nodes[event->index].scenario->id,
+			port_in(event->subject), (uint8_t)(uintptr_t)event->subject);
+}
+
+// A controller sees that a node began anew by its boot id.
+void lab_label_back(const struct lab_node *node)
+{
+	hs_label_pro_restart(node->lab->label->database, node->scenario->id);
+}
+
+int lab_label_end(struct hs_lab *lab)
+{
+	if (!lab->label)
+		return 0;
+	hs_label_truth_end(lab->label->truth, lab->run.end_ns);
+	return hs_label_truth_status(lab->label->truth);
+}

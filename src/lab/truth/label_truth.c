@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "label_truth.h"
+
+#include "array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NEVER INT64_MIN
+
+struct port {
+	int64_t labelled_ns;	// the last label
+	int64_t packet_ns;	// the last packet
+	int64_t taken_ns;	// the last item at the controller
+	int64_t longest_gap_ns; // Ts
+	bool active, seen;	// in the interval
+};
+
+struct hs_label_truth {
+	struct hs_label_truth_config config;
+	int64_t end_ns; // of the interval
+	int status;
+	struct gaps {
+		int64_t *ns;
+		size_t n;
+	} gaps[HS_LABEL_GAPS];
+	struct hs_label_counts counts;
+	struct port ports[];
+};
+
+int hs_label_truth_create(const struct hs_label_truth_config *config, struct hs_label_truth **out)
+{
+	struct hs_label_truth *truth =
+			calloc(1, sizeof(*truth) + config->n_ports * sizeof(truth->ports[0]));
+	if (!truth)
+		return -ENOMEM;
+	truth->config = *config;
+	truth->end_ns = config->start_ns + config->interval_ns;
+	truth->counts.coverage_min = 1;
+	for (uint32_t i = 0; i < config->n_ports; i++)
+		truth->ports[i] = (struct port){
+				.labelled_ns = NEVER, .packet_ns = NEVER, .taken_ns = NEVER};
+	*out = truth;
+	return 0;
+}
+
+void hs_label_truth_destroy(struct hs_label_truth *truth)
+{
+	if (!truth)
+		return;
+	for (unsigned i = 0; i < HS_LABEL_GAPS; i++)
+		free(truth->gaps[i].ns);
+	free(truth);
+}
+
+static void keep_gap(struct hs_label_truth *truth, enum hs_label_gap which, int64_t gap_ns)
+{
+	struct gaps *gaps = &truth->gaps[which];
+	int64_t *kept = HS_ARRAY_ADD(gaps->ns, gaps->n);
+
+	if (kept)
+		*kept = gap_ns;
+	else
+		truth->status = -ENOMEM;
+}
+
+// ---- coverage ----
+
+static void close_interval(struct hs_label_truth *truth)
+{
+	struct hs_label_counts *counts = &truth->counts;
+	uint32_t active = 0, seen = 0;
+
+	for (uint32_t i = 0; i < truth->config.n_ports; i++) {
+		struct port *port = &truth->ports[i];
+		active += port->active;
+		seen += port->active && port->seen;
+		port->active = port->seen = false;
+	}
+	truth->end_ns += truth->config.interval_ns;
+	if (!active)
+		return;
+	double ratio = (double)seen / active;
+	counts->intervals++;
+	counts->coverage_sum += ratio;
+	if (ratio < counts->coverage_min)
+		counts->coverage_min = ratio;
+}
+
+void hs_label_truth_end(struct hs_label_truth *truth, int64_t now_ns)
+{
+	while (now_ns >= truth->end_ns && truth->end_ns <= truth->config.stop_ns)
+		close_interval(truth);
+}
+
+void hs_label_truth_take(struct hs_label_truth *truth, uint32_t port, int64_t now_ns)
+{
+	hs_label_truth_end(truth, now_ns);
+	if (truth->ports[port].taken_ns != NEVER)
+		keep_gap(truth, HS_LABEL_UPDATE, now_ns - truth->ports[port].taken_ns);
+	truth->ports[port].taken_ns = now_ns;
+	truth->ports[port].seen = true;
+}
+
+// ---- labels ----
+
+static void count_label(struct hs_label_counts *counts, uint32_t before)
+{
+	uint32_t last = HS_LABEL_TRUTH_ITEMS - 1, was = before < last ? before : last;
+
+	counts->labels++;
+	counts->labelled_packets += before == 0;
+	counts->labels_per_packet[was]--;
+	counts->labels_per_packet[was < last ? was + 1 : last]++;
+}
+
+static void note_label(struct hs_label_truth *truth, struct port *port, int64_t came_ns,
+		int64_t interval_ns)
+{
+	if (port->labelled_ns != NEVER) {
+		int64_t gap_ns = came_ns - port->labelled_ns;
+		keep_gap(truth, HS_LABEL_RELABEL, gap_ns);
+		truth->counts.late_labels += gap_ns > interval_ns + port->longest_gap_ns;
+	}
+	port->labelled_ns = came_ns;
+}
+
+void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t index, int64_t now_ns,
+		int64_t came_ns, uint32_t before, uint32_t labels, int64_t interval_ns)
+{
+	struct port *port = &truth->ports[index];
+
+	hs_label_truth_end(truth, now_ns);
+	port->active = true;
+	if (port->packet_ns == NEVER)
+		truth->counts.ports++;
+	else if (came_ns - port->packet_ns > port->longest_gap_ns)
+		port->longest_gap_ns = came_ns - port->packet_ns;
+	port->packet_ns = came_ns;
+	if (labels > before)
+		note_label(truth, port, came_ns, interval_ns);
+	for (; before < labels; before++)
+		count_label(&truth->counts, before);
+}
+
+// ---- reading ----
+
+struct hs_label_counts *hs_label_truth_counts(struct hs_label_truth *truth)
+{
+	return &truth->counts;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+const int64_t *hs_label_truth_gaps(struct hs_label_truth *truth, enum hs_label_gap which, size_t *n)
+{
+	struct gaps *gaps = &truth->gaps[which];
+
+	if (gaps->n)
+		qsort(gaps->ns, gaps->n, sizeof(*gaps->ns), by_length);
+	*n = gaps->n;
+	return gaps->ns;
+}
+
+int hs_label_truth_status(const struct hs_label_truth *truth)
+{
+	return truth->status;
+}

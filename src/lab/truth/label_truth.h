@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The truth of INT-label: which ports labelled which packets, by what links carried, what nodes
+// sent to the controller of ports to hosts, and what the controller got. No counter of a node
+// contributes.
+//
+// Coverage of an interval: of the ports by which a packet departed in the interval, the share of
+// which an item came to the controller in the interval.
+//
+// A port that labels by the paper's section 4.1 has no gap between two labels above T + Ts, Ts
+// being the greatest time between two packets of the port.
+//
+// Source: 001_72f6b4e6e9dc6295.txt sections 4.1 and 6.2.
+// Thread rule: owner. Times are true time and do not go back.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_LABEL_TRUTH_ITEMS 8 // that are told apart in labels_per_packet
+
+struct hs_label_truth;
+
+struct hs_label_truth_config {
+	uint32_t n_ports;
+	int64_t start_ns;
+	int64_t interval_ns; // of the coverage
+	int64_t stop_ns;     // the last interval that counts ends at this time or before
+};
+
+struct hs_label_counts {
+	uint64_t packets;	   // that hosts sent
+	uint64_t labelled_packets; // with one label or more
+	uint64_t labels;
+	uint64_t telemetry_bytes, traffic_bytes; // on links, without and with hosts' bytes
+	uint64_t exported, received;	   // datagrams: sent by nodes; taken by the controller
+	uint64_t shifts_told, shifts_lost; // changes of S: sent by the controller; of them lost
+	uint64_t late_labels;		   // gaps above T + Ts
+	uint64_t labels_per_packet[HS_LABEL_TRUTH_ITEMS]; // [n]: packets with n labels
+	uint64_t intervals;				  // that ended, with active ports
+	double coverage_sum, coverage_min;		  // of their coverage ratios
+	uint32_t ports;					  // that had a packet
+};
+
+// Returns 0 or -ENOMEM. destroy accepts NULL.
+int hs_label_truth_create(
+		const struct hs_label_truth_config *config, struct hs_label_truth **truth);
+void hs_label_truth_destroy(struct hs_label_truth *truth);
+
+// A packet that came to its node at came_ns departs now by a port that labels. It has `labels` now
+// and had `before` when it came. interval_ns is the port's T.
+void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t port, int64_t now_ns,
+		int64_t came_ns, uint32_t before, uint32_t labels, int64_t interval_ns);
+// The controller takes an item of a port.
+void hs_label_truth_take(struct hs_label_truth *truth, uint32_t port, int64_t now_ns);
+// Closes the intervals that ended.
+void hs_label_truth_end(struct hs_label_truth *truth, int64_t now_ns);
+
+struct hs_label_counts *hs_label_truth_counts(struct hs_label_truth *truth);
+// What lies between the members of a pair of neighbours at a port.
+enum hs_label_gap {
+	HS_LABEL_RELABEL, // between labels, by the packets' arrival at the node
+	HS_LABEL_UPDATE,  // between items, by their arrival at the controller
+	HS_LABEL_GAPS,
+};
+// The gaps of all ports: sorts them. Valid until the next call for another time.
+const int64_t *hs_label_truth_gaps(
+		struct hs_label_truth *truth, enum hs_label_gap which, size_t *n);
+// Returns -ENOMEM if memory ran out during the run, otherwise 0.
+int hs_label_truth_status(const struct hs_label_truth *truth);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// INT-label in a lab's network: real nodes label real packets, and the numbers of the result are
+// compared with those that follow from the rules by hand. T is 10 ms, and packets come each ms: a
+// port labels each eleventh.
+#include "lab_fixture.h"
+
+#include "outcome.h"
+
+#define ROW(of_b, of_c)                                                                            \
+	"{'name':'row','duration_s':1,'forwarding':'patch','profiles':{'l':{'method':'label',"     \
+	"'interval_ns':%d,'rest_ns':%d}},'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'" of_b     \
+	"},{'id':300,'name':'c'" of_c                                                              \
+	"}],'links':[{'from':'a','to':'b','profile':'l'},{'from':'b',"                             \
+	"'to':'c','profile':'l','delay_ns':500000}],'hosts':[{'name':'x','at':'a','addr':"         \
+	"'192.0.2.1'},{'name':'y','at':'c','addr':'192.0.2.2'}],'traffic':[{'name':'t','from':"    \
+	"'x','to':'y','rate_pps':1000}],'label':%s}"
+
+static struct hs_label_counts counts_of(const struct lab_run *r)
+{
+	return *hs_label_truth_counts(r->run->label);
+}
+
+static void run_row(struct lab_run *r, int interval_ms, const char *label)
+{
+	int interval_ns = interval_ms * (int)MS;
+
+	lab_run(r, ROW("", ""), interval_ns, interval_ns, label);
+	assert_ran(r);
+	assert_int_equal(traffic_of(r, 0).delivered[0], 1000);
+	assert_int_equal(traffic_of(r, 0).altered, 0);
+}
+
+static void ports_label_by_the_interval_and_the_result_says_so(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	run_row(&r, 10, "{}");
+	struct hs_label_counts counts = counts_of(&r);
+	assert_int_equal(counts.packets, 1000);
+	assert_int_equal(counts.labelled_packets, 91);
+	assert_int_equal(counts.labels, 3 * 91);
+	assert_int_equal(counts.labels_per_packet[0], 909);
+	assert_int_equal(
+			counts.labels_per_packet[3], 91); // that of the port to the host among them
+	assert_int_equal(counts.telemetry_bytes, 91 * (2 + 32) + 91 * (2 + 64));
+	assert_int_equal(counts.traffic_bytes, 2 * 1000 * (14 + 20 + 8 + 500));
+	assert_int_equal(counts.exported, 91);
+	assert_int_equal(counts.received, 91);
+	assert_int_equal(counts.ports, 3);
+	assert_int_equal(counts.late_labels, 0);
+	json_t *result = hs_outcome_json(r.run), *label = json_object_get(result, "label");
+	assert_int_equal(hs_outcome_number(label, "intervals"), 10);
+	assert_true(hs_outcome_number(label, "coverage_ratio.mean") == 1);
+	assert_true(hs_outcome_number(label, "coverage_ratio.min") == 1);
+	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.mean"), 11 * MS);
+	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.p99"), 11 * MS);
+	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.max"), 11 * MS);
+	assert_int_equal(json_array_size(json_object_get(label, "labels_per_packet")), 4);
+	json_decref(result);
+	lab_run_ends(&r);
+}
+
+// With T = 150 ms, a port labels at 0, 151, 302 ... 906 ms: 3 of the 10 intervals have no label.
+static void an_interval_without_an_item_is_not_covered(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	run_row(&r, 150, "{}");
+	struct hs_label_counts counts = counts_of(&r);
+	assert_int_equal(counts.labels, 21);
+	assert_int_equal(counts.intervals, 10);
+	assert_true(counts.coverage_sum == 7);
+	assert_true(counts.coverage_min == 0);
+	lab_run_ends(&r);
+}
+
+static void datagrams_that_are_lost_cover_nothing(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	run_row(&r, 10, "{'loss_ratio':1}");
+	assert_int_equal(counts_of(&r).exported, 91);
+	assert_int_equal(counts_of(&r).received, 0);
+	assert_true(counts_of(&r).coverage_sum == 0);
+	lab_run_ends(&r);
+	run_row(&r, 10, "{'loss_ratio':0.5}");
+	assert_in_range(counts_of(&r).received, 25, 65);
+	lab_run_ends(&r);
+}
+
+static void pro_labels_more_often_where_its_changes_arrive(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	run_row(&r, 1000, "{}");
+	assert_int_equal(counts_of(&r).labels, 3);
+	lab_run_ends(&r);
+	run_row(&r, 1000, "{'pro':{'patience_s':0.05}}");
+	assert_in_range(counts_of(&r).labels, 15, 120);
+	assert_in_range(counts_of(&r).shifts_told, 15, 120);
+	assert_int_equal(counts_of(&r).shifts_lost, 0);
+	lab_run_ends(&r);
+	run_row(&r, 1000, "{'pro':{'patience_s':0.05,'loss_ratio':1}}");
+	assert_int_equal(counts_of(&r).labels, 3);
+	assert_int_equal(counts_of(&r).shifts_lost, counts_of(&r).shifts_told);
+	lab_run_ends(&r);
+}
+
+// Nothing changes S here: each port is told the S of 0 once, and the node that begins anew again.
+static void pro_tells_a_node_that_began_anew_what_it_had_told(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	run_row(&r, 10, "{'pro':{'patience_s':5}}");
+	assert_int_equal(counts_of(&r).shifts_told, 3);
+	lab_run_ends(&r);
+	lab_run(&r, ROW("", ""), 10 * (int)MS, 10 * (int)MS,
+			"{'pro':{'patience_s':5}},'events':[{'at_s':0.5,'node':'a','restart':true}"
+			"]");
+	assert_ran(&r);
+	assert_int_equal(counts_of(&r).shifts_told, 4);
+	lab_run_ends(&r);
+}
+
+static void items_tell_the_depth_of_the_queue_that_the_packet_found(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, ROW(",'rate_pps':990,'queue_packets':5", ""), 0, 0, "{}");
+	assert_ran(&r);
+	const struct hs_queue_counts *queue = r.run->queues[2];
+	assert_int_equal(queue->stamped, queue->packets);
+	assert_in_range(queue->packets, 990, 999);
+	assert_in_range(queue->depth_max, 4, 5);
+	assert_in_range(queue->dropped, 0, 10);
+	assert_int_equal(queue->wrong_depths, 0);
+	assert_int_equal(queue->wrong_departures, 0);
+	assert_in_range(queue->latency_error_max_ns, 0, 1000);
+	assert_int_equal(counts_of(&r).labels_per_packet[3], queue->packets);
+	lab_run_ends(&r);
+}
+
+// Its label is told when the packet comes to the queue, and counts for the packet that departs.
+// With 400 packets a second and room for 2, only some of 1000 depart.
+static void a_queue_before_the_host_labels_what_departs(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, ROW("", ",'rate_pps':400,'queue_packets':2"), 10 * (int)MS, 10 * (int)MS, "{}");
+	assert_ran(&r);
+	struct hs_label_counts counts = counts_of(&r);
+	assert_in_range(traffic_of(&r, 0).delivered[0], 400, 404);
+	assert_int_equal(counts.labels_per_packet[0] + counts.labels_per_packet[1] +
+					 counts.labels_per_packet[2] + counts.labels_per_packet[3],
+			1000);
+	assert_int_equal(
+			counts.labels - 2 * 91, counts.exported - 91 + counts.labels_per_packet[3]);
+	assert_in_range(counts.labels - 2 * 91, 80, 91);
+	assert_int_equal(counts.late_labels, 0);
+	lab_run_ends(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(ports_label_by_the_interval_and_the_result_says_so),
+			cmocka_unit_test(an_interval_without_an_item_is_not_covered),
+			cmocka_unit_test(datagrams_that_are_lost_cover_nothing),
+			cmocka_unit_test(pro_labels_more_often_where_its_changes_arrive),
+			cmocka_unit_test(pro_tells_a_node_that_began_anew_what_it_had_told),
+			cmocka_unit_test(items_tell_the_depth_of_the_queue_that_the_packet_found),
+			cmocka_unit_test(a_queue_before_the_host_labels_what_departs),
+	};
+
+	// Room for three nodes, their rings and datagrams.
+	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
+		      "\"mbufs\":65536,\"label\":{},\"topology\":{\"kind\":\"hula\"},"
+		      "\"traffic\":[],\"expect\":[]}");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
