@@ -92,3 +92,15 @@ def figure_of_events(path, values, events):
     axes[0].legend(ncol=3, fontsize=7, loc="upper right")
     axes[-1].set_xlabel("report")
     save(figure, path)
+
+
+def lines(path, panels):
+    """panels: (title, what x is, {name: (x, y)})."""
+    figure, axes = plt.subplots(1, len(panels), figsize=(8, 3), squeeze=False)
+    for place, (title, unit, series) in zip(axes.flat, panels):
+        for (name, (x, y)), mark in zip(series.items(), "os^v"):
+            place.plot(x, y, marker=mark, markersize=3, linewidth=1, label=name)
+        place.set_title(title)
+        place.set_xlabel(unit)
+    axes.flat[0].legend(fontsize=7)
+    save(figure, path)
