@@ -19,6 +19,7 @@ ALLOWED = {
     # Reports to collectors: bytes of a datagram, whatever the telemetry in the packet.
     "lib/telemetry/int_report": ["lib/base"],
     "lib/telemetry/label": ["lib/base", "lib/wire"],
+    "lib/telemetry/probe": ["lib/base", "lib/wire"],
     # What reports say, of whatever INT the packet has.
     "lib/collect": ["lib/base", "lib/wire", "lib/telemetry", "lib/telemetry/int",
                     "lib/telemetry/int_report"],

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "probe.h"
+
+#include "bytes.h"
+#include "udp_front.h"
+
+enum {
+	MAC_BYTES = 6,
+	TOS = 1,
+	ECN = 3,
+	UDP_LENGTH = 4,
+	UDP_CHECKSUM = 6,
+};
+
+// ---- checksums ----
+
+static uint16_t folded(uint32_t sum)
+{
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	return (uint16_t)((sum >> 16) + (sum & UINT16_MAX));
+}
+
+static size_t header_bytes(const uint8_t *ip)
+{
+	return 4u * (ip[0] & 0xfu);
+}
+
+static uint16_t udp_sum(const uint8_t *ip, const uint8_t *udp, size_t bytes)
+{
+	return folded(hs_udp_front_sum(ip + HS_IPV4_SRC, 8) + HS_IP_UDP + (uint32_t)bytes +
+			hs_udp_front_sum(udp, bytes));
+}
+
+static void set_ip_sum(uint8_t *ip)
+{
+	hs_be16_store(ip + HS_IPV4_CHECKSUM, 0);
+	hs_be16_store(ip + HS_IPV4_CHECKSUM,
+			(uint16_t)~folded(hs_udp_front_sum(ip, header_bytes(ip))));
+}
+
+static void set_udp_sum(const uint8_t *ip, uint8_t *udp, size_t bytes)
+{
+	hs_be16_store(udp + UDP_CHECKSUM, 0);
+	uint16_t sum = (uint16_t)~udp_sum(ip, udp, bytes);
+	hs_be16_store(udp + UDP_CHECKSUM, sum ? sum : UINT16_MAX);
+}
+
+// Writes lengths and checksums of a packet with so many bytes of UDP. `checksum`: of UDP, too.
+static void set_lengths(uint8_t *ip, uint8_t *udp, size_t udp_bytes, bool checksum)
+{
+	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)(header_bytes(ip) + udp_bytes));
+	hs_be16_store(udp + UDP_LENGTH, (uint16_t)udp_bytes);
+	set_ip_sum(ip);
+	if (checksum)
+		set_udp_sum(ip, udp, udp_bytes);
+	else
+		hs_be16_store(udp + UDP_CHECKSUM, 0);
+}
+
+// ---- parsing ----
+
+static bool sums_are_right(const uint8_t *ip, const uint8_t *udp, size_t bytes)
+{
+	if (folded(hs_udp_front_sum(ip, header_bytes(ip))) != UINT16_MAX)
+		return false;
+	return !hs_be16_load(udp + UDP_CHECKSUM) || udp_sum(ip, udp, bytes) == UINT16_MAX;
+}
+
+static enum hs_probe_kind kind_of(const struct hs_probe_settings *settings, const uint8_t *ip)
+{
+	uint8_t dscp = ip[TOS] >> 2;
+
+	if (dscp == settings->dscp)
+		return HS_PROBE_COLLECTS;
+	return dscp == settings->feedback_dscp ? HS_PROBE_FEEDBACK : HS_PROBE_RECOVERY;
+}
+
+static bool is_payload_whole(enum hs_probe_kind kind, const uint8_t *payload, size_t bytes)
+{
+	struct hs_probe_stack stack;
+
+	if (kind == HS_PROBE_FEEDBACK)
+		return bytes == HS_PROBE_REQUEST_BYTES;
+	return hs_probe_stack_open(payload, bytes, &stack) == 0;
+}
+
+void hs_probe_parse_marked(const struct hs_probe_settings *settings, const uint8_t *frame,
+		size_t len, struct hs_packet *packet)
+{
+	const uint8_t *ip = frame + packet->l3_off, *udp = frame + packet->l4_off;
+	size_t end = packet->l3_off + (size_t)packet->l3_bytes;
+	size_t bytes = end - packet->l4_off; // from UDP's header on
+
+	packet->flags |= HS_PACKET_ANY_TELEMETRY;
+	if (packet->flags & (HS_PACKET_FRAGMENT | HS_PACKET_MALFORMED) ||
+			bytes < HS_PROBE_UDP_BYTES)
+		return;
+	if (end > len) {
+		packet->flags |= HS_PACKET_SHORT;
+		return;
+	}
+	enum hs_probe_kind kind = kind_of(settings, ip);
+	const uint8_t *payload = udp + HS_PROBE_UDP_BYTES;
+	if (hs_be16_load(udp + UDP_LENGTH) != bytes || !sums_are_right(ip, udp, bytes) ||
+			!is_payload_whole(kind, payload, bytes - HS_PROBE_UDP_BYTES))
+		return;
+	packet->flags |= HS_PACKET_TELEMETRY;
+	packet->trace_type = kind;
+	packet->trace_off = (uint16_t)(packet->l4_off + HS_PROBE_UDP_BYTES);
+}
+
+void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	hs_packet_parse(frame, len, frame_len, NULL, packet);
+	packet->flags &= (uint16_t)~HS_PACKET_HIDDEN;
+	if (hs_probe_is_marked(settings, frame, packet))
+		hs_probe_parse_marked(settings, frame, len, packet);
+}
+
+// ---- reading ----
+
+struct hs_probe_stack hs_probe_stack_of(const uint8_t *frame, const struct hs_packet *packet)
+{
+	struct hs_probe_stack stack;
+	size_t bytes = packet->l3_off + (size_t)packet->l3_bytes - packet->trace_off;
+
+	(void)hs_probe_stack_open(frame + packet->trace_off, bytes, &stack);
+	return stack;
+}
+
+uint16_t hs_probe_id(const uint8_t *frame, const struct hs_packet *packet)
+{
+	return hs_be16_load(frame + packet->trace_off) >> 1;
+}
+
+// ---- writing ----
+
+void hs_probe_add(uint8_t *frame, struct hs_packet *packet, const struct hs_probe_stack *stack,
+		const struct hs_probe_hop *hop, const uint32_t *values)
+{
+	uint8_t *udp = frame + packet->l4_off;
+	bool checksum = hs_be16_load(udp + UDP_CHECKSUM);
+
+	hs_probe_stack_add(frame + packet->trace_off, stack, hop, values);
+	packet->l3_bytes += (uint32_t)hs_probe_stack_growth(hop->n_values);
+	set_lengths(frame + packet->l3_off, udp,
+			packet->l3_off + (size_t)packet->l3_bytes - packet->l4_off, checksum);
+}
+
+static void set_dscp(uint8_t *ip, uint8_t dscp)
+{
+	ip[TOS] = (uint8_t)(dscp << 2 | (ip[TOS] & ECN));
+}
+
+size_t hs_probe_feedback(const struct hs_probe_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet, uint8_t *out)
+{
+	size_t bytes = hs_probe_feedback_bytes(packet);
+	uint8_t *ip = out + packet->l3_off, *udp = out + packet->l4_off;
+
+	memcpy(out, frame, bytes);
+	memcpy(out, frame + MAC_BYTES, MAC_BYTES);
+	memcpy(out + MAC_BYTES, frame, MAC_BYTES);
+	set_dscp(ip, settings->feedback_dscp);
+	set_lengths(ip, udp, HS_PROBE_UDP_BYTES + HS_PROBE_REQUEST_BYTES,
+			hs_be16_load(udp + UDP_CHECKSUM));
+	return bytes;
+}
+
+bool hs_probe_age(uint8_t *frame, const struct hs_packet *packet)
+{
+	uint8_t *ip = frame + packet->l3_off;
+
+	if (ip[HS_IPV4_TTL] <= 1)
+		return false;
+	ip[HS_IPV4_TTL]--;
+	set_ip_sum(ip);
+	return true;
+}
+
+void hs_probe_mark_recovery(const struct hs_probe_settings *settings, uint8_t *frame, size_t l3_off)
+{
+	set_dscp(frame + l3_off, settings->recovery_dscp);
+	set_ip_sum(frame + l3_off);
+}

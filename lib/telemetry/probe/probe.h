@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Source-routed probes with SQR, in IPv4 and UDP. The DSCP says what a packet is: a probe that
+// collects values, a feedback packet (the next node got the probe; it has the request alone), or a
+// recovery packet (a copy of a probe that had no feedback). A packet of another UDP port or DSCP is
+// none of them.
+//
+// Source: 002_e7f573228cf2597b.txt sections III-B to IV-B. docs/wire-probe.md has the bytes.
+// Thread rule: any; pure functions on bytes that the caller owns.
+#pragma once
+
+#include "ip.h"
+#include "packet.h"
+#include "probe_stack.h"
+
+#define HS_PROBE_DSCP	       0x17
+#define HS_PROBE_FEEDBACK_DSCP 0x19
+#define HS_PROBE_RECOVERY_DSCP 0x21
+#define HS_PROBE_UDP_PORT      7777
+#define HS_PROBE_UDP_BYTES     8
+#define HS_PROBE_REQUEST_BYTES 2 // all that feedback has behind UDP
+
+struct hs_probe_settings {
+	uint8_t dscp, feedback_dscp, recovery_dscp; // three values
+	uint16_t udp_port;
+};
+
+enum hs_probe_kind { // hs_packet.trace_type
+	HS_PROBE_NONE,
+	HS_PROBE_COLLECTS,
+	HS_PROBE_FEEDBACK,
+	HS_PROBE_RECOVERY,
+};
+
+// Whether a packet that was parsed as IPv4 is one of probes, by its port and DSCP.
+static inline bool hs_probe_is_marked(const struct hs_probe_settings *settings,
+		const uint8_t *frame, const struct hs_packet *packet)
+{
+	unsigned dscp;
+
+	if (packet->dst_port != settings->udp_port || packet->l4_proto != HS_IP_UDP)
+		return false;
+	dscp = frame[packet->l3_off + 1] >> 2;
+	return packet->flags & HS_PACKET_IPV4 &&
+	       (dscp == settings->dscp || dscp == settings->feedback_dscp ||
+			       dscp == settings->recovery_dscp);
+}
+
+// Parses a frame. What hs_packet says of telemetry:
+//   HS_PACKET_ANY_TELEMETRY  the packet is marked as one of probes
+//   HS_PACKET_TELEMETRY      and is whole and well formed, checksums included
+//   trace_type  enum hs_probe_kind, of a well-formed one
+//   trace_off   the payload of UDP
+// Nothing can be taken out: telemetry_bytes is 0. Other headers hide no probe: HS_PACKET_HIDDEN is
+// never set.
+void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet);
+// The second part of it, for a packet whose headers were parsed and that hs_probe_is_marked names.
+void hs_probe_parse_marked(const struct hs_probe_settings *settings, const uint8_t *frame,
+		size_t len, struct hs_packet *packet);
+
+// ---- of packets with HS_PACKET_TELEMETRY ----
+
+// The payload of a probe or a recovery packet.
+struct hs_probe_stack hs_probe_stack_of(const uint8_t *frame, const struct hs_packet *packet);
+// The request ID of any of the three.
+uint16_t hs_probe_id(const uint8_t *frame, const struct hs_packet *packet);
+
+// Takes the first entry out, adds a hop and corrects lengths and checksums. Behind the IP packet
+// there are hs_probe_stack_growth(hop->n_values) bytes of room, and its length stays below 65536.
+void hs_probe_add(uint8_t *frame, struct hs_packet *packet, const struct hs_probe_stack *stack,
+		const struct hs_probe_hop *hop, const uint32_t *values);
+
+// Writes the feedback for a probe: its headers with Ethernet's addresses exchanged, and the
+// request. Returns its bytes, hs_probe_feedback_bytes.
+size_t hs_probe_feedback(const struct hs_probe_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet, uint8_t *out);
+static inline size_t hs_probe_feedback_bytes(const struct hs_packet *packet)
+{
+	return packet->trace_off + (size_t)HS_PROBE_REQUEST_BYTES;
+}
+
+// Takes one from the TTL. False: the packet ends here, and nothing changed.
+bool hs_probe_age(uint8_t *frame, const struct hs_packet *packet);
+
+// Makes a probe a recovery packet. Its IP header is at l3_off.
+void hs_probe_mark_recovery(
+		const struct hs_probe_settings *settings, uint8_t *frame, size_t l3_off);
