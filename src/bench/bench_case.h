@@ -74,6 +74,7 @@ struct hs_bench_case {
 	enum hs_bench_target target;
 	enum hs_bench_drain drain;
 	enum hs_bench_label label;
+	bool probes; // ports take probes
 	uint32_t rules;
 	uint32_t every;	    // the interval of packets with telemetry in a rule
 	uint32_t masks;	    // number of masks that the rules have in turn: of wildcard ports, or

@@ -8,6 +8,8 @@
 #include "flexint.h"
 #include "int_steps.h"
 #include "label_steps.h"
+#include "probe_state.h"
+#include "probe_steps.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -45,6 +47,20 @@ static const struct hs_label_profile *label_profile(enum hs_bench_label label)
 	return &profile;
 }
 
+static const struct hs_probe_profile *probe_profile(void)
+{
+	static const struct hs_probe_profile profile = {
+			.wire = {HS_PROBE_DSCP, HS_PROBE_FEEDBACK_DSCP, HS_PROBE_RECOVERY_DSCP,
+					HS_PROBE_UDP_PORT},
+			.recovery = true,
+			.held = HS_PROBE_HELD,
+			.rate_pps = 10000,
+			.timeout_ns = INT64_C(1500000000),
+	};
+
+	return &profile;
+}
+
 static void node_config(const struct hs_bench_case *spec, struct hs_node_config *node)
 {
 	static const enum hs_forwarding_mode modes[] = {
@@ -72,6 +88,10 @@ static void node_config(const struct hs_bench_case *spec, struct hs_node_config 
 		if (side_of(spec->role, p) == HS_SIDE_NETWORK)
 			node->profiles[p] = (struct hs_profile){.family = &hs_label_steps,
 					.settings = label_profile(spec->label)};
+	for (int p = 0; spec->probes && p < HS_BENCH_PORTS; p++)
+		if (side_of(spec->role, p) == HS_SIDE_NETWORK)
+			node->profiles[p] = (struct hs_profile){
+					.family = &hs_probe_steps, .settings = probe_profile()};
 	if (spec->traffic.int_mx) {
 		node->n_exports = 1;
 		node->exports[0] = (struct hs_export_config){.format = HS_INT_REPORT_2_0,

@@ -17,6 +17,7 @@
 #include "label_profile.h"
 #include "node.h"
 #include "port.h"
+#include "probe_profile.h"
 #include "qos.h"
 #include "scheduling.h"
 #include "scrape_settings.h"
@@ -42,6 +43,7 @@ enum hs_method {
 	HS_METHOD_FLEXINT,
 	HS_METHOD_INT,
 	HS_METHOD_LABEL,
+	HS_METHOD_PROBE,
 };
 
 #define HS_PROFILE_UNSAID UINT32_MAX // of a number: the version's
@@ -55,10 +57,13 @@ struct hs_profile_config {
 	uint8_t version, mode, carrier, mark, malformed, function, recovery; // UINT8_MAX: left out
 	uint32_t dscp, dscp_mask, udp_port, max_hops, domain_id, ip_protocol;
 	uint32_t gre_protocol, gpe_protocol, geneve_class, geneve_type;
+	uint32_t feedback_dscp, recovery_dscp, held, rate_pps, monitor_port;
 	uint64_t probe_marker;	       // 0: none
 	uint64_t interval_ns, rest_ns; // UINT64_MAX: left out
+	uint64_t timeout_ns, seen_ns;  // the same
 	struct hs_int_settings settings;
 	struct hs_label_profile label;
+	struct hs_probe_profile probe;
 };
 #define HS_PROFILE_NO_LAYOUT UINT8_MAX
 #define HS_PROFILE_LABEL_NS  INT64_C(50000000) // interval_ns of method label, unless it is given

@@ -395,7 +395,7 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 			check_name, check_scheduling, check_control, check_influx};
 	static int (*const of_ports[])(struct hs_config *, struct hs_error *) = {resolve_ids,
 			hs_config_resolve_profiles, hs_config_resolve_exports,
-			hs_config_check_labels, check_forwarding,
+			hs_config_check_labels, hs_config_check_probes, check_forwarding,
 			check_in_band};
 	struct hs_error err = {0};
 	int rc = 0;

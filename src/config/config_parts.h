@@ -38,6 +38,15 @@ int hs_config_check_label(
 		struct hs_profile_config *profile, const char *path, struct hs_error *err);
 // Checks what ports that label need of the others, and of `export`. 0, or -EINVAL with *err.
 int hs_config_check_labels(struct hs_config *config, struct hs_error *err);
+// The same of one of method probe: fills in `probe`.
+#define HS_CONFIG_PROBE_MOST_NS	 INT64_C(3600000000000)
+#define HS_CONFIG_PROBE_MOST_PPS 100000000
+int hs_config_check_probe(
+		struct hs_profile_config *profile, const char *path, struct hs_error *err);
+// Copies of probes that a worker holds at most; 0: no port has probes.
+uint32_t hs_config_held(const struct hs_config *config);
+// Checks what ports with probes need of each other and of the node. 0, or -EINVAL with *err.
+int hs_config_check_probes(struct hs_config *config, struct hs_error *err);
 // "0.5", "1.0", "2.0": enum hs_int_report_version.
 extern const struct hs_schema_word hs_config_report_words[];
 // "busy", "adaptive", and a list of cores: fields of struct hs_config.

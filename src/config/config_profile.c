@@ -9,6 +9,8 @@
 #include "int_fields.h"
 #include "int_steps.h"
 #include "label_steps.h"
+#include "probe_state.h"
+#include "probe_steps.h"
 #include "profile_marks.h"
 
 #include <errno.h>
@@ -21,6 +23,7 @@ static const struct hs_schema_word method_words[] = {
 		{"flexint", HS_METHOD_FLEXINT},
 		{"int", HS_METHOD_INT},
 		{"label", HS_METHOD_LABEL},
+		{"probe", HS_METHOD_PROBE},
 		{NULL, 0},
 };
 static const struct hs_schema_word version_words[] = {
@@ -60,6 +63,11 @@ static const struct hs_schema_word function_words[] = {
 enum {
 	DROP,
 	PASS
+};
+static const struct hs_schema_word recovery_words[] = {
+		{"off", false},
+		{"sqr", true},
+		{NULL, 0},
 };
 static const struct hs_schema_word malformed_words[] = {
 		{"drop", DROP},
@@ -121,6 +129,12 @@ GIVEN(geneve_class)
 GIVEN(geneve_type)
 GIVEN(ip_protocol)
 GIVEN(function)
+GIVEN(recovery)
+GIVEN(feedback_dscp)
+GIVEN(recovery_dscp)
+GIVEN(held)
+GIVEN(rate_pps)
+GIVEN(monitor_port)
 
 static bool has_probe_marker(const void *from)
 {
@@ -137,6 +151,16 @@ static bool has_rest_ns(const void *from)
 	return ((const struct hs_profile_config *)from)->rest_ns != UINT64_MAX;
 }
 
+static bool has_timeout_ns(const void *from)
+{
+	return ((const struct hs_profile_config *)from)->timeout_ns != UINT64_MAX;
+}
+
+static bool has_seen_ns(const void *from)
+{
+	return ((const struct hs_profile_config *)from)->seen_ns != UINT64_MAX;
+}
+
 #define PROFILE(member) HS_SCHEMA_MEMBER(struct hs_profile_config, member)
 #define WORD(member, text)                                                                         \
 	PROFILE(member), .words = member##_words, .expected = (text), .given = has_##member
@@ -144,7 +168,7 @@ static bool has_rest_ns(const void *from)
 	PROFILE(member), .min = (least), .max = (greatest), .given = has_##member
 const struct hs_schema_field hs_config_profile_fields[] = {
 		{"method", HS_SCHEMA_WORD, PROFILE(method), .required = true, .words = method_words,
-				.expected = "flexint, int or label"},
+				.expected = "flexint, int, label or probe"},
 		{"layout", HS_SCHEMA_WORD, PROFILE(layout), .words = hs_config_layout_words,
 				.expected = HS_CONFIG_LAYOUTS, .given = has_layout},
 		{"version", HS_SCHEMA_WORD, WORD(version, "2016-06, 0.5, 1.0 or 2.1")},
@@ -168,6 +192,14 @@ const struct hs_schema_field hs_config_profile_fields[] = {
 		{"interval_ns", HS_SCHEMA_UINT, NUMBER(interval_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
 		{"rest_ns", HS_SCHEMA_UINT, NUMBER(rest_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
 		{"function", HS_SCHEMA_WORD, WORD(function, "f1, f2 or f3")},
+		{"feedback_dscp", HS_SCHEMA_UINT, NUMBER(feedback_dscp, 1, 63)},
+		{"recovery_dscp", HS_SCHEMA_UINT, NUMBER(recovery_dscp, 1, 63)},
+		{"recovery", HS_SCHEMA_WORD, WORD(recovery, "off or sqr")},
+		{"timeout_ns", HS_SCHEMA_UINT, NUMBER(timeout_ns, 1, HS_CONFIG_PROBE_MOST_NS)},
+		{"seen_ns", HS_SCHEMA_UINT, NUMBER(seen_ns, 0, HS_CONFIG_PROBE_MOST_NS)},
+		{"held", HS_SCHEMA_UINT, NUMBER(held, 1, HS_PROBE_HELD_MAX)},
+		{"rate_pps", HS_SCHEMA_UINT, NUMBER(rate_pps, 1, HS_CONFIG_PROBE_MOST_PPS)},
+		{"monitor_port", HS_SCHEMA_UINT, NUMBER(monitor_port, 1, HS_PROBE_MAX_PORT)},
 		{NULL},
 };
 
@@ -191,6 +223,14 @@ const struct hs_profile_config hs_config_profile_fresh = {
 		.interval_ns = UINT64_MAX,
 		.rest_ns = UINT64_MAX,
 		.function = UINT8_MAX,
+		.recovery = UINT8_MAX,
+		.feedback_dscp = HS_PROFILE_UNSAID,
+		.recovery_dscp = HS_PROFILE_UNSAID,
+		.held = HS_PROFILE_UNSAID,
+		.rate_pps = HS_PROFILE_UNSAID,
+		.monitor_port = HS_PROFILE_UNSAID,
+		.timeout_ns = UINT64_MAX,
+		.seen_ns = UINT64_MAX,
 };
 
 // ---- method int ----
@@ -227,6 +267,14 @@ static bool is_of_label(const struct hs_schema_field *field)
 	       field->given == has_rest_ns || field->given == has_function;
 }
 
+static bool is_of_probe(const struct hs_schema_field *field)
+{
+	return field->given == has_feedback_dscp || field->given == has_recovery_dscp ||
+	       field->given == has_recovery || field->given == has_timeout_ns ||
+	       field->given == has_seen_ns || field->given == has_held ||
+	       field->given == has_rate_pps || field->given == has_monitor_port;
+}
+
 // Whether the profile's method, carrier or mark has a use for the key.
 static bool is_useful(const struct hs_profile_config *profile, const struct hs_schema_field *field)
 {
@@ -236,6 +284,11 @@ static bool is_useful(const struct hs_profile_config *profile, const struct hs_s
 	bool tcp_udp = is_int && settings->carrier == HS_INT_TCP_UDP;
 	bool by_dscp = tcp_udp && settings->mark == HS_INT_MARK_DSCP;
 
+	if (profile->method == HS_METHOD_PROBE)
+		return is_of_probe(field) || field->given == has_dscp ||
+		       field->given == has_udp_port;
+	if (is_of_probe(field))
+		return false;
 	if (field->given == has_layout)
 		return profile->method == HS_METHOD_FLEXINT;
 	if (is_of_label(field))
@@ -292,6 +345,8 @@ int hs_config_check_profile(
 					key, hs_int_version_name(profile->version));
 	}
 	if (profile->method == HS_METHOD_LABEL && hs_config_check_label(profile, path, err) < 0)
+		return -EINVAL;
+	if (profile->method == HS_METHOD_PROBE && hs_config_check_probe(profile, path, err) < 0)
 		return -EINVAL;
 	if (profile->method == HS_METHOD_FLEXINT && !has_layout(profile))
 		profile->layout = HS_LAYOUT_ALIGNED;
@@ -416,6 +471,11 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 				.settings = &profile->label,
 				.pass_malformed = profile->malformed == PASS};
 		return check_alike(config, index, profile, err);
+	}
+	if (profile->method == HS_METHOD_PROBE) {
+		config->node.profiles[index] = (struct hs_profile){
+				.family = &hs_probe_steps, .settings = &profile->probe};
+		return 0;
 	}
 	config->node.profiles[index] =
 			(struct hs_profile){.family = &hs_int_steps[profile->version],

@@ -4,6 +4,7 @@
 #include "int_ask.h"
 #include "int_steps.h"
 #include "label_steps.h"
+#include "probe_steps.h"
 
 static unsigned version_of(const struct hs_family *family)
 {
@@ -21,6 +22,11 @@ const struct hs_int_settings *hs_profile_int(const struct hs_profile *profile)
 const struct hs_label_profile *hs_profile_label(const struct hs_profile *profile)
 {
 	return profile->family == &hs_label_steps ? profile->settings : NULL;
+}
+
+const struct hs_probe_profile *hs_profile_probe(const struct hs_profile *profile)
+{
+	return profile->family == &hs_probe_steps ? profile->settings : NULL;
 }
 
 enum hs_rule_method hs_profile_method(const struct hs_profile *profile)

@@ -8,6 +8,7 @@
 #include "int_settings.h"
 #include "label_profile.h"
 #include "node.h"
+#include "probe_profile.h"
 #include "rule.h"
 
 // The settings of a profile of method int; NULL: it has none, or another method.
@@ -15,6 +16,8 @@ const struct hs_int_settings *hs_profile_int(const struct hs_profile *profile);
 
 // The same of method label.
 const struct hs_label_profile *hs_profile_label(const struct hs_profile *profile);
+// The same of method probe, whose packets are of no rule.
+const struct hs_probe_profile *hs_profile_probe(const struct hs_profile *profile);
 // The method of rules; flexint of a port without a profile, and of one of method probe.
 enum hs_rule_method hs_profile_method(const struct hs_profile *profile);
 

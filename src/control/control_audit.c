@@ -140,6 +140,30 @@ static bool audit_handed(struct hs_control *control, json_t *list)
 					"waiting", (json_int_t)waiting));
 }
 
+// Copies of probes. Workers may hold, confirm and recover more while this counts: at most a burst
+// each.
+static bool audit_probes(const struct hs_control *control, json_t *list,
+		const struct hs_port_counters *ports, uint16_t n)
+{
+	int64_t slack = HS_BURST * (int64_t)hs_node_config(control->node)->n_workers;
+	uint64_t held = 0, confirmed = 0, recovered = 0;
+
+	int64_t waiting = hs_node_probes_held(control->node);
+	for (uint16_t i = 0; i < n; i++) {
+		held += ports[i].events[HS_EVENT_PROBE_HELD];
+		confirmed += ports[i].drops[HS_DROP_PROBE_CONFIRMED];
+		recovered += ports[i].events[HS_EVENT_PROBE_RECOVERED];
+	}
+	int64_t rest = (int64_t)(held - confirmed - recovered);
+	if (llabs(rest - waiting) <= slack)
+		waiting = rest;
+	return equation(list, "probes_held", "held = confirmed + recovered + waiting", NULL, held,
+			confirmed + recovered + (uint64_t)waiting,
+			json_pack("{s:o, s:o, s:o, s:I}", "held", number(held), "confirmed",
+					number(confirmed), "recovered", number(recovered),
+					"waiting", (json_int_t)waiting));
+}
+
 // Equations of control's own counters: the left one is the sum of the others.
 #define TOTAL(member) offsetof(struct hs_node_totals, member)
 static const struct sum {
@@ -298,6 +322,8 @@ json_t *hs_control_audit(struct hs_control *control)
 	ok &= audit_made(control, list);
 	if (control->exports.needed)
 		ok &= audit_handed(control, list);
+	if (hs_node_probe_profile(control->node))
+		ok &= audit_probes(control, list, ports, n);
 	hs_control_totals(control, &totals);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		ok &= audit_sum(list, &sums[i], &totals);

@@ -137,7 +137,7 @@ static void look_at_ports(struct look *look)
 		look->has_host |= !network;
 		look->has_network |= network;
 		// A network port without a profile has method flexint.
-		look->has_method |= network &&
+		look->has_method |= network && !hs_profile_probe(profile) &&
 				    look->rule->method == hs_profile_method(profile);
 		if (network && look->rule->method == HS_RULE_INT && hs_profile_int(profile))
 			look_at_profile(look, hs_profile_int(profile));

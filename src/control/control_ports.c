@@ -83,7 +83,8 @@ static void show_profile(const struct hs_profile *profile, struct shown_port *po
 
 	if (!profile->family)
 		return;
-	port->method = hs_rule_method_name(hs_profile_method(profile));
+	port->method = hs_profile_probe(profile) ? "probe"
+						 : hs_rule_method_name(hs_profile_method(profile));
 	if (!settings)
 		return;
 	port->version = hs_int_version_name(settings->version);

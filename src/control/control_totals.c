@@ -26,6 +26,7 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 	totals->monitor_bytes = memory.bytes;
 	totals->monitors_evicted = memory.evicted;
 	totals->monitor_reports_refused = memory.refused;
+	totals->probes_held = hs_node_probes_held(control->node);
 	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
 		struct hs_worker_counters worker;
 		hs_node_worker_counters(control->node, i, &worker);

@@ -15,8 +15,8 @@
 //   sum of forwarded over ports = sum of offered over ports
 struct hs_port_counters { // 64-bit words only
 	uint64_t rx_packets, rx_bytes;
-	uint64_t copies;    // of flooded packets that this port received; and reports that it is to
-			    // send
+	uint64_t copies;    // of flooded packets that this port received; reports that it is to
+			    // send; feedback and recovery packets of probes
 	uint64_t forwarded; // handed to some port for transmission
 	uint64_t offered;   // handed to this port for transmission
 	uint64_t queued;    // packets that wait in this port's egress queue now

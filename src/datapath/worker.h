@@ -25,6 +25,7 @@ struct hs_fib;
 struct hs_fib_cache;
 struct hs_label_port;
 struct hs_partial_worker;
+struct hs_probe_worker;
 struct hs_worker;
 struct rte_ring;
 struct rte_mempool;
@@ -99,6 +100,7 @@ struct hs_worker {
 	uint16_t patch[HS_MAX_PORTS];		  // port index to port index
 	struct hs_egress_worker *egress[HS_MAX_PORTS]; // NULL: the port has no queue
 	struct hs_label_port *labels[HS_MAX_PORTS];    // NULL: the port does not label; shared
+	struct hs_probe_worker *probe;		       // NULL: no port has probes
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
 	struct hs_fib_cache *fib_cache; // the worker's own

@@ -5,6 +5,7 @@
 #include "fib_cache.h"
 #include "flexint_steps.h"
 #include "forward.h"
+#include "probe_state.h"
 #include "ring.h"
 
 #include <errno.h>
@@ -186,6 +187,7 @@ void hs_node_destroy(struct hs_node *node)
 	if (!node)
 		return;
 	hs_node_free_egress(node);
+	hs_node_free_probes(node);
 	for (unsigned w = 0; w < node->config.n_workers; w++) {
 		if (!node->seats[w])
 			continue;
@@ -291,6 +293,8 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 	set_profiles(node);
 	int rc = hs_node_set_labels(node);
 	if (!rc)
+		rc = hs_node_set_probes(node);
+	if (!rc)
 		rc = hs_node_add_egress(node, port);
 	if (rc)
 		return rc;
@@ -359,6 +363,8 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 	if (likely(!__atomic_load_n(&node->paused, __ATOMIC_ACQUIRE))) {
 		if (unlikely(seat->worker.has_egress))
 			hs_egress_send_due(&seat->worker);
+		if (unlikely(seat->worker.probe))
+			hs_probe_serve(&seat->worker);
 		received = poll_queues(seat);
 	}
 	if (unlikely(bracketed))

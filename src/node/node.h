@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct hs_label_port;
+struct hs_probe_profile;
 struct hs_node;
 struct rte_mempool;
 
@@ -74,8 +75,9 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port);
 // Runs one round of a worker over its queues. Returns the number of packets received; 0: idle.
 // Never blocks.
 unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
-// Returns how long until the worker has a packet of an egress queue to send; 0: now, INT64_MAX:
-// nothing waits. A worker must not sleep longer. Its owner calls this.
+// Returns how long until the worker has a packet of an egress queue to send, or a copy of a probe
+// whose time is over; 0: now, INT64_MAX: nothing waits. A worker must not sleep longer. Its owner
+// calls this.
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker);
 // Drops what waits in egress queues as HS_DROP_PORT_DOWN. No worker may run.
 void hs_node_drop_queued(struct hs_node *node);
@@ -138,6 +140,10 @@ uint16_t hs_node_port_count(const struct hs_node *node);
 // Returns what the workers share of a port that labels (label_decision.h). NULL: it does not label.
 struct hs_label_port *hs_node_label(const struct hs_node *node, uint16_t port);
 
+// Returns the profile of probes. NULL: no port has one.
+const struct hs_probe_profile *hs_node_probe_profile(const struct hs_node *node);
+// Returns the copies of probes that wait for feedback.
+uint32_t hs_node_probes_held(const struct hs_node *node);
 
 // Call this once a second. It subtracts the growth of a device's transmit errors from tx_packets
 // and counts it as HS_DROP_PORT_TX_ERROR ("sent" is what the device accepted minus what it then

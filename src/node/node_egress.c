@@ -2,6 +2,7 @@
 // Egress queues of the ports that have one.
 #include "node_parts.h"
 #include "egress.h"
+#include "probe_state.h"
 
 #include <errno.h>
 
@@ -60,6 +61,8 @@ int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker)
 	const struct hs_worker *w = &node->seats[worker]->worker;
 	int64_t stepped_ns, next_ns = w->has_egress ? hs_egress_next_ns(w) : INT64_MAX;
 
+	if (w->probe)
+		next_ns = RTE_MIN(next_ns, hs_probe_next_ns(w->probe));
 	if (next_ns == INT64_MAX)
 		return INT64_MAX;
 	int64_t now_ns = hs_clock_read(node->clock, &stepped_ns);

@@ -35,6 +35,7 @@ struct hs_node {
 	uint16_t n_ports;
 	struct hs_egress *egress[HS_MAX_PORTS]; // NULL: the port has no queue
 	struct hs_label_port *labels; // [HS_MAX_PORTS], of those that label; NULL: none yet
+	struct hs_probe_node *probes; // NULL: no port has probes
 	struct hs_port *ports[HS_MAX_PORTS];
 	unsigned next_ring; // the worker whose reports are taken first
 	unsigned next_punt_ring;
@@ -51,6 +52,11 @@ void hs_node_free_egress(struct hs_node *node);
 // Gives each port that labels what its workers share. Called again for each port that is added. 0
 // or -ENOMEM.
 int hs_node_set_labels(struct hs_node *node);
+
+// Gives each worker what it needs for probes, once some network port has a profile of them. 0 or
+// -ENOMEM.
+int hs_node_set_probes(struct hs_node *node);
+void hs_node_free_probes(struct hs_node *node);
 
 // The number under which a worker reports quiescent states. Every second number is left out: a
 // worker writes its line once a round, and the processor would fetch a neighbour's line with it.

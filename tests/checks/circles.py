@@ -15,7 +15,7 @@ import layering
 APART = {
     "lib/api", "lib/bus", "lib/state", "lib/telemetry/flexint",
     "src/config", "src/controller", "src/datapath", "src/datapath/flexint", "src/datapath/forward",
-    "src/datapath/int",
+    "src/datapath/int", "src/datapath/label", "src/datapath/probe",
     "src/flow", "src/lab/engine", "src/lab/outcome", "src/lab/scenario", "src/node", "src/platform",
 }
 

@@ -50,9 +50,13 @@ ALLOWED["src/datapath"] = ALLOWED["src/flow"] + ["src/flow", "lib/telemetry/int_
 ALLOWED["src/datapath/forward"] = ALLOWED["src/datapath"] + ["src/datapath"]
 ALLOWED["src/datapath/flexint"] = ALLOWED["src/datapath"] + ["src/datapath", "lib/telemetry/flexint"]
 ALLOWED["src/datapath/int"] = ALLOWED["src/datapath"] + ["src/datapath", "lib/telemetry/int"]
-_DATAPATH = ["src/datapath", "src/datapath/forward", "src/datapath/flexint", "src/datapath/int"]
+ALLOWED["src/datapath/label"] = ALLOWED["src/datapath"] + ["src/datapath", "lib/telemetry/label"]
+ALLOWED["src/datapath/probe"] = ALLOWED["src/datapath"] + ["src/datapath", "lib/telemetry/probe"]
+_DATAPATH = ["src/datapath", "src/datapath/forward", "src/datapath/flexint", "src/datapath/int",
+             "src/datapath/label", "src/datapath/probe"]
 # A stage works on the node's own structures, which src/node's one public header does not show.
-ALLOWED["src/node"] = ALLOWED["src/datapath/flexint"] + ["lib/telemetry/int"] + _DATAPATH
+ALLOWED["src/node"] = ALLOWED["src/datapath/flexint"] + ["lib/telemetry/int", "lib/telemetry/label",
+                                                                 "lib/telemetry/probe"] + _DATAPATH
 ALLOWED["src/export"] = _LIB + ["src/platform", "src/flow", "src/node"] + _DATAPATH
 ALLOWED["src/config"] = _LIB + ["src/platform", "src/flow", "src/node"] + _DATAPATH
 # What of control is about packets in band. It calls control through callbacks only.
