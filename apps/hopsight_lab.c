@@ -27,7 +27,8 @@ enum lab_verb {
 	VERB_RUN = 1,
 	VERB_LIST = 2,
 	VERB_CHECK = 4,
-	VERB_ANY = 7,
+	VERB_PLAN = 8,
+	VERB_ANY = 15,
 };
 
 static const struct {
@@ -38,6 +39,7 @@ static const struct {
 		{"run", "SCENARIO", "run it and compare measurement with truth", 1, 1, VERB_RUN},
 		{"list", "[FOLDER]", "list the scenarios", 0, 1, VERB_LIST},
 		{"check", "SCENARIO", "check it without running it", 1, 1, VERB_CHECK},
+		{"plan", "SCENARIO", "plan probes that visit every switch", 1, 1, VERB_PLAN},
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -77,6 +79,27 @@ static int read_duration(const char *text, struct lab_options *options)
 	return 0;
 }
 
+static int read_number(const char *name, const char *text, uint32_t most, uint32_t *number)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end || value < 1 || value > most)
+		return usage("--%s: \"%s\" is no number from 1 to %u", name, text, most);
+	*number = (uint32_t)value;
+	return 0;
+}
+
+static int read_probes(const char *text, struct lab_options *options)
+{
+	return read_number("probes", text, 32767, &options->probes);
+}
+
+static int read_mtu(const char *text, struct lab_options *options)
+{
+	return read_number("mtu", text, 65535, &options->mtu);
+}
+
 // An option without a value sets a flag of struct lab_options. One with a value stores it, or has a
 // function that reads it.
 struct option_row {
@@ -92,16 +115,24 @@ static const struct option_row table[] = {
 		{"virtual", "", "run in virtual time: fast and reproducible (default)", VERB_RUN,
 				MEMBER(real), .clears = true},
 		{"real", "", "run on the machine's clock", VERB_RUN, MEMBER(real)},
-		{"seed", "N", "override the scenario's seed", VERB_RUN | VERB_CHECK,
+		{"seed", "N", "override the scenario's seed", VERB_RUN | VERB_CHECK | VERB_PLAN,
 				.read = read_seed},
 		{"duration", "S", "override the scenario's duration, in seconds",
 				VERB_RUN | VERB_CHECK, .read = read_duration},
-		{"json", "FILE", "write the result; - is stdout, without tables (list: no FILE)",
-				VERB_RUN | VERB_LIST, MEMBER(json)},
+		{"json", "FILE",
+				"write the result; - is stdout, without tables (list, plan: no "
+				"FILE)",
+				VERB_RUN | VERB_LIST | VERB_PLAN, MEMBER(json)},
 		{"packets", "FILE", "write what each link did to each packet (CSV; large)",
 				VERB_RUN, MEMBER(packets)},
 		{"published", "FILE", "write all published messages (one JSON object a line)",
 				VERB_RUN, MEMBER(published)},
+		{"probes", "K", "the number of probes (default: 3 for 10 switches)", VERB_PLAN,
+				.read = read_probes},
+		{"mtu", "BYTES", "the most bytes of a probe (default: the scenario's MTU)",
+				VERB_PLAN, .read = read_mtu},
+		{"euler", "", "list the probes of Euler's method, not of GPINT", VERB_PLAN,
+				MEMBER(euler)},
 		{"quiet", "", "print only unmet expectations and the last line", VERB_RUN,
 				MEMBER(quiet), .letter = 'q'},
 		{"version", "", "print the version", VERB_ANY, MEMBER(version)},
@@ -119,7 +150,10 @@ static void print_help(void)
 		snprintf(words, sizeof(words), "%s %s [options]", verbs[i].name, verbs[i].args);
 		printf("  hopsight-lab %-26s  %s\n", words, verbs[i].help);
 	}
-	printf("\nSCENARIO is a file, or a name that `list` shows.\n\nOptions:\n");
+	printf("\nSCENARIO is a file, or a name that `list` shows; of `plan` also a topology in "
+	       "JSON:\n"
+	       "'{\"kind\": \"watts_strogatz\", \"n\": 100, \"k\": 4, \"beta\": "
+	       "0.1}'.\n\nOptions:\n");
 	for (size_t i = 0; i < N_OPTIONS; i++) {
 		char name[40];
 		char letter = table[i].letter;
@@ -154,7 +188,7 @@ static int read_option(int letter, const char *word, const char *value, struct l
 	if (row->read)
 		return row->read(value, options);
 	if (row->value[0] && !value)
-		value = "-"; // --json of list
+		value = "-"; // --json of list and plan
 	if (row->value[0])
 		memcpy(at, &value, sizeof(value));
 	else
@@ -189,12 +223,12 @@ static int read_options(int argc, char **argv, struct lab_options *options)
 {
 	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
 	int verb = argc > 1 ? find_verb(argv[1]) : -1;
-	bool list = verb >= 0 && verbs[verb].verb == VERB_LIST;
+	bool prints = verb >= 0 && verbs[verb].verb & (VERB_LIST | VERB_PLAN);
 	const char *strange = NULL;
 	int letter;
 
 	for (size_t i = 0; i < N_OPTIONS; i++) {
-		bool to_stdout = list && table[i].at == MEMBER(json);
+		bool to_stdout = prints && table[i].at == MEMBER(json);
 		longs[i] = (struct option){table[i].name, table[i].value[0] && !to_stdout, NULL,
 				FIRST_LONG + (int)i};
 	}
@@ -208,7 +242,7 @@ static int read_options(int argc, char **argv, struct lab_options *options)
 	options->args = argv + optind;
 	options->n_args = argc - optind;
 	if (verb < 0 && !options->help && !options->version)
-		return usage("the first argument must be run, list or check");
+		return usage("the first argument must be run, list, check or plan");
 	return check_words(verb, options, strange) < 0 ? -EINVAL : verb < 0 ? 0 : verb;
 }
 
@@ -367,7 +401,7 @@ static int lab_check(const struct lab_options *options)
 int main(int argc, char **argv)
 {
 	static int (*const functions[N_VERBS])(const struct lab_options *) = {
-			lab_run, lab_list, lab_check};
+			lab_run, lab_list, lab_check, lab_plan};
 	struct lab_options options = {0};
 
 	if (hs_clean_stdio("\n\t\r")) // progress returns to the beginning of its line

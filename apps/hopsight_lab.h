@@ -20,10 +20,11 @@ enum lab_exit {
 #define HS_LAB_PATH 1024
 
 struct lab_options {
-	bool real, quiet, help, version;
+	bool real, quiet, euler, help, version;
 	bool has_seed;
 	uint64_t seed;
 	int64_t duration_ns;
+	uint32_t probes, mtu;			// 0: not given
 	const char *json, *packets, *published; // NULL: not wanted
 	char **args;				// words behind the verb
 	int n_args;
@@ -33,6 +34,10 @@ struct lab_options {
 
 // Runs and checks the scenario that args[0] names. Returns the exit code.
 int lab_run(const struct lab_options *options);
+
+// Plans probes over the network of the scenario or the topology that args[0] is. Returns the exit
+// code.
+int lab_plan(const struct lab_options *options);
 
 // Finds and reads the scenario that args[0] names. On failure, writes why to stderr.
 int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],

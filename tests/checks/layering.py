@@ -25,6 +25,8 @@ ALLOWED = {
                     "lib/telemetry/int_report"],
     # What a controller knows of ports that label.
     "lib/label": ["lib/base", "lib/wire", "lib/telemetry/label"],
+    # Paths of probes over a graph. Their sizes are the codec's.
+    "lib/gpint": ["lib/base", "lib/wire", "lib/telemetry/probe"],
     "lib/cbor": ["lib/base"],
     "lib/rule": ["lib/base", "lib/cbor", "lib/schema"],  # a rule's `fields` are configuration's
     "lib/link": ["lib/base"],

@@ -106,7 +106,7 @@ def bad_usage_ends_with_code_2_before_anything_runs(workspace):
 @test()
 def help_and_version_are_told():
     said = lab("--help").stdout
-    for word in ("run SCENARIO", "list", "check", "--real", "--seed", "--packets", "Exit codes"):
+    for word in ("run SCENARIO", "list", "check", "plan SCENARIO", "--probes", "--real", "--seed", "--packets", "Exit codes"):
         check(word in said, word, said)
     check(max(len(line) for line in said.splitlines()) <= 100, "wide", said)
     equal(lab("run", "--help").stdout, said, "help of a verb")
@@ -193,7 +193,7 @@ def packets_on_paper_add_up_to_what_the_links_counted(workspace):
 
 @test()
 def papers_of_systems_that_are_not_there_are_answered_so():
-    for words, code, said in ((["001"], 1, "INT-label is not part of Hopsight yet"),
+    for words, code, said in ((["004"], 1, "INT over Geneve and VXLAN-GPE is not part of Hopsight yet"),
                               (["005"], 2, "005 is no paper")):
         done = subprocess.run(["/usr/bin/python3", REPRODUCE, *words], capture_output=True, text=True,
                               check=False, timeout=60)
@@ -374,6 +374,121 @@ def a_terminal_is_told_how_far_a_run_is(workspace):
     parts = text.decode().split("\r")
     check(any("%" in p and "of 2 s" in p and "events/s" in p for p in parts), parts)
     check("2 s of real time in" in text.decode(), parts[-2:])
+
+
+# ---- plans of probes ----
+
+WORLD = {"kind": "watts_strogatz", "n": 100, "k": 4, "beta": 0.1}
+
+
+def grid(width, height):
+    """A network of rows and columns. Two hosts are at its corners."""
+    names = [f"g{x}.{y}" for y in range(height) for x in range(width)]
+    pairs = [(f"g{x}.{y}", f"g{x + 1}.{y}") for y in range(height) for x in range(width - 1)]
+    pairs += [(f"g{x}.{y}", f"g{x}.{y + 1}") for y in range(height - 1) for x in range(width)]
+    return {"name": "grid", "duration_s": 1, "forwarding": "shortest_path",
+            "nodes": [{"id": i + 1, "name": name} for i, name in enumerate(names)],
+            "links": [{"from": a, "to": b} for a, b in pairs],
+            "traffic": [{"name": "up", "from": names[0], "to": names[-1], "rate_pps": 1}]}
+
+
+def ports_of(scenario):
+    """Returns the nodes behind the ports of each node: its links in their order, then its hosts."""
+    ports = {node["name"]: [] for node in scenario["nodes"]}
+    for link in scenario["links"]:
+        ports[link["from"]].append(link["to"])
+        ports[link["to"]].append(link["from"])
+    for end in ("from", "to"):
+        ports[scenario["traffic"][0][end]].append("host")
+    return ports
+
+
+def follow(probe, ports):
+    """Sends a probe by its entries. Returns the switches and the bytes at the end."""
+    at, seen, size = probe["switches"][0], [], 20 + 8 + 2 + 2 + 2 + 2
+    for number, (port, first, end) in enumerate(probe["entries"], 1):
+        equal((first, end), (0, 0 if at in seen else len(ports[at])), f"counters of {at}")
+        seen.append(at)
+        size += 4 + 4 * (end - first)
+        check(port > 0 or number == len(probe["entries"]), "port 0 in mid-path")
+        at = ports[at][port - 1] if number < len(probe["entries"]) else port
+    equal(at, 0, "the port of the last entry")
+    return seen, size
+
+
+@test()
+def a_planned_probe_visits_what_the_plan_says_and_all_of_them_every_switch(workspace):
+    scenario = grid(7, 6)
+    ports = ports_of(scenario)
+    made = json.loads(lab("plan", write(workspace, scenario), "--probes", "10", "--json").stdout)
+    equal([made[key] for key in ("switches", "links", "mtu", "seed")], [42, 71, 1500, 1], "input")
+    for name in ("gpint", "euler"):
+        plan, visits, crossed = made[name], [], []
+        for probe in plan["probes"]:
+            seen, size = follow(probe, ports)
+            equal((probe["switches"], probe["bytes"]), (seen, size), f"a probe of {name}")
+            visits.append(seen)
+            crossed += [frozenset(pair) for pair in zip(seen, seen[1:])]
+        lengths = [len(seen) for seen in visits]
+        equal(set().union(*visits), set(ports), f"switches of {name}")
+        equal([plan["paths"], plan["switches_covered"], plan["links_covered"], plan["overlap"]],
+              [len(visits), 42, len(set(crossed)), sum(lengths) - 42], name)
+        equal([plan["hops"]["min"], plan["hops"]["max"]], [min(lengths), max(lengths)], f"hops of {name}")
+        equal(plan["max_probe_bytes"], max(probe["bytes"] for probe in plan["probes"]), f"bytes of {name}")
+        check(abs(plan["hops"]["mean"] - sum(lengths) / len(lengths)) < 1e-9, "mean", plan["hops"])
+        if name == "gpint":
+            check(len(visits) == 10 and max(lengths) <= 1.25 * sum(lengths) / 10, lengths)
+        else:
+            odd = sum(sum(name != "host" for name in behind) % 2 for behind in ports.values())
+            equal((len(crossed), len(set(crossed)), len(visits)), (71, 71, odd // 2), "Euler")
+
+
+@test()
+def a_plan_of_a_topology_is_told_as_tables_beside_eulers():
+    done = lab("plan", json.dumps(WORLD), "--mtu", "2200")
+    lines = done.stdout.splitlines()
+    check(max(len(line) for line in lines) <= 100, "wide", done.stdout)
+    equal(lines[1].split()[:2], ["GPINT", "30"], "first row")
+    check("100 of 100" in lines[1] and "100 of 100" in lines[2], done.stdout)
+    equal(lines[2].split()[0], "Euler", "second row")
+    equal(lines[4].split(), ["GPINT", "hops", "bytes", "switches"], "the list")
+    equal(len(lines), 5 + 30, "lines")
+    equal(lab("plan", json.dumps(WORLD), "--mtu", "2200").stdout, done.stdout, "the same again")
+    check(lab("plan", json.dumps(WORLD), "--mtu", "2200", "--seed", "2").stdout != done.stdout, "another seed")
+    euler = lab("plan", json.dumps(WORLD), "--mtu", "2200", "--euler").stdout.splitlines()
+    equal(euler[:4], lines[:4], "the table")
+    equal(euler[4].split()[0], "Euler", "the list")
+
+
+@test()
+def a_plan_of_a_thousand_switches_takes_no_two_seconds_and_fits():
+    begin = time.monotonic()
+    made = json.loads(lab("plan", json.dumps(dict(WORLD, n=1000)), "--mtu", "2200", "--json").stdout)
+    seconds = time.monotonic() - begin
+    check(seconds < 2 or "asan" in netlab.BUILD, seconds)
+    plan = made["gpint"]
+    equal([plan["paths"], plan["switches_covered"]], [300, 1000], "plan")
+    check(plan["max_probe_bytes"] <= 2200 and plan["hops"]["max"] <= 1.25 * plan["hops"]["mean"], plan["hops"])
+    return f"{seconds:.2f} s"
+
+
+@test()
+def a_plan_that_cannot_be_says_which_input_is_wrong(workspace):
+    apart = grid(3, 2)
+    apart["links"] = [link for link in apart["links"] if "g2" not in link["from"] + link["to"]]
+    del apart["traffic"]
+    path = write(workspace, apart)
+    for words, said in ((["plan", path], "small.json:switches: no way leads from switch g0.0 to switch g2.0"),
+                        (["plan", json.dumps(WORLD), "--mtu", "59"], "--mtu: 59 bytes have no room"),
+                        (["plan", json.dumps(WORLD), "--probes", "101"], "--probes: 101 paths over 100 switches"),
+                        (["plan", json.dumps(dict(WORLD, k=5))], "topology.k: 5 is odd"),
+                        (["plan", "{"], "1:1: "), (["plan", "no-such-name"], "no-such-name"), (["plan"], "missing"),
+                        (["plan", path, "--probes", "0"], "--probes"), (["plan", path, "--mtu", "x"], "--mtu"),
+                        (["plan", path, "--real"], "plan does not take --real"),
+                        (["run", path, "--euler"], "run does not take --euler")):
+        done = lab(*words, expected=2)
+        check(said in done.stderr, words, done.stderr)
+        equal((done.stdout, len(done.stderr.splitlines())), ("", 1), f"lines of {words}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The monitor's half of recovery: it sends the probes of a plan, sends the rest of a path again
+// where a probe was lost, and says which switches and links are unavailable or congested. A session
+// is one round over all paths. It ends whatever was lost.
+//
+// A session goes by Algorithms 1 and 2 of the paper, with these additions:
+// - Each attempt has a request ID of its own, because a switch gives no feedback to an ID that it
+// has
+//   seen.
+// - A copy that a switch held (0x21) makes a link suspect, not unavailable: the probe goes on
+// behind
+//   the link at once, and short probes over the link alone find out. The link is congested if one
+//   of them, or a late probe, crosses it. It is unavailable if none does.
+// - A first switch that answers while no probe comes back gets a probe of its own.
+// - Timeouts are looked for each t_ro, not after t_ro of silence, which traffic could prevent.
+// - t_f, the attempts and k can follow from what was measured (gpint_measure.h).
+//
+// Source: 002_e7f573228cf2597b.txt section IV, Algorithms 1 and 2.
+// Thread rule: owner. Time is the caller's, in ns; it never goes back.
+#pragma once
+
+#include "gpint_measure.h"
+#include "gpint_plan.h"
+
+struct hs_gpint_recovery;
+
+struct hs_gpint_recovery_config {
+	int64_t feedback_ns;   // t_f: the paper has 1.5 s; tuned: 0.4 s
+	int64_t resolution_ns; // t_ro
+	uint32_t attempts;     // r_a: repetitions of an attempt; the paper has 10; tuned: 2
+	uint32_t concurrent;   // probes under way at once; the paper has 12
+	bool adaptive;	       // t_f at most, and r_a at least, as above; otherwise exactly
+	bool fixed_feedback;   // t_f is as above all the same: switches have one of their own
+};
+
+// What came from the network, by its DSCP.
+enum hs_gpint_answer {
+	HS_GPINT_DONE,	    // 0x17: a probe at the end of its path
+	HS_GPINT_FEEDBACK,  // 0x19: the first switch has the probe
+	HS_GPINT_RECOVERED, // 0x21: a copy, from a switch whose next one gave no feedback
+};
+
+enum hs_gpint_state {
+	HS_GPINT_UNKNOWN,
+	HS_GPINT_SUSPECT,   // only during a session
+	HS_GPINT_AVAILABLE, // a probe crossed the link, or came from the switch
+	HS_GPINT_CONGESTED, // of a link: a probe crossed it, but a copy was sent back too
+	HS_GPINT_UNAVAILABLE,
+};
+
+// A link, in the direction of the probes.
+struct hs_gpint_crossing {
+	uint32_t from, to;
+	enum hs_gpint_state state;
+};
+
+struct hs_gpint_session {
+	bool running;
+	bool failed; // a switch was neither covered nor unavailable
+	int64_t began_ns, ended_ns;
+	uint32_t paths;
+	uint32_t sent;	      // all probes
+	uint32_t recovery;    // of them those that went over the rest of a path again
+	uint32_t checks;      // of them those over one suspect link
+	uint32_t lost;	      // probes that did not come back from the end
+	uint32_t strange;     // answers to no attempt, or with another length than it
+	uint32_t covered;     // switches
+	uint32_t unavailable; // switches
+	uint32_t unavailable_links, congested_links;
+};
+
+// 0 or -ENOMEM. destroy accepts NULL.
+int hs_gpint_recovery_create(
+		const struct hs_gpint_recovery_config *config, struct hs_gpint_recovery **recovery);
+void hs_gpint_recovery_destroy(struct hs_gpint_recovery *recovery);
+
+// Begins a session; a session that runs ends as it is. The plan stays with the caller until the
+// session has ended. Returns 0 or -ENOMEM; then no session runs.
+int hs_gpint_recovery_begin(struct hs_gpint_recovery *recovery, int64_t now_ns,
+		const struct hs_gpint_plan *plan);
+
+// Sends a probe over these switches to the first of them. The array is valid during the call.
+typedef void (*hs_gpint_send_fn)(void *context, uint16_t request_id,
+		const struct hs_gpint_hop *hops, uint32_t n_hops);
+
+// Does what is due. Returns true while the session runs. Without memory, what is due waits.
+bool hs_gpint_recovery_step(struct hs_gpint_recovery *recovery, int64_t now_ns,
+		hs_gpint_send_fn send, void *context);
+// Returns when the next step is due; INT64_MAX: no session runs. A step is due after an answer,
+// too.
+int64_t hs_gpint_recovery_next_ns(const struct hs_gpint_recovery *recovery);
+
+// Takes an answer from `n_hops` switches: the number of its device entries, 0 of feedback. The
+// caller has compared the entries' switches with the path of the attempt (hs_gpint_recovery_hops).
+void hs_gpint_recovery_take(struct hs_gpint_recovery *recovery, int64_t now_ns,
+		enum hs_gpint_answer answer, uint16_t request_id, uint32_t n_hops);
+// Returns the switches of an attempt of this session and writes their number, or NULL.
+const struct hs_gpint_hop *hs_gpint_recovery_hops(
+		const struct hs_gpint_recovery *recovery, uint16_t request_id, uint32_t *n_hops);
+
+// The present session, or the last one. Links of the plan's paths have a crossing if something is
+// known of them.
+const struct hs_gpint_session *hs_gpint_recovery_session(const struct hs_gpint_recovery *recovery);
+const struct hs_gpint_crossing *hs_gpint_recovery_links(
+		const struct hs_gpint_recovery *recovery, size_t *n);
+enum hs_gpint_state hs_gpint_recovery_switch(const struct hs_gpint_recovery *recovery, uint32_t at);
+
+// Returns t_f of the present session, which switches should have, too.
+int64_t hs_gpint_recovery_feedback_ns(const struct hs_gpint_recovery *recovery);
+const struct hs_gpint_measure *hs_gpint_recovery_measure(const struct hs_gpint_recovery *recovery);
