@@ -152,6 +152,11 @@ int hs_cli_neighbour_del(struct hs_cli *cli);
 int hs_cli_label(struct hs_cli *cli);
 int hs_cli_label_set(struct hs_cli *cli);
 
+// Of probes.
+int hs_cli_probe_run(struct hs_cli *cli);
+int hs_cli_probe_status(struct hs_cli *cli);
+int hs_cli_probe_links(struct hs_cli *cli);
+
 // Of a collector.
 int hs_cli_flow(struct hs_cli *cli);
 int hs_cli_queue(struct hs_cli *cli);

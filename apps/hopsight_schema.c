@@ -46,6 +46,8 @@ static const struct {
 				hs_report_schema},
 		{"qos.json", "A message of the topic qos.<ns_id>: the metrics of one window",
 				hs_qos_window_schema},
+		{"probe.json", "A message of the topic probe.session of a controller",
+				hs_controller_probe_schema},
 		{"scenario.json", "A scenario of the lab", hs_scenario_schema},
 };
 

@@ -499,6 +499,12 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 				"INT-label: coverage, ports not seen, deepest queues; at a node "
 				"its ports",
 				0, 2, NO_OPTIONS, true, hs_cli_label},
+		{"probe run", "", "at a controller: begin a session of probes and show its result",
+				0, 0, NO_OPTIONS, false, hs_cli_probe_run},
+		{"probe status", "", "at a controller: the last session and what probes read", 0, 0,
+				NO_OPTIONS, true, hs_cli_probe_status},
+		{"probe links", "", "at a controller: whether probes cross links", 0, 0, NO_OPTIONS,
+				true, hs_cli_probe_links},
 		{"flow", "", "at a collector: flows with their paths and latencies", 0, 0,
 				NO_OPTIONS, true, hs_cli_flow},
 		{"queue", "", "at a collector: the newest values of queues", 0, 0, NO_OPTIONS, true,

@@ -262,7 +262,9 @@ int hs_api_refuse_routes(struct hs_error *err)
 
 int hs_api_refuse_verb(enum hs_api_verb verb, struct hs_error *err)
 {
-	const char *who = verb >= HS_VERB_OF_COLLECTORS ? "a collector" : "a node or a controller";
+	const char *who = verb >= HS_VERB_OF_COLLECTORS	   ? "a collector"
+			  : verb >= HS_VERB_OF_CONTROLLERS ? "a controller"
+							   : "a node or a controller";
 
 	return hs_error_set(
 			err, "unsupported", "", who, "%s is for %s", hs_api_verbs[verb].name, who);

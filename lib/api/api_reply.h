@@ -16,7 +16,8 @@
 #define HS_API_RULE_SHAPE "{'$ref': 'request.json#/$defs/rule'}"
 
 // Those of nodes and controllers.
-#define HS_API_RULE_VERBS ((1u << HS_VERB_OF_COLLECTORS) - 1)
+#define HS_API_NODE_VERBS	((1u << HS_VERB_OF_CONTROLLERS) - 1)
+#define HS_API_CONTROLLER_VERBS ((1u << HS_VERB_OF_COLLECTORS) - 1)
 
 struct hs_api_hello {
 	const char *version, *name, *boot_id;

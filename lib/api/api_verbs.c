@@ -282,6 +282,15 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 				"ports with INT-label: S and their labels; at a controller their "
 				"latest items and coverage, page by page",
 				.fields = label_get_fields},
+		[HS_VERB_PROBE_RUN] = {"probe_run",
+				"at a controller: begin a session of probes now"},
+		[HS_VERB_PROBE_STATUS] = {"probe_status",
+				"at a controller: the last session of probes and what it says of "
+				"nodes, page by page",
+				.fields = list_fields},
+		[HS_VERB_PROBE_LINKS] = {"probe_links",
+				"at a controller: whether probes cross links, page by page",
+				.fields = list_fields},
 		[HS_VERB_FLOW_GET] = {"flow_get",
 				"at a collector: flows with their paths and latencies, page by "
 				"page",

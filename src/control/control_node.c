@@ -16,7 +16,7 @@ json_t *hs_control_hello(struct hs_control *control)
 			.name = config->name,
 			.boot_id = control->config.boot_id,
 			.node_id = config->id,
-			.verbs = HS_API_RULE_VERBS,
+			.verbs = HS_API_NODE_VERBS,
 			.n_features = sizeof(features) / sizeof(features[0]),
 			.features = features,
 			.rules = hs_flow_table_capacity(control->flows),

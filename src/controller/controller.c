@@ -50,6 +50,7 @@ void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
 			controller->first_node = (first + i + 1) % n;
 	}
 	controller_step_label(controller);
+	controller_step_probing(controller);
 	controller_step_relays(controller);
 	controller_step_monitor(controller);
 }
@@ -58,7 +59,8 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 {
 	int64_t next_ns = hs_qos_next_ns(controller->qos),
 		relays_ns = controller_relays_next_ns(controller),
-		label_ns = controller_label_next_ns(controller);
+		label_ns = controller_label_next_ns(controller),
+		probing_ns = controller_probing_next_ns(controller);
 
 	if (controller->budget <= 0)
 		return controller->now_ns; // more work waits
@@ -66,6 +68,8 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 		next_ns = relays_ns;
 	if (label_ns < next_ns)
 		next_ns = label_ns;
+	if (probing_ns < next_ns)
+		next_ns = probing_ns;
 	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
 		int64_t node_ns = controller_node_next_ns(controller, &controller->nodes[i]);
 		next_ns = node_ns < next_ns ? node_ns : next_ns;
@@ -99,6 +103,8 @@ static int open_parts(struct hs_controller *controller, struct hs_error *err)
 	rc = controller_open_nodes(controller);
 	if (rc == 0)
 		rc = controller_open_label(controller);
+	if (rc == 0)
+		rc = controller_open_probing(controller);
 	if (rc == 0)
 		rc = controller_open_monitor(controller);
 	if (rc < 0) {
@@ -177,6 +183,7 @@ void hs_controller_destroy(struct hs_controller *controller)
 		controller_forget_rules(controller);
 	}
 	controller_close_monitor(controller);
+	controller_close_probing(controller);
 	controller_close_label(controller);
 	controller_close_nodes(controller);
 	hs_event_log_fini(&controller->events);

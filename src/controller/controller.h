@@ -6,11 +6,13 @@
 //
 // The parts have one file each, and each calls only those before it: controller_output (requests to
 // nodes, publications, events), controller_rule (what is wanted, and its state at each node),
-// controller_audit (differences), controller_repair (the calls that repair them), controller_relay
-// (questions that only the nodes can answer), controller_node (a node: its reachability and its
-// calls under way), controller_monitor (reports and metrics that nodes publish), controller_verbs
-// (what a client may ask). controller_parts.h declares what they share. Later parts fit beside
-// them: closed-loop sampling can read controller_monitor's windows and change rules through
+// controller_audit (differences), controller_repair (the calls that repair them), controller_label
+// (INT-label: coverage and S), controller_probing (probes: sessions), controller_relay (questions
+// that only the nodes can answer), controller_window (windows that become stale), controller_node
+// (a node: its reachability and its calls under way, and the time, which controller_label sets
+// through it), controller_monitor (reports and metrics that nodes publish), controller_verbs (what
+// a client may ask). controller_parts.h declares what they share. Later parts fit beside them:
+// closed-loop sampling can read controller_monitor's windows and change rules through
 // controller_rule like a client. Clock offsets and a ranking of hops are further readers of the
 // windows. Storage and a live view are further outputs.
 //
@@ -51,6 +53,8 @@ struct hs_controller_output {
 	void (*unsave)(void *context);
 	// As in struct hs_api_backend.
 	int64_t (*spent_ns)(void);
+	// Sends a frame of a probe. Returns 0 or a negative errno. NULL: nothing can be sent.
+	int (*probe)(void *context, const uint8_t *frame, size_t len);
 	// What hello tells of the sockets of clients. NULL: there are none. Borrowed for the life
 	// of the controller.
 	const struct hs_api_connection_limits *connection;
@@ -97,6 +101,10 @@ void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
 // Says how many of them the kernel dropped so far.
 void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost);
 
+// Handles a frame that came where probes come back.
+void hs_controller_probe_take(
+		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len);
+
 // Sets whether the node refuses our key. Repeated calls are allowed.
 void hs_controller_node_refuses(struct hs_controller *controller, unsigned node, bool refuses);
 
@@ -114,5 +122,7 @@ void hs_controller_page(const struct hs_controller *controller, struct hs_promet
 // The owner is the controller.
 hs_event_fn hs_controller_event;
 
+// Returns the JSON Schema of the message of a session of probes. New reference.
+json_t *hs_controller_probe_schema(void);
 // Returns the fields of a reply, or NULL if the controller has no such verb.
 const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb);

@@ -228,6 +228,11 @@ static bool has_label(const void *from)
 	return ((const struct hs_controller_config *)from)->label.on;
 }
 
+static bool has_probing(const void *from)
+{
+	return ((const struct hs_controller_config *)from)->probing.on;
+}
+
 static const struct hs_schema_word metrics_words[] = {
 		{"auto", HS_CONTROLLER_METRICS_AUTO},
 		{"always", HS_CONTROLLER_METRICS_ALWAYS},
@@ -291,6 +296,8 @@ static const struct hs_schema_field fields[] = {
 				.given = is_scraped},
 		{"label", HS_SCHEMA_OBJECT, CONFIG(label), .fields = label_fields,
 				.given = has_label},
+		{"probing", HS_SCHEMA_OBJECT, CONFIG(probing), .fields = hs_probing_fields,
+				.given = has_probing},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		// The controller checks what they mean with the validator of the API.
 		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
@@ -327,6 +334,7 @@ static void set_defaults(struct hs_controller_config *config)
 			.audit_s = 60,
 			.requests = json_array(),
 	};
+	hs_probing_defaults(&config->probing);
 }
 
 static int read_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
@@ -336,6 +344,7 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 
 	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	config->label.on = json_object_get(root, "label") != NULL;
+	config->probing.on = json_object_get(root, "probing") != NULL;
 	config->label.pro.on = json_object_get(json_object_get(root, "label"), "pro") != NULL;
 	if (rc < 0)
 		return rc;
@@ -347,6 +356,8 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 	if (hs_influx_check(&config->influx, &err) < 0)
 		rc = hs_errors_keep(errors, &err);
 	if (check_label(&config->label, &err) < 0)
+		rc = hs_errors_keep(errors, &err);
+	if (config->probing.on && hs_probing_check(&config->probing, &err) < 0)
 		rc = hs_errors_keep(errors, &err);
 	return rc;
 }
@@ -393,6 +404,7 @@ void hs_controller_config_fini(struct hs_controller_config *config)
 		free(config->paths[i].nodes);
 	free(config->paths);
 	free(config->nodes);
+	hs_probing_config_fini(&config->probing);
 	json_decref(config->requests);
 	*config = (struct hs_controller_config){.n_nodes = 0};
 }
@@ -412,6 +424,8 @@ void hs_controller_config_lacks(const struct hs_controller_config *config, struc
 				lists[i].path, lacks);
 	if (config->state_file[0])
 		hs_machine_folder(config->state_file, false, "state.file", lacks);
+	if (config->probing.on)
+		hs_machine_iface(config->probing.iface, "probing.iface", lacks);
 }
 
 json_t *hs_controller_config_print(const struct hs_controller_config *config)

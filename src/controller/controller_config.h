@@ -5,6 +5,7 @@
 // Thread rule: any; the struct belongs to the caller.
 #pragma once
 
+#include "controller_probing_config.h"
 #include "endpoints.h"
 #include "error.h"
 #include "influx_config.h"
@@ -75,6 +76,7 @@ struct hs_controller_config {
 	struct hs_influx_list influx;
 	struct hs_scrape_settings prometheus;
 	struct hs_controller_label_config label;
+	struct hs_probing_config probing;
 	bool sandbox;	 // the process gives up unneeded capabilities and system calls
 	uint8_t metrics; // enum hs_controller_metrics
 	uint32_t max_rules;

@@ -5,6 +5,7 @@
 #include "controller_influx.h"
 #include "controller_label_udp.h"
 #include "controller_links.h"
+#include "controller_probing_socket.h"
 
 #include "api.h"
 #include "bus.h"
@@ -37,6 +38,7 @@ struct daemon {
 	struct hs_api_connection_limits limits; // of its sockets
 	struct hs_controller_links *links;
 	struct controller_label_udp *label;	   // NULL: nobody listens
+	struct controller_probing_socket *probing; // NULL: no probes
 	struct hs_key_watch key_watch;
 	struct hs_controller *controller;
 	struct hs_state *state;			 // NULL: nothing survives the process
@@ -99,6 +101,11 @@ static void unsave(void *context)
 	struct daemon *d = context;
 	if (d->state)
 		hs_state_take_back(d->state);
+}
+
+static int send_probe(void *context, const uint8_t *frame, size_t len)
+{
+	return controller_probing_socket_send(((struct daemon *)context)->probing, frame, len);
 }
 
 // ---- opening ----
@@ -189,6 +196,7 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 			.save = save,
 			.unsave = unsave,
 			.spent_ns = hs_os_clock_spent_ns,
+			.probe = d->probing ? send_probe : NULL,
 			.connection = &d->limits};
 	int rc = hs_controller_create(
 			d->config, d->service.boot_id, &output, wall_ns(), &d->controller, err);
@@ -262,6 +270,7 @@ static void close_all(void *context)
 	hs_controller_destroy(d->controller);
 	hs_state_close(d->state);
 	controller_label_udp_close(d->label);
+	controller_probing_socket_close(d->probing);
 	hs_controller_links_close(d->links);
 	hs_bus_close(d->bus);
 }
@@ -345,6 +354,7 @@ static void serve(void *context)
 			{.fd = hs_controller_links_fd(d->links), .events = POLLIN},
 	};
 	unsigned n = 2 + controller_label_udp_fds(d->label, fds + 2);
+	n += controller_probing_socket_fds(d->probing, fds + n);
 	bool more = true;
 
 	if (d->scrape)
@@ -358,6 +368,7 @@ static void serve(void *context)
 		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;
 		more = controller_label_udp_take(d->label, d->controller);
+		more |= controller_probing_socket_take(d->probing, d->controller);
 		more |= hs_controller_links_take(d->links, d->controller);
 		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_controller_event,
@@ -387,6 +398,7 @@ static void say_ready(void *context)
 int hs_controller_daemon_run(const struct hs_controller_config *config)
 {
 	struct daemon d = {.config = config};
+	struct hs_error err = {0};
 
 	// The daemon starts with the access that its files and sockets need. None of that is a
 	// capability.
@@ -401,5 +413,10 @@ int hs_controller_daemon_run(const struct hs_controller_config *config)
 			.serve = serve,
 			.close = close_all,
 			.context = &d};
+	// The packet socket is open when capabilities are given up, so that none is kept for it.
+	if (controller_probing_socket_open(config, &d.probing, &err) < 0) {
+		hs_service_say_error(&d.service, &err);
+		return HS_EXIT_FAILED;
+	}
 	return hs_service_run(&d.service);
 }

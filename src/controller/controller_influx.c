@@ -121,7 +121,7 @@ void controller_influx_record(
 		return;
 	if (strcmp(key, "qos_report") == 0)
 		hs_influx_window(&influx->text, publisher(influx->config, content), content);
-	else
+	else if (strcmp(key, "event") == 0)
 		hs_influx_event(&influx->text, influx->config->name, content, &influx->event_ns);
 	add(influx, HS_INFLUX_ALL);
 }

@@ -287,6 +287,7 @@ void controller_set_time(struct hs_controller *controller, int64_t now_ns)
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		shift(&controller->nodes[i], ns);
 	controller_shift_label(controller, ns);
+	controller_shift_probing(controller, ns);
 	controller_shift_relays(controller, ns);
 	controller_shift_windows(controller, ns);
 }

@@ -3,6 +3,7 @@
 #include "controller_flow.h"
 #include "controller_label.h"
 #include "controller_parts.h"
+#include "controller_probing.h"
 
 #include "qos_lengths.h"
 #include "qos_page.h"
@@ -148,6 +149,54 @@ static const struct row coverage_rows[] = {
 		{.family = {NULL}},
 };
 
+#define OF_PROBING(member) HS_SCHEMA_MEMBER(struct probing_counters, member)
+#define OF_SESSION(member) HS_SCHEMA_MEMBER(struct hs_gpint_session, member)
+
+static const struct row probing_rows[] = {
+		{COUNTER("probe_sessions", "sessions", "Sessions of probes that ended"),
+				OF_PROBING(sessions)},
+		{COUNTER("probe_sessions_failed", "sessions", "Of these, those that failed"),
+				OF_PROBING(failed)},
+		{COUNTER("probes_sent", "probes", "Probes of these sessions"), OF_PROBING(sent)},
+		{COUNTER("probes_recovery", "probes", "Of these, those over the rest of a path"),
+				OF_PROBING(recovery)},
+		{COUNTER("probes_checks", "probes", "Of these, those over one suspect link"),
+				OF_PROBING(checks)},
+		{COUNTER("probes_lost", "probes", "Of these, those that did not come to the end"),
+				OF_PROBING(lost)},
+		{COUNTER("probe_knocks", "probes",
+				 "Probes beside these that asked for a path's first node"),
+				OF_PROBING(knocks)},
+		{COUNTER("probe_packets_not_sent", "packets",
+				 "Packets that the interface did not take"),
+				OF_PROBING(not_sent)},
+		{COUNTER("probe_packets_received", "packets", "Packets of probes that came"),
+				OF_PROBING(received)},
+		{COUNTER("probe_packets_malformed", "packets",
+				 "Packets that are not well formed, or not what was asked"),
+				OF_PROBING(malformed)},
+		{COUNTER("probe_packets_strange", "packets",
+				 "Packets of no probe of the session that ran"),
+				OF_PROBING(strange)},
+		{.family = {NULL}},
+};
+
+static const struct row session_rows[] = {
+		{GAUGE("probe_nodes_covered", "nodes", "Nodes that answered the last session"),
+				OF_SESSION(covered)},
+		{GAUGE("probe_nodes_unavailable", "nodes", "Nodes that did not"),
+				OF_SESSION(unavailable)},
+		{GAUGE("probe_links_unavailable", "links",
+				 "Links that no probe of the last session crossed"),
+				OF_SESSION(unavailable_links)},
+		{GAUGE("probe_links_congested", "links",
+				 "Links that lost probes and were crossed by others"),
+				OF_SESSION(congested_links)},
+		{.family = {NULL}},
+};
+
+static const struct hs_prometheus_family session_time = GAUGE(
+		"probe_session_seconds", "seconds", "How long the last session of probes took");
 static const struct hs_prometheus_family label_items =
 		COUNTER("label_items", "items", "Items of INT-label that were taken or refused");
 static const struct hs_prometheus_family label_coverage = GAUGE("label_coverage_mean_ratio",
@@ -197,6 +246,17 @@ static void add_label(struct hs_prometheus *page, const struct controller_label 
 				coverage->sum / (double)coverage->intervals);
 }
 
+static void add_probing(struct hs_prometheus *page, const struct controller_probing *probing)
+{
+	const struct hs_gpint_session *told = &probing->last.told;
+
+	add_rows(page, probing_rows, &probing->counters, NULL);
+	if (!probing->counters.sessions)
+		return;
+	add_rows(page, session_rows, told, NULL);
+	hs_prometheus_ns(page, &session_time, NULL, told->ended_ns - told->began_ns);
+}
+
 typedef void add_flow(
 		struct hs_prometheus *page, const struct controller_flow *flow, json_t *window);
 
@@ -238,6 +298,8 @@ void hs_controller_page(const struct hs_controller *controller, struct hs_promet
 	add_rows(page, own_rows, controller, NULL);
 	if (controller->label)
 		add_label(page, controller->label);
+	if (controller->probing)
+		add_probing(page, controller->probing);
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		add_rows(page, node_rows, &controller->nodes[i],
 				HS_PROMETHEUS_LABELS({"node", controller->nodes[i].config->name}));

@@ -127,6 +127,7 @@ TAILQ_HEAD(relay_list, relay);
 
 struct controller_flow;	   // controller_monitor.c: metrics of one namespace
 struct controller_label;   // controller_label.h
+struct controller_probing; // controller_probing.h
 
 struct hs_controller {
 	const struct hs_controller_config *config;
@@ -178,6 +179,7 @@ struct hs_controller {
 	struct hs_api_args relay_args; // of these, `labels` is owned
 
 	struct controller_label *label;	    // NULL: the configuration has none
+	struct controller_probing *probing; // the same
 };
 
 // Each part calls only the parts above it. controller.c calls all of them.
@@ -283,6 +285,26 @@ void controller_label_was_set(struct hs_controller *controller, const struct con
 		const json_t *ok);
 extern const struct hs_schema_field controller_label_fields[];
 int controller_label_get(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+
+// ---- controller_probing.c, controller_probing_verb.c ----
+
+int controller_open_probing(struct hs_controller *controller); // 0 or a negative errno
+void controller_close_probing(struct hs_controller *controller);
+void controller_step_probing(struct hs_controller *controller);
+int64_t controller_probing_next_ns(const struct hs_controller *controller);
+// As controller_shift_label.
+void controller_shift_probing(struct hs_controller *controller, int64_t ns);
+// Begins a session. Returns false if one runs, or memory is out.
+bool controller_run_probing(struct hs_controller *controller);
+extern const struct hs_schema_field controller_probe_run_fields[];
+extern const struct hs_schema_field controller_probe_status_fields[];
+extern const struct hs_schema_field controller_probe_links_fields[];
+int controller_probe_run(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+int controller_probe_status(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+int controller_probe_links(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
 
 // ---- controller_relay.c ----

@@ -128,7 +128,7 @@ static json_t *hello(struct hs_controller *controller)
 			.name = controller->config->name,
 			.boot_id = controller->boot_id,
 			.controller = true,
-			.verbs = HS_API_RULE_VERBS,
+			.verbs = HS_API_CONTROLLER_VERBS,
 			.n_features = sizeof(features) / sizeof(features[0]),
 			.features = features,
 			.monitored_rules = controller->config->monitored_rules,
@@ -276,6 +276,9 @@ HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_EXPLAIN] = {controller_gathered_fields, ask_nodes},
 		[HS_VERB_LABEL_GET] = {controller_label_fields, controller_label_get},
 		[HS_VERB_LABEL_SET] = {controller_gathered_fields, ask_nodes},
+		[HS_VERB_PROBE_RUN] = {controller_probe_run_fields, controller_probe_run},
+		[HS_VERB_PROBE_STATUS] = {controller_probe_status_fields, controller_probe_status},
+		[HS_VERB_PROBE_LINKS] = {controller_probe_links_fields, controller_probe_links},
 };
 
 const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb)

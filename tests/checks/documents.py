@@ -38,6 +38,9 @@ CONTROLLER_TABLES = {
     "path_fields": ("Configuration", "paths[]."),
     "label_fields": ("INT-label", "label."),
     "pro_fields": ("INT-label", "label.pro."),
+    "hs_probing_fields": ("Probes", "probing."),
+    "probing_node_fields": ("Probes", "probing.nodes[]."),
+    "probing_link_fields": ("Probes", "probing.links[]."),
     "state_fields": ("Configuration", "state."),
     "hs_scrape_fields": ("Configuration", "prometheus."),
 }
@@ -129,8 +132,9 @@ def each_key_of_a_database_is_explained():
 
 @test()
 def each_key_of_a_controllers_configuration_is_explained():
-    compare(read("docs", "controller.md"), "src/controller/controller_config.c" + _SCRAPE, CONTROLLER_TABLES,
-            {"controller", "control", "nodes", "paths", "prometheus"})
+    compare(read("docs", "controller.md"),
+            "src/controller/controller_config.c src/controller/controller_probing_config.c" + _SCRAPE, CONTROLLER_TABLES,
+            {"controller", "control", "nodes", "paths", "prometheus", "probing.nodes", "probing.links"})
 
 
 @test()

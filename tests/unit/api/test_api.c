@@ -566,10 +566,10 @@ static void a_rule_gives_way_once_in_a_list(void **state)
 static void hello_lists_the_verbs_that_are_answered_and_the_limits(void **state)
 {
 	json_t *hello = hs_api_hello(
-			&(struct hs_api_hello){.name = "", .verbs = HS_API_RULE_VERBS});
+			&(struct hs_api_hello){.name = "", .verbs = HS_API_NODE_VERBS});
 	json_t *verbs = json_object_get(hello, "verbs");
 	(void)state;
-	assert_int_equal(json_array_size(verbs), HS_VERB_OF_COLLECTORS);
+	assert_int_equal(json_array_size(verbs), HS_VERB_OF_CONTROLLERS);
 	assert_string_equal(json_string_value(json_array_get(verbs, HS_VERB_AUDIT)), "audit");
 	assert_int_equal(json_integer_value(json_object_get(
 					 json_object_get(hello, "limits"), "message_bytes")),

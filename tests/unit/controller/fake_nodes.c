@@ -341,12 +341,25 @@ static void open_node(struct fake_node *node, uint16_t id)
 	};
 }
 
+static int send_probe(void *context, const uint8_t *frame, size_t len)
+{
+	struct fake_nodes *fake = context;
+	struct fake_frame *kept = &fake->frames[fake->n_frames++];
+
+	if (fake->n_frames > FAKE_FRAMES || len > sizeof(kept->bytes))
+		return -EAGAIN;
+	memcpy(kept->bytes, frame, len);
+	kept->len = len;
+	return 0;
+}
+
 static void open_controller(struct fake_nodes *fake)
 {
 	struct hs_controller_output output = {.context = fake,
 			.send = send_to,
 			.reply = reply,
 			.publish = publish,
+			.probe = send_probe,
 			.save = save,
 			.unsave = unsave};
 	struct hs_error err = {0};

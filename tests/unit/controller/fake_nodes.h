@@ -52,6 +52,13 @@ struct fake_message {
 	char *text;
 };
 
+#define FAKE_FRAMES 32
+
+struct fake_frame {
+	size_t len;
+	uint8_t bytes[2048];
+};
+
 struct fake_nodes {
 	int64_t now_ns;
 	struct hs_controller_config config;
@@ -66,7 +73,9 @@ struct fake_nodes {
 	bool cannot_save;
 	unsigned lose_percent; // of the messages, either way
 	uint32_t lost;	       // state of the generator that says which
-	json_t *published;     // all messages: {"topic", "message"}
+	unsigned n_frames;     // of probes, those without room among them
+	struct fake_frame frames[FAKE_FRAMES];
+	json_t *published; // all messages: {"topic", "message"}
 };
 
 // Opens a controller with the configuration's text; fails the test where that is refused.

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Probes: sessions one after the other, and what they say of nodes and links.
+#include "controller_probing.h"
+#include "controller_parts.h"
+
+#include "ip.h"
+#include "udp_front.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FRAME_BYTES(n_hops)                                                                        \
+	(HS_UDP_FRONT_MAX_BYTES + HS_PROBE_BYTES + HS_PROBE_ENTRY_BYTES * (size_t)(n_hops))
+
+// ---- life ----
+
+static void fill_arcs(struct controller_probing *probing)
+{
+	const struct hs_probing_config *config = probing->config;
+
+	for (unsigned i = 0; i < config->n_links; i++) {
+		const struct hs_probing_link *link = &config->links[i];
+		uint8_t node = (uint8_t)hs_probing_node(config, link->node);
+		uint8_t peer = (uint8_t)hs_probing_node(config, link->peer);
+		probing->arcs[2 * (size_t)i] = (struct probing_arc){.from = node,
+				.to = peer,
+				.port = link->port,
+				.peer_port = link->peer_port};
+		probing->arcs[2 * (size_t)i + 1] = (struct probing_arc){.from = peer,
+				.to = node,
+				.port = link->peer_port,
+				.peer_port = link->port};
+	}
+	for (uint32_t p = 0; p < probing->plan.n_paths; p++)
+		for (uint32_t i = 1; i < probing->plan.paths[p].n_hops; i++) {
+			const struct hs_gpint_hop *hops = probing->plan.paths[p].hops;
+			probing_find_arc(probing, (uint8_t)hops[i - 1].at, (uint8_t)hops[i].at)
+					->planned = true;
+		}
+}
+
+static int open_nodes(struct controller_probing *probing)
+{
+	const struct hs_probing_config *config = probing->config;
+
+	probing->nodes = calloc(config->n_nodes, sizeof(*probing->nodes));
+	if (!probing->nodes)
+		return -ENOMEM;
+	probing->n_nodes = config->n_nodes;
+	for (unsigned i = 0; i < config->n_nodes; i++) {
+		probing->nodes[i].values = calloc(1 + (size_t)config->nodes[i].end,
+				sizeof(*probing->nodes[i].values));
+		if (!probing->nodes[i].values)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int open_probing(struct controller_probing *probing)
+{
+	const struct hs_probing_config *config = probing->config;
+	const struct hs_gpint_recovery_config recovery = {
+			.feedback_ns = config->feedback_ms * PROBING_MS_NS,
+			.resolution_ns = config->resolution_ms * PROBING_MS_NS,
+			.attempts = config->attempts,
+			.concurrent = config->concurrent,
+			.adaptive = config->adaptive,
+			.fixed_feedback = true,
+	};
+	struct hs_error err;
+	int rc = hs_probing_make_plan(config, &probing->plan, &err);
+
+	if (rc < 0)
+		return rc;
+	size_t hops = probing->plan.max_hops + (size_t)config->n_nodes;
+	probing->way_room = hs_probing_way_room(config);
+	probing->hops = calloc(hops, sizeof(*probing->hops));
+	probing->entries = calloc(hops, sizeof(*probing->entries));
+	probing->frame = malloc(FRAME_BYTES(hops));
+	probing->n_arcs = 2 * config->n_links;
+	probing->arcs = calloc(probing->n_arcs + 1, sizeof(*probing->arcs));
+	if (!probing->hops || !probing->entries || !probing->frame || !probing->arcs)
+		return -ENOMEM;
+	fill_arcs(probing);
+	return open_nodes(probing) ?: hs_gpint_recovery_create(&recovery, &probing->recovery);
+}
+
+int controller_open_probing(struct hs_controller *controller)
+{
+	const struct hs_probing_config *config = &controller->config->probing;
+
+	if (!config->on)
+		return 0;
+	controller->probing = calloc(1, sizeof(*controller->probing));
+	if (!controller->probing)
+		return -ENOMEM;
+	controller->probing->config = config;
+	controller->probing->next_ns = config->period_ms ? controller->now_ns : INT64_MAX;
+	return open_probing(controller->probing);
+}
+
+void controller_close_probing(struct hs_controller *controller)
+{
+	struct controller_probing *probing = controller->probing;
+
+	if (!probing)
+		return;
+	hs_gpint_recovery_destroy(probing->recovery);
+	hs_gpint_plan_fini(&probing->plan);
+	probing_forget_packets(probing);
+	for (unsigned i = 0; i < probing->n_nodes; i++)
+		free(probing->nodes[i].values);
+	free(probing->nodes);
+	free(probing->arcs);
+	free(probing->hops);
+	free(probing->entries);
+	free(probing->frame);
+	free(probing);
+	controller->probing = NULL;
+}
+
+// ---- time ----
+
+int64_t controller_probing_ns(const struct hs_controller *controller)
+{
+	return controller->now_ns - controller->probing->skew_ns;
+}
+
+void controller_shift_probing(struct hs_controller *controller, int64_t ns)
+{
+	if (controller->probing)
+		controller->probing->skew_ns += ns;
+}
+
+int64_t controller_probing_next_ns(const struct hs_controller *controller)
+{
+	const struct controller_probing *probing = controller->probing;
+
+	if (!probing)
+		return INT64_MAX;
+	int64_t next_ns = probing->running ? hs_gpint_recovery_next_ns(probing->recovery)
+					   : probing->next_ns;
+	return next_ns == INT64_MAX ? next_ns : next_ns + probing->skew_ns;
+}
+
+// ---- what a session says ----
+
+const char *controller_probing_name(const struct hs_controller *controller, unsigned node)
+{
+	unsigned none = controller->config->n_nodes;
+	unsigned i = controller->by_id[controller->probing->config->nodes[node].id];
+
+	return i == none || controller->nodes[i].next_same_id != none
+			       ? ""
+			       : controller->config->nodes[i].name;
+}
+
+// What follows of a node that is unavailable is no event of its own.
+static void tell_arc(struct hs_controller *controller, struct probing_arc *arc)
+{
+	const struct controller_probing *probing = controller->probing;
+	bool lost = arc->state == HS_GPINT_UNAVAILABLE;
+	bool alone = probing->nodes[arc->from].state != HS_GPINT_UNAVAILABLE &&
+		     probing->nodes[arc->to].state != HS_GPINT_UNAVAILABLE;
+	int from = probing->config->nodes[arc->from].id, to = probing->config->nodes[arc->to].id;
+
+	if (lost == arc->told || (lost && !alone))
+		return;
+	arc->told = lost;
+	json_t *details = json_pack("{s:s, s:i, s:i, s:i, s:i}", "node",
+			controller_probing_name(controller, arc->from), "node_id", from, "port_id",
+			arc->port, "peer_id", to, "peer_port_id", arc->peer_port);
+	if (lost)
+		hs_controller_event(controller, "probe_link_unavailable", details,
+				"no probe crosses the link from node %d, port %u, to node %d", from,
+				arc->port, to);
+	else
+		hs_controller_event(controller, "probe_link_available", details,
+				"probes cross the link from node %d, port %u, to node %d again",
+				from, arc->port, to);
+}
+
+static void tell_node(struct hs_controller *controller, unsigned i)
+{
+	struct probing_node *node = &controller->probing->nodes[i];
+	unsigned id = controller->probing->config->nodes[i].id;
+	bool lost = node->state == HS_GPINT_UNAVAILABLE;
+
+	if (lost == node->told)
+		return;
+	node->told = lost;
+	json_t *details = json_pack("{s:s, s:i}", "node", controller_probing_name(controller, i),
+			"node_id", (int)id);
+	if (lost)
+		hs_controller_event(controller, "probe_node_unavailable", details,
+				"node %u answers no probe", id);
+	else
+		hs_controller_event(controller, "probe_node_available", details,
+				"node %u answers probes again", id);
+}
+
+static void take_states(struct hs_controller *controller)
+{
+	struct controller_probing *probing = controller->probing;
+	int64_t now_ns = controller_probing_ns(controller);
+	size_t n;
+	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(probing->recovery, &n);
+
+	for (unsigned i = 0; i < probing->n_nodes; i++) {
+		enum hs_gpint_state state = hs_gpint_recovery_switch(probing->recovery, i);
+		if (state != probing->nodes[i].state)
+			probing->nodes[i].since_ns = now_ns;
+		probing->nodes[i].state = (uint8_t)state;
+		tell_node(controller, i);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct probing_arc *arc = probing_find_arc(
+				probing, (uint8_t)links[i].from, (uint8_t)links[i].to);
+		if (links[i].state == HS_GPINT_UNKNOWN)
+			continue;
+		if (links[i].state != arc->state)
+			arc->since_ns = now_ns;
+		arc->state = (uint8_t)links[i].state;
+		tell_arc(controller, arc);
+	}
+}
+
+// ---- sessions ----
+
+static void end_session(struct hs_controller *controller)
+{
+	struct controller_probing *probing = controller->probing;
+	struct probing_counters *counters = &probing->counters;
+
+	probing->running = false;
+	probing->last = (struct probing_session){*hs_gpint_recovery_session(probing->recovery),
+			probing->began_wall_ns, probing->knocks};
+	const struct hs_gpint_session *told = &probing->last.told;
+	counters->sessions++;
+	counters->failed += told->failed;
+	counters->sent += told->sent;
+	counters->recovery += told->recovery;
+	counters->checks += told->checks;
+	counters->lost += told->lost;
+	counters->knocks += probing->knocks;
+	counters->strange += told->strange;
+	probing_forget_packets(probing);
+	take_states(controller);
+	controller_publish(controller, "probe.session", "probe_session",
+			controller_probing_message(controller));
+}
+
+// Sessions that a long one left no time for are left out.
+static void begin_session(struct hs_controller *controller)
+{
+	struct controller_probing *probing = controller->probing;
+	int64_t now_ns = controller_probing_ns(controller);
+	int64_t period_ns = probing->config->period_ms * PROBING_MS_NS;
+
+	if (!period_ns)
+		probing->next_ns = INT64_MAX;
+	else if (probing->next_ns <= now_ns)
+		probing->next_ns += ((now_ns - probing->next_ns) / period_ns + 1) * period_ns;
+	probing->knocks = 0;
+	probing->began_wall_ns = controller->now_ns;
+	probing->running = hs_gpint_recovery_begin(probing->recovery, now_ns, &probing->plan) == 0;
+}
+
+bool controller_run_probing(struct hs_controller *controller)
+{
+	if (controller->probing->running)
+		return false;
+	begin_session(controller);
+	return controller->probing->running;
+}
+
+void controller_step_probing(struct hs_controller *controller)
+{
+	struct controller_probing *probing = controller->probing;
+
+	if (!probing)
+		return;
+	int64_t now_ns = controller_probing_ns(controller);
+	if (!probing->running && now_ns >= probing->next_ns)
+		begin_session(controller);
+	if (probing->running && !hs_gpint_recovery_step(probing->recovery, now_ns, probing_send,
+						controller))
+		end_session(controller);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the controller keeps of probes: the network, the session that runs, what the last ones told.
+// For controller_probing*.c, which change it, and controller_page.c.
+//
+// A node takes the first entry of each probe that comes to it, so a probe reaches the first node of
+// its path by entries too: its way, over nodes that are asked for nothing. Feedback then comes from
+// the first node of the way, and says nothing of the path. A knock takes its place: a probe over
+// the way and the path's first node alone. If the knock comes back, the path's first node is there.
+//
+// Times are of a clock of its own: the controller's, without what it jumped over because it was set
+// or nothing ran.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "api.h"
+#include "controller_config.h"
+#include "gpint_recovery.h"
+
+#include <jansson.h>
+
+#define PROBING_MS_NS INT64_C(1000000)
+
+struct hs_controller;
+
+// A link in one direction; nodes by their places in the configuration.
+struct probing_arc {
+	uint8_t from, to;
+	uint8_t port, peer_port; // of both ends
+	bool planned;		 // a path crosses it
+	bool told;		 // an event said that it is unavailable
+	uint8_t state;		 // enum hs_gpint_state
+	uint32_t debt;		 // probes whose ways crossed it and that did not come back yet
+	int64_t since_ns;
+};
+
+struct probing_node {
+	bool told;
+	uint8_t state; // enum hs_gpint_state
+	uint8_t depth;
+	uint16_t n_values;
+	uint32_t *values;	// owned
+	uint64_t session;	// that brought the values; 0: none
+	int64_t since_ns;	// of the state
+	int64_t sent_ns, at_ns; // when the probe that brought the values was sent, and came
+};
+
+// A packet that was sent in this session.
+struct probing_packet {
+	uint16_t attempt; // of the recovery module
+	bool knock;
+	uint16_t n_way, n; // nodes of the way; of all of it
+	int64_t sent_ns;
+	uint8_t nodes[]; // their places
+};
+
+struct probing_counters {
+	uint64_t sessions, failed;
+	uint64_t sent;	   // probes, without knocks
+	uint64_t recovery; // of them those that went over the rest of a path again
+	uint64_t checks;   // of them those over one suspect link
+	uint64_t knocks, lost;
+	uint64_t not_sent;  // the socket did not take them
+	uint64_t received;  // packets of probes that came, those below among them
+	uint64_t malformed; // not well formed, or not what was asked
+	uint64_t strange;   // of no probe of the session that runs
+};
+
+// A session that ended.
+struct probing_session {
+	struct hs_gpint_session told;
+	int64_t began_wall_ns;
+	uint64_t knocks;
+};
+
+#define PROBING_IDS (HS_PROBE_MAX_ID + 1)
+
+struct controller_probing {
+	const struct hs_probing_config *config;
+	struct hs_gpint_plan plan;
+	struct hs_gpint_recovery *recovery;
+	unsigned n_arcs, n_nodes;
+	struct probing_arc *arcs;	// owned, two of each link
+	struct probing_node *nodes;	// owned, as the configuration has them
+	uint32_t way_room;		// hops that a probe has beside its path, at most
+	struct hs_gpint_hop *hops;	// owned: of the packet that is made
+	struct hs_probe_entry *entries; // owned: the same as they are sent
+	uint8_t *frame;			// owned
+	struct probing_packet *packets[PROBING_IDS]; // owned; by request ID
+	uint16_t next_id;
+	bool running;
+	int64_t skew_ns; // of the controller's clock
+	int64_t next_ns; // when the next session is due
+	int64_t began_wall_ns;
+	uint64_t knocks; // of the session that runs
+	struct probing_session last;
+	struct probing_counters counters;
+};
+
+// ---- controller_probing.c ----
+
+int64_t controller_probing_ns(const struct hs_controller *controller);
+// The name of a node in `nodes` of the controller's configuration; "": it is not there, or several.
+const char *controller_probing_name(const struct hs_controller *controller, unsigned node);
+// A link in one direction as `probe_links` and events tell it. New reference.
+json_t *controller_probing_arc_json(
+		const struct hs_controller *controller, const struct probing_arc *arc);
+
+// ---- controller_probing_way.c: packets out and in ----
+
+// Finds the arc by the lowest port, or NULL.
+struct probing_arc *probing_find_arc(
+		const struct controller_probing *probing, uint8_t from, uint8_t to);
+// Sends an attempt of the recovery module; the context is the controller (hs_gpint_send_fn).
+void probing_send(
+		void *context, uint16_t attempt, const struct hs_gpint_hop *hops, uint32_t n_hops);
+void probing_forget_packets(struct controller_probing *probing);
+
+// ---- controller_probing_verb.c ----
+
+// The session that ended last, its nodes and its links that do not work, as it is published. New
+// reference.
+json_t *controller_probing_message(const struct hs_controller *controller);

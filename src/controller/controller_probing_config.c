@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "controller_probing_config.h"
+
+#include "gpint_net.h"
+#include "ip_address.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAY_ROOM 2 // times the hops of the longest of the shortest ways: detours fit, too
+
+// ---- rows ----
+
+static const char *parse_address(const char *text, void *at, const char **code)
+{
+	uint8_t address[16];
+
+	(void)code;
+	if (hs_ip_address_read(text, address) || !hs_ip_address_is_ipv4(address))
+		return "is not an IPv4 address";
+	memcpy(at, address, sizeof(address));
+	return NULL;
+}
+
+static void write_address(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
+{
+	hs_ip_address_write(at, text);
+}
+
+static const struct hs_schema_text address_text = {parse_address, write_address,
+		"{'type': 'string', 'pattern': '^[0-9]{1,3}([.][0-9]{1,3}){3}$'}"};
+
+static const struct hs_schema_word measure_words[] = {
+		{"port_packets", HS_PROBE_PORT_PACKETS},
+		{"rule_hits", HS_PROBE_RULE_HITS},
+		{NULL},
+};
+static const struct hs_schema_word plan_words[] = {
+		{"gpint", HS_PROBING_GPINT},
+		{"euler", HS_PROBING_EULER},
+		{NULL},
+};
+
+#define NODE(member) HS_SCHEMA_MEMBER(struct hs_probing_node, member)
+static const struct hs_schema_field probing_node_fields[] = {
+		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .min = 1, .max = 255},
+		{"first", HS_SCHEMA_UINT, NODE(first), .min = 0, .max = 255},
+		{"end", HS_SCHEMA_UINT, NODE(end), .min = 0, .max = 255},
+		{NULL},
+};
+
+#define LINK(member) HS_SCHEMA_MEMBER(struct hs_probing_link, member)
+static const struct hs_schema_field probing_link_fields[] = {
+		{"node", HS_SCHEMA_UINT, LINK(node), .required = true, .min = 1, .max = 255},
+		{"port", HS_SCHEMA_UINT, LINK(port), .required = true, .min = 1, .max = 255},
+		{"peer", HS_SCHEMA_UINT, LINK(peer), .required = true, .min = 1, .max = 255},
+		{"peer_port", HS_SCHEMA_UINT, LINK(peer_port), .required = true, .min = 1,
+				.max = 255},
+		{NULL},
+};
+
+int hs_probing_node(const struct hs_probing_config *config, uint32_t id)
+{
+	for (unsigned i = 0; i < config->n_nodes; i++)
+		if (config->nodes[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+static int check_node(json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+{
+	const struct hs_probing_config *config = into;
+	const struct hs_probing_node *node = &config->nodes[index];
+	char path[96];
+
+	(void)item;
+	snprintf(path, sizeof(path), "%s.id", at);
+	if (hs_probing_node(config, node->id) < (int)index)
+		return hs_error_set(err, "duplicate", path, "each id once", "two nodes have id %u",
+				node->id);
+	snprintf(path, sizeof(path), "%s.end", at);
+	if (node->end < node->first)
+		return hs_error_set(err, "out_of_range", path, "first or more",
+				"the range ends at %u, before it begins at %u", node->end,
+				node->first);
+	return 0;
+}
+
+// An end that another link has: a port leads to one node.
+static const struct hs_probing_link *same_end(
+		const struct hs_probing_config *config, size_t index, uint8_t node, uint8_t port)
+{
+	for (size_t i = 0; i < index; i++) {
+		const struct hs_probing_link *link = &config->links[i];
+		if ((link->node == node && link->port == port) ||
+				(link->peer == node && link->peer_port == port))
+			return link;
+	}
+	return NULL;
+}
+
+static int check_link(json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+{
+	const struct hs_probing_config *config = into;
+	const struct hs_probing_link *link = &config->links[index];
+	const struct {
+		const char *node_key, *port_key;
+		uint8_t node, port;
+	} ends[] = {{"node", "port", link->node, link->port},
+			{"peer", "peer_port", link->peer, link->peer_port}};
+	char path[96];
+
+	(void)item;
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s.%s", at, ends[i].node_key);
+		if (hs_probing_node(config, ends[i].node) < 0)
+			return hs_error_set(err, "bad_value", path,
+					"the id of one of probing.nodes",
+					"there is no node with id %u", ends[i].node);
+		snprintf(path, sizeof(path), "%s.%s", at, ends[i].port_key);
+		if (same_end(config, index, ends[i].node, ends[i].port))
+			return hs_error_set(err, "duplicate", path, "each port once",
+					"another link is at port %u of node %u, too", ends[i].port,
+					ends[i].node);
+	}
+	return 0;
+}
+
+static const struct hs_schema_list node_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = probing_node_fields},
+		HS_SCHEMA_ITEMS(struct hs_probing_config, nodes),
+		HS_SCHEMA_COUNT(struct hs_probing_config, n_nodes),
+		.heap = true,
+		.noun = "nodes",
+		.check = check_node,
+};
+static const struct hs_schema_list link_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = probing_link_fields},
+		HS_SCHEMA_ITEMS(struct hs_probing_config, links),
+		HS_SCHEMA_COUNT(struct hs_probing_config, n_links),
+		.heap = true,
+		.noun = "links",
+		.check = check_link,
+};
+
+#define PROBING(member) HS_SCHEMA_MEMBER(struct hs_probing_config, member)
+const struct hs_schema_field hs_probing_fields[] = {
+		{"iface", HS_SCHEMA_TEXT, PROBING(iface), .required = true, .min = 1,
+				.max = HS_PROBING_IFACE_BYTES - 1},
+		{"first_node", HS_SCHEMA_UINT, PROBING(first_node), .required = true, .min = 1,
+				.max = 255},
+		{"address", HS_SCHEMA_PARSED, PROBING(address), .required = true,
+				.text = &address_text, .expected = "an IPv4 address"},
+		{"measure", HS_SCHEMA_WORD, PROBING(measure), .words = measure_words,
+				.expected = "port_packets or rule_hits"},
+		{"nodes", HS_SCHEMA_LIST, PROBING(nodes), .required = true, .min = 1,
+				.max = HS_PROBING_NODES, .expected = "a list of nodes",
+				.list = &node_list},
+		// Links name nodes.
+		{"links", HS_SCHEMA_LIST, PROBING(links), .max = HS_PROBING_LINKS,
+				.expected = "a list of links", .list = &link_list},
+		{"plan", HS_SCHEMA_WORD, PROBING(plan), .words = plan_words,
+				.expected = "gpint or euler"},
+		{"paths", HS_SCHEMA_UINT, PROBING(paths), .min = 1, .max = HS_PROBING_NODES},
+		{"mtu", HS_SCHEMA_UINT, PROBING(mtu), .min = 72, .max = 9216},
+		{"seed", HS_SCHEMA_UINT, PROBING(seed), .min = 0, .max = UINT32_MAX},
+		{"period_ms", HS_SCHEMA_UINT, PROBING(period_ms), .min = 0, .max = 3600000},
+		{"feedback_ms", HS_SCHEMA_UINT, PROBING(feedback_ms), .min = 1, .max = 60000},
+		{"resolution_ms", HS_SCHEMA_UINT, PROBING(resolution_ms), .min = 1, .max = 1000},
+		{"attempts", HS_SCHEMA_UINT, PROBING(attempts), .min = 0, .max = 100},
+		{"concurrent", HS_SCHEMA_UINT, PROBING(concurrent), .min = 1, .max = 255},
+		{"adaptive", HS_SCHEMA_BOOL, PROBING(adaptive)},
+		{"dscp", HS_SCHEMA_UINT, PROBING(packets.dscp), .min = 0, .max = 63},
+		{"feedback_dscp", HS_SCHEMA_UINT, PROBING(packets.feedback_dscp), .min = 0,
+				.max = 63},
+		{"recovery_dscp", HS_SCHEMA_UINT, PROBING(packets.recovery_dscp), .min = 0,
+				.max = 63},
+		{"udp_port", HS_SCHEMA_UINT, PROBING(packets.udp_port), .min = 1, .max = 65535},
+		{NULL},
+};
+
+void hs_probing_defaults(struct hs_probing_config *config)
+{
+	*config = (struct hs_probing_config){
+			.measure = HS_PROBE_PORT_PACKETS,
+			.packets = {HS_PROBE_DSCP, HS_PROBE_FEEDBACK_DSCP, HS_PROBE_RECOVERY_DSCP,
+					HS_PROBE_UDP_PORT},
+			.paths = 1,
+			.mtu = 1500,
+			.period_ms = 1000,
+			.feedback_ms = 2000,
+			.resolution_ms = 10,
+			.attempts = 10,
+			.concurrent = 12,
+			.adaptive = true,
+	};
+}
+
+void hs_probing_config_fini(struct hs_probing_config *config)
+{
+	free(config->nodes);
+	free(config->links);
+	config->nodes = NULL;
+	config->links = NULL;
+	config->n_nodes = config->n_links = 0;
+}
+
+// ---- the network ----
+
+// The arrays of a graph, and the graph.
+struct network {
+	struct hs_gpint_link links[HS_PROBING_LINKS];
+	uint8_t values[HS_PROBING_NODES];
+	char texts[HS_PROBING_NODES][4];
+	const char *names[HS_PROBING_NODES];
+	struct hs_gpint_graph graph;
+};
+
+static struct network *make_network(const struct hs_probing_config *config)
+{
+	struct network *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return NULL;
+	for (unsigned i = 0; i < config->n_nodes; i++) {
+		made->values[i] = (uint8_t)(config->nodes[i].end - config->nodes[i].first);
+		snprintf(made->texts[i], sizeof(made->texts[i]), "%u", config->nodes[i].id);
+		made->names[i] = made->texts[i];
+	}
+	for (unsigned i = 0; i < config->n_links; i++) {
+		const struct hs_probing_link *link = &config->links[i];
+		made->links[i] = (struct hs_gpint_link){
+				.ends = {(uint32_t)hs_probing_node(config, link->node),
+						(uint32_t)hs_probing_node(config, link->peer)},
+				.ports = {link->port, link->peer_port}};
+	}
+	made->graph = (struct hs_gpint_graph){
+			config->n_nodes, config->n_links, made->links, made->values, made->names};
+	return made;
+}
+
+static uint32_t longest_way(const struct hs_gpint_net *net, uint32_t from)
+{
+	uint32_t before[HS_PROBING_NODES], hops[HS_PROBING_NODES], queue[HS_PROBING_NODES];
+	uint32_t longest = 0;
+
+	hs_gpint_net_ways(net, from, before, hops, queue);
+	for (uint32_t i = 0; i < net->n; i++)
+		if (hops[i] != HS_GPINT_NONE && hops[i] > longest)
+			longest = hops[i];
+	return longest;
+}
+
+uint32_t hs_probing_way_room(const struct hs_probing_config *config)
+{
+	struct network *network = make_network(config);
+	struct hs_gpint_net net = {0};
+	struct hs_error err;
+	uint32_t room = 0;
+
+	if (network && hs_gpint_net_init(&net, &network->graph, &err) == 0)
+		room = WAY_ROOM *
+		       longest_way(&net, (uint32_t)hs_probing_node(config, config->first_node));
+	hs_gpint_net_fini(&net);
+	free(network);
+	return room;
+}
+
+// ---- the plan ----
+
+// Names the planner's paths as the configuration does.
+static void name_path(struct hs_error *err)
+{
+	if (strcmp(err->path, "switches") == 0)
+		snprintf(err->path, sizeof(err->path), "links");
+	hs_error_prefix(err, "probing");
+}
+
+int hs_probing_make_plan(const struct hs_probing_config *config, struct hs_gpint_plan *plan,
+		struct hs_error *err)
+{
+	struct network *network = make_network(config);
+	uint32_t way_bytes = HS_PROBE_HOP_BYTES * hs_probing_way_room(config);
+	const struct hs_gpint_wish wish = {.paths = config->paths,
+			.mtu = config->mtu > way_bytes ? config->mtu - way_bytes : 0,
+			.seed = config->seed};
+	int rc = -ENOMEM;
+
+	*plan = (struct hs_gpint_plan){0};
+	if (network)
+		rc = (config->plan == HS_PROBING_EULER ? hs_gpint_euler : hs_gpint_plan)(
+				&network->graph, &wish, plan, err);
+	free(network);
+	if (rc == -ENOMEM)
+		hs_error_set(err, "internal", "", "", "memory is out");
+	if (rc < 0)
+		name_path(err);
+	return rc;
+}
+
+static int check_packets(const struct hs_probe_settings *packets, struct hs_error *err)
+{
+	if (packets->dscp != packets->feedback_dscp && packets->dscp != packets->recovery_dscp &&
+			packets->feedback_dscp != packets->recovery_dscp)
+		return 0;
+	return hs_error_set(err, "duplicate", "probing.dscp", "three values",
+			"dscp, feedback_dscp and recovery_dscp tell packets apart");
+}
+
+int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err)
+{
+	struct hs_gpint_plan plan;
+
+	if (hs_probing_node(config, config->first_node) < 0)
+		return hs_error_set(err, "bad_value", "probing.first_node",
+				"the id of one of probing.nodes", "there is no node with id %u",
+				config->first_node);
+	int rc = check_packets(&config->packets, err);
+	if (rc == 0)
+		rc = hs_probing_make_plan(config, &plan, err);
+	if (rc == 0)
+		hs_gpint_plan_fini(&plan);
+	return rc;
+}

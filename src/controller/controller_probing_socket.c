@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "controller_probing_socket.h"
+
+#include "os_clock.h"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAME_BYTES  (ETH_HLEN + UINT16_MAX)
+#define NS_PER_ROUND INT64_C(2000000) // of processor time
+#define BUFFER_BYTES (4 << 20)
+
+struct controller_probing_socket {
+	int fd;
+	uint8_t frame[FRAME_BYTES];
+};
+
+// Lets UDP of IPv4 to this port pass that is no later fragment. Other packets cost the kernel a few
+// instructions.
+static int filter(int fd, uint16_t udp_port)
+{
+	struct sock_filter code[] = {
+			BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 8),
+			BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 6),
+			BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 20),
+			BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x1fff, 4, 0),
+			BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14),
+			BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, udp_port, 0, 1),
+			BPF_STMT(BPF_RET | BPF_K, FRAME_BYTES),
+			BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno
+											   : 0;
+}
+
+// The addresses of Ethernet are nobody's.
+static int listen_to_all(int fd, int ifindex)
+{
+	struct packet_mreq request = {.mr_ifindex = ifindex, .mr_type = PACKET_MR_PROMISC};
+
+	return setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof(request)) < 0
+			       ? -errno
+			       : 0;
+}
+
+static int bind_to(int fd, const char *iface)
+{
+	struct sockaddr_ll address = {
+			.sll_family = AF_PACKET,
+			.sll_protocol = htons(ETH_P_IP),
+			.sll_ifindex = (int)if_nametoindex(iface),
+	};
+
+	if (!address.sll_ifindex)
+		return -errno;
+	int rc = listen_to_all(fd, address.sll_ifindex);
+	if (rc < 0)
+		return rc;
+	return bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+}
+
+static int open_on(int *fd, const struct hs_probing_config *config)
+{
+	int on = 1, bytes = BUFFER_BYTES;
+
+	*fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (*fd < 0)
+		return -errno;
+	setsockopt(*fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
+	setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+	int rc = filter(*fd, config->packets.udp_port);
+	return rc < 0 ? rc : bind_to(*fd, config->iface);
+}
+
+int controller_probing_socket_open(const struct hs_controller_config *config,
+		struct controller_probing_socket **out, struct hs_error *err)
+{
+	struct controller_probing_socket *made;
+
+	*out = NULL;
+	if (!config->probing.on)
+		return 0;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return hs_error_set(err, "internal", "probing", "", "memory is out");
+	int rc = open_on(&made->fd, &config->probing);
+	if (rc < 0) {
+		controller_probing_socket_close(made);
+		hs_error_set(err, "not_opened", "probing.iface",
+				"an interface of this machine, and CAP_NET_RAW", "%s: %s",
+				config->probing.iface, strerror(-rc));
+		return rc;
+	}
+	*out = made;
+	return 0;
+}
+
+void controller_probing_socket_close(struct controller_probing_socket *socket)
+{
+	if (!socket)
+		return;
+	if (socket->fd >= 0)
+		close(socket->fd);
+	free(socket);
+}
+
+unsigned controller_probing_socket_fds(
+		const struct controller_probing_socket *socket, struct pollfd *fds)
+{
+	if (!socket)
+		return 0;
+	*fds = (struct pollfd){.fd = socket->fd, .events = POLLIN};
+	return 1;
+}
+
+int controller_probing_socket_send(
+		struct controller_probing_socket *socket, const uint8_t *frame, size_t len)
+{
+	return send(socket->fd, frame, len, 0) < 0 ? -errno : 0;
+}
+
+bool controller_probing_socket_take(
+		struct controller_probing_socket *socket, struct hs_controller *controller)
+{
+	ssize_t len = socket ? 0 : -1;
+	int64_t end_ns = hs_os_clock_spent_ns() + NS_PER_ROUND;
+
+	while (len >= 0 && hs_os_clock_spent_ns() < end_ns) {
+		len = recv(socket->fd, socket->frame, sizeof(socket->frame), 0);
+		if (len > 0)
+			hs_controller_probe_take(controller, hs_os_clock_ns(CLOCK_REALTIME),
+					socket->frame, (size_t)len);
+	}
+	return len >= 0;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Probes: the way to the first node of a path, packets that leave, and packets that come back.
+#include "controller_parts.h"
+#include "controller_probing.h"
+
+#include "bytes.h"
+#include "probe.h"
+#include "udp_front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCE_PORT 40000
+#define HOP_LIMIT   64
+#define DEBT_HOPS   4 // a probe that did not come back counts as so many hops of its way
+#define DEBT_MOST   1000
+
+// ---- ways ----
+
+struct probing_arc *probing_find_arc(
+		const struct controller_probing *probing, uint8_t from, uint8_t to)
+{
+	struct probing_arc *found = NULL;
+
+	for (unsigned i = 0; i < probing->n_arcs; i++) {
+		struct probing_arc *arc = &probing->arcs[i];
+		if (arc->from == from && arc->to == to && (!found || arc->port < found->port))
+			found = arc;
+	}
+	return found;
+}
+
+// Finds the arc by which the cheapest way comes to each node. Links over which probes did not come
+// back cost more, so that the next attempt goes another way if there is one.
+static void weigh(const struct controller_probing *probing, bool debts,
+		const struct probing_arc *last[HS_PROBING_NODES])
+{
+	uint32_t costs[HS_PROBING_NODES];
+	int first = hs_probing_node(probing->config, probing->config->first_node);
+	bool more = true;
+
+	memset(costs, 0xff, sizeof(costs));
+	costs[first] = 0;
+	while (more) {
+		more = false;
+		for (unsigned i = 0; i < probing->n_arcs; i++) {
+			const struct probing_arc *arc = &probing->arcs[i];
+			uint32_t cost = 1 + (debts ? DEBT_HOPS * arc->debt : 0);
+			if (costs[arc->from] == UINT32_MAX ||
+					costs[arc->from] + cost >= costs[arc->to])
+				continue;
+			costs[arc->to] = costs[arc->from] + cost;
+			last[arc->to] = arc;
+			more = true;
+		}
+	}
+}
+
+static uint32_t count_hops(const struct controller_probing *probing,
+		const struct probing_arc *const *last, uint32_t to)
+{
+	uint32_t first = (uint32_t)hs_probing_node(probing->config, probing->config->first_node);
+	uint32_t n = 0;
+
+	for (uint32_t at = to; at != first; at = last[at]->from)
+		n++;
+	return n;
+}
+
+// Writes the entries of the nodes on the way to a node. Returns their number.
+static uint32_t find_way(struct controller_probing *probing, uint32_t to, struct hs_gpint_hop *hops)
+{
+	const struct probing_arc *last[HS_PROBING_NODES];
+
+	weigh(probing, true, last);
+	uint32_t n = count_hops(probing, last, to);
+	if (n > probing->way_room) {
+		weigh(probing, false, last);
+		n = count_hops(probing, last, to);
+	}
+	for (uint32_t i = n, at = to; i > 0; at = last[at]->from)
+		hops[--i] = (struct hs_gpint_hop){
+				.at = last[at]->from, .next_port = last[at]->port};
+	return n;
+}
+
+// Links up to a node that answered work; those to the path's first node may not.
+static void add_debts(struct controller_probing *probing, const struct probing_packet *packet)
+{
+	for (unsigned i = 0; i < packet->n_way && i + 1 < packet->n; i++) {
+		struct probing_arc *arc =
+				probing_find_arc(probing, packet->nodes[i], packet->nodes[i + 1]);
+		arc->debt += arc->debt < DEBT_MOST;
+	}
+}
+
+static void pay_debts(struct controller_probing *probing, const struct probing_packet *packet,
+		unsigned n_hops)
+{
+	for (unsigned i = 0; i + 1 < n_hops; i++)
+		probing_find_arc(probing, packet->nodes[i], packet->nodes[i + 1])->debt = 0;
+}
+
+// ---- packets that leave ----
+
+void probing_forget_packets(struct controller_probing *probing)
+{
+	for (unsigned i = 0; i < PROBING_IDS; i++) {
+		free(probing->packets[i]);
+		probing->packets[i] = NULL;
+	}
+}
+
+static size_t write_frame(struct controller_probing *probing, uint16_t id, uint32_t n)
+{
+	const struct hs_probing_config *config = probing->config;
+	struct hs_udp_front_settings settings = {
+			.dst_mac = {0x02, 0, 0, 0, 0, config->first_node},
+			.src_mac = {0x02, 0, 0, 0, 1, config->first_node},
+			.dst_port = config->packets.udp_port,
+			.dscp = config->packets.dscp,
+			.hop_limit = HOP_LIMIT,
+			.ipv4_checksum = true,
+	};
+	struct hs_udp_front front;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hs_gpint_hop *hop = &probing->hops[i];
+		uint8_t first = config->nodes[hop->at].first;
+		probing->entries[i] = (struct hs_probe_entry){.port = hop->next_port,
+				.first = (uint8_t)(first + hop->first),
+				.end = (uint8_t)(first + hop->end)};
+	}
+	memcpy(settings.src_ip, config->address + 12, 4);
+	memcpy(settings.dst_ip, config->address + 12, 4);
+	hs_udp_front_init(&front, &settings);
+	size_t bytes = hs_probe_stack_write(probing->frame + front.len, id,
+			(enum hs_probe_type)config->measure, probing->entries, (uint16_t)n);
+	hs_udp_front_write(&front, probing->frame, bytes, SOURCE_PORT);
+	return front.len + bytes;
+}
+
+// Sends a probe over the first n hops.
+static void send_packet(struct hs_controller *controller, uint16_t attempt, uint32_t n_way,
+		uint32_t n, bool knock)
+{
+	struct controller_probing *probing = controller->probing;
+	uint16_t id = probing->next_id;
+	struct probing_packet *packet = malloc(sizeof(*packet) + n);
+
+	if (!packet) {
+		probing->counters.not_sent++;
+		return;
+	}
+	*packet = (struct probing_packet){.attempt = attempt,
+			.knock = knock,
+			.n_way = (uint16_t)n_way,
+			.n = (uint16_t)n,
+			.sent_ns = controller_probing_ns(controller)};
+	for (uint32_t i = 0; i < n; i++)
+		packet->nodes[i] = (uint8_t)probing->hops[i].at;
+	free(probing->packets[id]);
+	probing->packets[id] = packet;
+	probing->next_id = (uint16_t)((id + 1) % PROBING_IDS);
+	add_debts(probing, packet);
+	size_t len = write_frame(probing, id, n);
+	if (!controller->output.probe || controller->output.probe(controller->output.context,
+							 probing->frame, len) < 0)
+		probing->counters.not_sent++;
+}
+
+void probing_send(void *context, uint16_t attempt, const struct hs_gpint_hop *hops, uint32_t n_hops)
+{
+	struct hs_controller *controller = context;
+	struct controller_probing *probing = controller->probing;
+	uint32_t n_way = find_way(probing, hops[0].at, probing->hops);
+
+	memcpy(probing->hops + n_way, hops, n_hops * sizeof(*hops));
+	send_packet(controller, attempt, n_way, n_way + n_hops, false);
+	if (n_way == 0 || n_hops == 1)
+		return;
+	probing->hops[n_way] = (struct hs_gpint_hop){.at = hops[0].at};
+	send_packet(controller, attempt, n_way, n_way + 1, true);
+	probing->knocks++;
+}
+
+// ---- packets that come ----
+
+// Whether these are the nodes that the packet was to visit, with the values that they were asked.
+static bool are_right(const struct controller_probing *probing, const struct probing_packet *packet,
+		const struct hs_probe_stack *stack)
+{
+	for (unsigned i = 0; i < stack->n_hops; i++) {
+		const struct hs_probing_node *node = &probing->config->nodes[packet->nodes[i]];
+		const uint8_t *values;
+		struct hs_probe_hop hop = hs_probe_stack_hop(stack, i, &values);
+		if (hop.node != node->id ||
+				(hop.n_values && hop.n_values != node->end - node->first))
+			return false;
+	}
+	return true;
+}
+
+static void keep_values(struct hs_controller *controller, const struct probing_packet *packet,
+		const struct hs_probe_stack *stack)
+{
+	struct controller_probing *probing = controller->probing;
+
+	for (unsigned i = packet->n_way; i < stack->n_hops; i++) {
+		struct probing_node *node = &probing->nodes[packet->nodes[i]];
+		const struct hs_probing_node *asked = &probing->config->nodes[packet->nodes[i]];
+		const uint8_t *values;
+		struct hs_probe_hop hop = hs_probe_stack_hop(stack, i, &values);
+		bool none = asked->end == asked->first;
+		if ((!hop.n_values && !none) || (node->session && packet->sent_ns < node->sent_ns))
+			continue;
+		for (unsigned v = 0; v < hop.n_values; v++)
+			node->values[v] = hs_be32_load(values + (size_t)v * HS_PROBE_VALUE_BYTES);
+		node->n_values = hop.n_values;
+		node->depth = hop.depth;
+		node->session = probing->counters.sessions + 1;
+		node->sent_ns = packet->sent_ns;
+		node->at_ns = controller_probing_ns(controller);
+	}
+}
+
+// Returns whether the hops and the entries that are left are those of the packet.
+static bool is_ours(const struct controller_probing *probing, const struct probing_packet *packet,
+		const struct hs_probe_stack *stack, bool copy)
+{
+	return stack->n_hops && stack->n_hops + stack->n_entries == packet->n &&
+	       (stack->n_entries > 0) == copy && stack->type == probing->config->measure &&
+	       are_right(probing, packet, stack);
+}
+
+static void take_data(struct hs_controller *controller, const struct probing_packet *packet,
+		const struct hs_probe_stack *stack, bool copy)
+{
+	struct controller_probing *probing = controller->probing;
+	enum hs_gpint_answer answer = packet->knock ? HS_GPINT_FEEDBACK
+				      : copy	    ? HS_GPINT_RECOVERED
+						    : HS_GPINT_DONE;
+
+	if (!is_ours(probing, packet, stack, copy)) {
+		probing->counters.malformed++;
+		return;
+	}
+	pay_debts(probing, packet, stack->n_hops);
+	if (stack->n_hops <= packet->n_way) // lost on its way: another attempt goes another one
+		return;
+	if (!packet->knock)
+		keep_values(controller, packet, stack);
+	hs_gpint_recovery_take(probing->recovery, controller_probing_ns(controller), answer,
+			packet->attempt,
+			packet->knock ? 0 : (uint32_t)(stack->n_hops - packet->n_way));
+}
+
+static void take_feedback(struct hs_controller *controller, const struct probing_packet *packet)
+{
+	if (packet->n_way == 0)
+		hs_gpint_recovery_take(controller->probing->recovery,
+				controller_probing_ns(controller), HS_GPINT_FEEDBACK,
+				packet->attempt, 0);
+}
+
+void hs_controller_probe_take(
+		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len)
+{
+	struct controller_probing *probing = controller->probing;
+	struct hs_packet packet;
+
+	if (!probing)
+		return;
+	controller_set_time(controller, now_ns);
+	hs_probe_parse(&probing->config->packets, frame, len, len, &packet);
+	if (!(packet.flags & HS_PACKET_ANY_TELEMETRY))
+		return;
+	probing->counters.received++;
+	if (!(packet.flags & HS_PACKET_TELEMETRY)) {
+		probing->counters.malformed++;
+		return;
+	}
+	const struct probing_packet *sent = probing->packets[hs_probe_id(frame, &packet)];
+	if (!sent || !probing->running) {
+		probing->counters.strange++;
+		return;
+	}
+	if (packet.trace_type == HS_PROBE_FEEDBACK) {
+		take_feedback(controller, sent);
+		return;
+	}
+	struct hs_probe_stack stack = hs_probe_stack_of(frame, &packet);
+	take_data(controller, sent, &stack, packet.trace_type == HS_PROBE_RECOVERY);
+}
