@@ -222,6 +222,26 @@ static int link_table(FILE *to, const json_t *result)
 	return rc;
 }
 
+// Of the sessions of a monitoring host.
+static int probing_table(FILE *to, const json_t *result)
+{
+	static const char *const columns[] = {"failed", "covered", "sent", "lost", "recovery",
+			"mean, ms", "max, ms", NULL};
+	static const char *const numbers[] = {"sessions_failed", "switches_covered", "probes_sent",
+			"probes_lost", "recovery_probes"};
+	const json_t *probing = json_object_get(result, "probing");
+	struct hs_text_table *table = begin("Sessions of probes", columns);
+
+	if (table && probing) {
+		number_cell(table, hs_outcome_number(probing, "sessions"), -1);
+		for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			number_cell(table, hs_outcome_number(probing, numbers[i]), -1);
+		number_cell(table, hs_outcome_number(probing, "elapsed_ns.mean") / 1e6, 3);
+		number_cell(table, hs_outcome_number(probing, "elapsed_ns.max") / 1e6, 3);
+	}
+	return finish(to, table);
+}
+
 static int mae_table(FILE *to, const json_t *result)
 {
 	struct hs_text_table *table = begin("All hops and ends", headers);
@@ -279,6 +299,7 @@ int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_
 	if (more)
 		fprintf(to, "\n%zu flows more are in the result (--json).\n", more);
 	rc = rc < 0 ? rc : trip_table(to, result);
+	rc = rc < 0 ? rc : probing_table(to, result);
 	rc = rc < 0 ? rc : link_table(to, result);
 	return rc < 0 ? rc : mae_table(to, result);
 }

@@ -101,6 +101,8 @@ static void (*const handlers[])(struct hs_lab *lab, const struct hs_lab_event *e
 		[LAB_LABEL_STEP] = lab_label_step,
 		[LAB_LABEL_TOLD] = lab_label_told,
 		[LAB_LABEL_CONFIRMED] = lab_label_confirmed,
+		[LAB_PROBE_ANSWER] = lab_probe_answer,
+		[LAB_MONITOR] = lab_monitor_due,
 };
 
 static void run_next(struct hs_lab *lab)
@@ -116,7 +118,7 @@ static void run_next(struct hs_lab *lab)
 // Returns whether nothing is under way.
 static bool is_quiet(const struct hs_lab *lab)
 {
-	bool quiet = !lab->in_flight && !lab->n_waiting && !lab->extras;
+	bool quiet = !lab->in_flight && !lab->n_waiting && !lab->extras && !lab_monitor_runs(lab);
 
 	for (uint32_t t = 0; quiet && t < lab->scenario->n_traffic; t++)
 		quiet = hs_event_timer_ns(&lab->queue, t) == HS_EVENT_NEVER;
@@ -212,6 +214,8 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 		rc = hs_measured_create(s, &lab->run.measured);
 	if (rc == 0)
 		rc = lab_make_label(lab);
+	if (rc == 0)
+		rc = lab_make_probing(lab, err);
 	return rc == 0 ? lab_make_net(lab, err) : rc;
 }
 
@@ -250,7 +254,8 @@ void hs_lab_destroy(struct hs_lab *lab)
 	if (!lab)
 		return;
 	for (size_t i = 0; i < lab->queue.n; i++) {
-		if (lab->queue.heap[i].kind == LAB_FRAME)
+		if (lab->queue.heap[i].kind == LAB_FRAME ||
+				lab->queue.heap[i].kind == LAB_PROBE_ANSWER)
 			rte_pktmbuf_free(lab->queue.heap[i].subject);
 		if (lab->queue.heap[i].kind == LAB_LABEL_DATAGRAM)
 			free(lab->queue.heap[i].subject);
@@ -258,6 +263,7 @@ void hs_lab_destroy(struct hs_lab *lab)
 	hs_event_queue_fini(&lab->queue);
 	lab_free_net(lab);
 	lab_free_label(lab);
+	lab_free_probing(lab);
 	hs_measured_destroy(lab->run.measured);
 	hs_truth_destroy(lab->run.truth);
 	json_decref(lab->run.audit);

@@ -61,7 +61,8 @@ static int place_link(struct hs_lab *lab, uint32_t link)
 	return 0;
 }
 
-// The ports of a node are its links in their order, then its hosts in theirs.
+// The ports of a node are its links in their order, then its hosts in theirs, then that to the
+// monitoring host.
 static int place_ports(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
@@ -72,12 +73,14 @@ static int place_ports(struct hs_lab *lab)
 		const struct hs_scenario_node *node = &s->nodes[i];
 		lab->nodes[i] = (struct lab_node){
 				.lab = lab, .scenario = node, .index = i, .ports = ports};
-		ports += node->n_links + node->n_hosts;
+		ports += node->n_links + node->n_hosts + s->probing.given;
 	}
 	for (uint32_t l = 0; rc == 0 && l < s->n_links; l++)
 		rc = place_link(lab, l);
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		lab->host_ports[h] = next_port(&lab->nodes[s->hosts[h].at], h);
+	for (uint32_t i = 0; s->probing.given && i < s->n_nodes; i++)
+		next_port(&lab->nodes[i], HS_NO_INDEX)->to_monitor = true;
 	for (size_t p = 0; rc == 0 && p < lab_ports(s); p++)
 		rc = lab_make_queue(&lab->ports[p]);
 	return rc;
@@ -89,7 +92,7 @@ static int open_port(struct lab_port *port)
 	const struct hs_scenario *s = node->lab->scenario;
 	struct hs_port_config config = {
 			.kind = HS_PORT_CUSTOM,
-			.side = port->out ? HS_SIDE_NETWORK : HS_SIDE_HOST,
+			.side = port->out || port->to_monitor ? HS_SIDE_NETWORK : HS_SIDE_HOST,
 			.mtu = s->mtu,
 			.rx_queues = 1,
 	};
@@ -100,7 +103,9 @@ static int open_port(struct lab_port *port)
 	config.queue_packets = rate.queue_packets;
 
 	snprintf(config.name, sizeof(config.name), "%s",
-			port->out ? port->peer->node->scenario->name : s->hosts[port->place].name);
+			port->to_monitor ? "monitor"
+			: port->out	 ? port->peer->node->scenario->name
+					 : s->hosts[port->place].name);
 	int rc = hs_port_open_custom(lab_port_rx, lab_port_tx, port, &config,
 			(uint16_t)(port - node->ports), 1, &port->port);
 	if (rc < 0)
@@ -126,6 +131,7 @@ static int make_node(struct lab_node *node, struct hs_error *err)
 	struct hs_node_config node_config;
 
 	lab_node_config(lab->scenario, node->index, &node_config);
+	lab_probe_config(node, &node_config);
 	snprintf(config.boot_id, sizeof(config.boot_id), "%016" PRIx64,
 			lab_seed(lab->scenario, "boot",
 					((uint64_t)node->restarts << 32) + node->index));

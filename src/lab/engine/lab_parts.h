@@ -5,6 +5,7 @@
 #include "lab.h"
 
 #include "event_queue.h"
+#include "gpint_recovery.h"
 #include "label_item.h"
 #include "lab_clock.h"
 #include "measured.h"
@@ -24,6 +25,7 @@
 #define LAB_PUNT_RING	64
 #define LAB_LATENESS_NS INT64_C(100000000) // a window of a monitor closes this long after its end
 #define LAB_FAR		UINT8_MAX	   // no path leads there
+#define LAB_PROBE	(HS_NO_INDEX - 1)  // the traffic of a packet of probes
 // The number of copies that one packet may become in a bridge before the lack of buffers is
 // noticed.
 #define LAB_SPARE_MBUFS 64
@@ -43,12 +45,15 @@ enum lab_event_kind {
 	LAB_LABEL_STEP,	     // of the controller
 	LAB_LABEL_TOLD,	     // index: node; subject: port and S
 	LAB_LABEL_CONFIRMED, // the same
+	LAB_PROBE_ANSWER,    // index: node; subject: mbuf; to the monitoring host
+	LAB_MONITOR,	     // a timer, only in a scenario with probes
 };
 
 struct lab_port {
 	struct lab_node *node;
-	struct lab_port *peer; // at the link's other end; NULL: a host port
+	struct lab_port *peer; // at the link's other end; NULL: a host port, or the monitor's
 	struct hs_link *out;   // what is sent goes into this; NULL: the same
+	bool to_monitor;       // the last port of a node, in a scenario with probes
 	uint64_t received;     // frames, since the node started
 	struct hs_port *port;  // NULL: its node is down
 	struct hs_queue_truth *queue; // that stands in the node; NULL: none
@@ -113,6 +118,7 @@ struct hs_lab {
 
 	uint64_t packets;
 	struct lab_label *label;     // NULL: the scenario has none
+	struct lab_probing *probing; // NULL: the scenario has none
 	struct hs_run run;	     // the counters so far
 };
 
@@ -125,7 +131,7 @@ static inline uint32_t lab_place_of(const struct lab_port *port)
 
 static inline size_t lab_ports(const struct hs_scenario *s)
 {
-	return 2 * s->n_links + s->n_hosts;
+	return 2 * s->n_links + s->n_hosts + (s->probing.given ? s->n_nodes : 0);
 }
 
 // Remembers the first failure, which ends the run. If the error is not set, the errno says it.
@@ -142,6 +148,11 @@ void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
 // Returns false if memory is out, which ends the run.
 bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, size_t index,
 		void *subject);
+
+static inline size_t lab_monitor_timer(const struct hs_lab *lab)
+{
+	return lab->scenario->n_traffic + 2 * lab->scenario->n_nodes;
+}
 
 static inline size_t lab_control_timer(const struct lab_node *node)
 {
@@ -209,6 +220,17 @@ void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event);
 // Teaches a bridge where every host is, before traffic reaches it.
 void lab_announce(struct lab_node *node);
 void lab_packets_header(FILE *file);
+// Returns a frame of no flow, or NULL: without memory, or too long, which ends the run.
+struct rte_mbuf *lab_make_frame(
+		struct hs_lab *lab, const void *bytes, uint32_t len, uint32_t traffic);
+// Makes a frame that a node sends one of probes.
+void lab_stamp_probe(const struct hs_lab *lab, struct rte_mbuf *m);
+// A frame is under way to the node of this port.
+void lab_put_under_way(struct hs_lab *lab, const struct lab_port *to, struct rte_mbuf *m,
+		int64_t arrives_ns);
+// Puts a frame, and its copy, on a link.
+void lab_put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
+		const struct hs_link_fate *fates, unsigned n);
 
 // ---- lab_queue.c: queues that stand in nodes ----
 
@@ -262,6 +284,36 @@ void lab_label_confirmed(struct hs_lab *lab, const struct hs_lab_event *event);
 // The node is back after a restart.
 void lab_label_back(const struct lab_node *node);
 int lab_label_end(struct hs_lab *lab);
+
+// ---- lab_probe.c: probes on the links, and between the nodes and the monitoring host. Only
+// lab_make_probing and lab_probe_config may be called in a scenario without ----
+
+int lab_make_probing(struct hs_lab *lab, struct hs_error *err);
+void lab_free_probing(struct hs_lab *lab);
+// Gives the node's ports their profile. The last port leads to the host.
+void lab_probe_config(const struct lab_node *node, struct hs_node_config *config);
+static inline bool lab_is_probe(const struct hs_packet_truth *packet_truth)
+{
+	return packet_truth->traffic == LAB_PROBE;
+}
+// A frame of probes is about to be polled by a node.
+void lab_probe_arrive(const struct lab_port *port, struct rte_mbuf *m);
+// Takes a frame that a node sends, unless it is none of probes.
+bool lab_probe_depart(const struct lab_port *port, struct rte_mbuf *m);
+// The host sends a probe to a node.
+void lab_probe_send(struct hs_lab *lab, uint16_t request_id, const struct hs_gpint_hop *hops,
+		uint32_t n_hops);
+void lab_probe_answer(struct hs_lab *lab, const struct hs_lab_event *event);
+
+// ---- lab_monitor.c: the monitoring host's sessions ----
+
+int lab_make_monitor(struct hs_lab *lab, struct hs_error *err);
+void lab_free_monitor(struct hs_lab *lab);
+void lab_monitor_due(struct hs_lab *lab, const struct hs_lab_event *event);
+// An answer came, from these nodes; of feedback none.
+void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t request_id,
+		const uint32_t *nodes, uint32_t n_nodes);
+bool lab_monitor_runs(const struct hs_lab *lab);
 
 // ---- lab_route.c ----
 

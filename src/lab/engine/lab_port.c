@@ -78,10 +78,15 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 	struct lab_node *node = port->node;
 
 	port->received++;
+	if (unlikely(lab_is_probe(rte_mbuf_to_priv(m)))) {
+		lab_probe_arrive(port, m);
+		poll_node(port, m);
+		return;
+	}
 	((struct hs_packet_truth *)rte_mbuf_to_priv(m))->came_ns = node->lab->now_ns;
 	hs_truth_arrive(node->lab->run.truth, rte_mbuf_to_priv(m), node->index, node->lab->now_ns,
 			lab_told_ns(node), rte_pktmbuf_pkt_len(m));
-	if (unlikely(node->has_queue))
+	if (unlikely(node->has_queue) && !node->lab->probing)
 		lab_queue_arrive(port, rte_mbuf_to_priv(m));
 	poll_node(port, m);
 }
@@ -130,6 +135,22 @@ static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32
 	packet_truth->bytes = len;
 	stamp(lab, m);
 	return m;
+}
+
+struct rte_mbuf *lab_make_frame(
+		struct hs_lab *lab, const void *bytes, uint32_t len, uint32_t traffic)
+{
+	return make_frame(lab, bytes, len, traffic, HS_NO_INDEX);
+}
+
+void lab_stamp_probe(const struct hs_lab *lab, struct rte_mbuf *m)
+{
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+
+	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
+	packet_truth->traffic = LAB_PROBE;
+	packet_truth->flow = HS_NO_INDEX;
+	stamp(lab, m);
 }
 
 static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_frame *frame)
@@ -266,10 +287,10 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 
 // ---- to links ----
 
-static void put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
+void lab_put_under_way(struct hs_lab *lab, const struct lab_port *to, struct rte_mbuf *m,
 		int64_t arrives_ns)
 {
-	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, port->peer - lab->ports, m)))
+	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, to - lab->ports, m)))
 		rte_pktmbuf_free(m);
 	else if (unlikely(++lab->in_flight > lab->scenario->mbufs))
 		no_buffer(lab);
@@ -293,7 +314,18 @@ static void put_copy_on_link(struct hs_lab *lab, const struct lab_port *port, st
 					packet_truth->n_stops * sizeof(packet_truth->stops[0]));
 	own->copy = true;
 	stamp(lab, copy);
-	put_on_link(lab, port, copy, arrives_ns);
+	lab_put_under_way(lab, port->peer, copy, arrives_ns);
+}
+
+void lab_put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
+		const struct hs_link_fate *fates, unsigned n)
+{
+	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
+		put_copy_on_link(lab, port, m, fates[1].arrives_ns);
+	if (fates[0].loss == HS_LINK_NOT_LOST)
+		lab_put_under_way(lab, port->peer, m, fates[0].arrives_ns);
+	else
+		rte_pktmbuf_free(m);
 }
 
 // Reads the frame as the node does that sends it by this port. Returns whether its telemetry makes
@@ -311,6 +343,10 @@ static inline bool parse(
 	if (likely(!profile->settings)) {
 		hs_flexint_parse(frame, len, frame_len, packet);
 		return packet->flags & HS_PACKET_TELEMETRY;
+	}
+	if (node->lab->probing) {
+		packet->flags = 0; // of other packets than probes
+		return false;
 	}
 	if (lab_parse_label(port, m, packet))
 		return false;
@@ -336,12 +372,7 @@ static void send_frame(struct hs_lab *lab, const struct lab_port *port, struct r
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)
 		write_line(lab, port, m, i > 0, telemetry ? &packet : NULL, &fates[i]);
-	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
-		put_copy_on_link(lab, port, m, fates[1].arrives_ns);
-	if (fates[0].loss == HS_LINK_NOT_LOST)
-		put_on_link(lab, port, m, fates[0].arrives_ns);
-	else
-		rte_pktmbuf_free(m);
+	lab_put_on_link(lab, port, m, fates, n);
 }
 
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
@@ -353,6 +384,8 @@ uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 	for (uint16_t i = 0; i < n; i++) {
 		if (unlikely(lab->polled && lab->polled->traffic == HS_NO_INDEX))
 			rte_pktmbuf_free(mbufs[i]);
+		else if (unlikely(lab->probing) && lab_probe_depart(p, mbufs[i]))
+			continue;
 		else if (p->out)
 			send_frame(lab, p, mbufs[i]);
 		else

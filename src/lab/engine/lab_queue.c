@@ -30,7 +30,7 @@ struct hs_queue_rate lab_queue_rate(const struct lab_port *port)
 	const struct hs_scenario *s = port->node->lab->scenario;
 	const struct hs_scenario_node *node = port->node->scenario;
 	const struct hs_scenario_link *link = port->out ? &s->links[port->place] : NULL;
-	struct hs_queue_rate rate = {.pps = node->rate_pps};
+	struct hs_queue_rate rate = {.pps = port->to_monitor ? 0 : node->rate_pps};
 
 	if (rate.pps)
 		rate.queue_packets = node->queue_packets;
@@ -43,10 +43,12 @@ struct hs_queue_rate lab_queue_rate(const struct lab_port *port)
 
 int lab_make_queue(struct lab_port *port)
 {
+	const struct hs_scenario *s = port->node->lab->scenario;
 	struct hs_queue_rate rate = lab_queue_rate(port);
 
-	port->node->has_queue |= rate.bps || rate.pps;
-	if (!rate.bps && !rate.pps)
+	// Nodes hold copies of probes, too. The model of a queue knows no packets that nodes make.
+	port->node->has_queue |= s->probing.given || rate.bps || rate.pps;
+	if (s->probing.given || (!rate.bps && !rate.pps))
 		return 0;
 	return hs_queue_truth_create(&rate, &port->queue);
 }

@@ -7,6 +7,7 @@
 #include "measured.h"
 #include "lab_metric.h"
 #include "label_truth.h"
+#include "probing_truth.h"
 #include "queue_truth.h"
 #include "scenario.h"
 #include "stream.h"
@@ -29,6 +30,7 @@ struct hs_run {
 	// NULL.
 	struct hs_queue_counts **queues;
 	struct hs_label_truth *label;		 // NULL: the scenario has none
+	const struct hs_probing_counts *probing; // NULL: the same
 	int64_t start_ns, end_ns;  // true time; end: of the traffic, before the network drains
 	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
 	bool partial;		   // interrupted

@@ -22,6 +22,7 @@ const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS] = {HS_LAB_NUMBERS(OF_KIND)};
 #define OF_FLAG(NAME, word, bit) {"flag." #word, HS_OVER_SUM, "flows", "flags." #word},
 #define OF_QUEUES(key, over) {"queues." #key, HS_OVER_##over, "queues", #key},
 #define OF_LABEL(path) {"label." path, HS_OVER_SUM, "run", "label." path},
+#define OF_PROBING(path) {"probing." path, HS_OVER_SUM, "run", "probing." path},
 #define OF_NODES(X, key) {"nodes." #key, HS_OVER_SUM, "nodes", #key},
 
 const struct hs_lab_metric hs_lab_metrics[] = {
@@ -65,6 +66,29 @@ const struct hs_lab_metric hs_lab_metrics[] = {
 	OF_LABEL("update_interval_ns.mean")
 	OF_LABEL("update_interval_ns.p99")
 	OF_LABEL("update_interval_ns.max")
+	OF_PROBING("paths")
+	OF_PROBING("sessions")
+	OF_PROBING("sessions_failed")
+	OF_PROBING("probes_sent")
+	OF_PROBING("probes_lost")
+	OF_PROBING("recovery_probes")
+	OF_PROBING("check_probes")
+	OF_PROBING("recovery_packets")
+	OF_PROBING("probes_lost_on_links")
+	OF_PROBING("switches")
+	OF_PROBING("switches_covered")
+	OF_PROBING("unavailable_links")
+	OF_PROBING("congested_links")
+	OF_PROBING("false_unavailable")
+	OF_PROBING("missed_unavailable")
+	OF_PROBING("values")
+	OF_PROBING("wrong_values")
+	OF_PROBING("max_probe_bytes")
+	OF_PROBING("elapsed_ns.mean")
+	OF_PROBING("elapsed_ns.max")
+	OF_PROBING("path_hops.min")
+	OF_PROBING("path_hops.mean")
+	OF_PROBING("path_hops.max")
 	{"altered_packets", HS_OVER_SUM, "traffic", "altered"},
 	{"delivered_ratio", HS_OVER_RATIO, "traffic"},
 	{"goodput_bps", HS_OVER_SUM, "traffic", "goodput_bps"},

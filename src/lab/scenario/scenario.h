@@ -192,6 +192,28 @@ struct hs_scenario_label {
 	struct hs_label_pro pro;
 };
 
+enum hs_scenario_planner {
+	HS_LAB_GPINT,
+	HS_LAB_EULER,
+};
+
+// GPINT: the monitoring host, with a link of its own to each node.
+struct hs_scenario_probing {
+	bool given;
+	enum hs_scenario_planner planner;
+	uint32_t paths; // k; 0: three for ten nodes
+	uint32_t mtu;	// of a probe's IP packet; 0: the scenario's
+	bool recovery;	// SQR in the nodes, and the recovery module at the host
+	bool adaptive;
+	uint32_t attempts;     // r_a
+	uint32_t concurrent;   // probes under way at once
+	int64_t feedback_ns;   // t_f, of the nodes too
+	int64_t resolution_ns; // t_ro
+	int64_t start_ns, period_ns;
+	int64_t wait_ns;  // without recovery: the length of a session that lacks a probe
+	int64_t delay_ns; // of the host's links
+};
+
 struct hs_scenario_expect {
 	char metric[64]; // exists: lab_metric.h has the table
 	// The name of a link, "e2e", "*" (every row must meet it), or "". "" means all rows
@@ -223,6 +245,7 @@ struct hs_scenario {
 	struct hs_config *profiles;	    // has those of the file; NULL: none
 	struct hs_in_band_settings in_band; // of every node
 	struct hs_scenario_label label;
+	struct hs_scenario_probing probing;
 	uint32_t clock_step_ms; // of every node
 	int64_t reroute_ns;	// shortest_path: time from a change of a link to new routes
 

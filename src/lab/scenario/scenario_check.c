@@ -239,5 +239,5 @@ int hs_draft_check_network(struct hs_draft *draft)
 		rc = check_service(draft, i);
 	for (uint32_t i = 0; i < scenario->n_hosts && rc == 0; i++)
 		rc = check_address(draft, i);
-	return rc ?: check_paths(draft);
+	return rc ?: check_paths(draft) ?: hs_draft_check_probing(draft);
 }

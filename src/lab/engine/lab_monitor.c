@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The monitoring host: it plans probes over the scenario's network, begins a session each period,
+// and compares what it says of links with the truth. With recovery, the recovery module of
+// lib/gpint runs the session. Without, a session ends when all probes are back, or after a time.
+#include "lab_probing.h"
+
+#include <rte_common.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hs_scenario_probing *config_of(const struct hs_lab *lab)
+{
+	return &lab->scenario->probing;
+}
+
+// ---- making ----
+
+static int make_plan(struct hs_lab *lab, struct hs_error *err)
+{
+	const struct hs_scenario_probing *config = config_of(lab);
+	struct lab_probing *probing = lab->probing;
+	const struct hs_gpint_wish wish = {
+			.paths = config->paths ? config->paths
+					       : hs_scenario_graph_paths(lab->scenario),
+			.mtu = config->mtu ? config->mtu : lab->scenario->mtu,
+			.seed = lab->scenario->seed,
+	};
+
+	int rc = (config->planner == HS_LAB_EULER ? hs_gpint_euler : hs_gpint_plan)(
+			&probing->network.graph, &wish, &probing->plan, err);
+	if (rc == -EINVAL)
+		hs_error_prefix(err, "probing");
+	return rc;
+}
+
+static void describe_plan(struct lab_probing *probing)
+{
+	const struct hs_gpint_plan *plan = &probing->plan;
+	struct hs_probing_counts *counts = &probing->counts;
+
+	counts->paths = plan->n_paths;
+	counts->switches = counts->switches_covered = plan->n_switches;
+	counts->min_hops = plan->min_hops;
+	counts->max_hops = plan->max_hops;
+	counts->mean_hops = (double)plan->sum_hops / plan->n_paths;
+}
+
+int lab_make_monitor(struct hs_lab *lab, struct hs_error *err)
+{
+	const struct hs_scenario_probing *config = config_of(lab);
+	struct lab_probing *probing = lab->probing;
+	const struct hs_gpint_recovery_config recovery = {
+			.feedback_ns = config->feedback_ns,
+			.resolution_ns = config->resolution_ns,
+			.attempts = config->attempts,
+			.concurrent = config->concurrent,
+			.adaptive = config->adaptive,
+	};
+
+	int rc = hs_scenario_graph_init(&probing->network, lab->scenario);
+	if (rc == 0)
+		rc = make_plan(lab, err);
+	if (rc == 0 && config->recovery)
+		rc = hs_gpint_recovery_create(&recovery, &probing->recovery);
+	if (rc == 0)
+		rc = hs_event_add_timer(&lab->queue, LAB_MONITOR, 0);
+	if (rc < 0)
+		return rc;
+	describe_plan(probing);
+	if (config->start_ns < lab->scenario->duration_ns)
+		hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
+				lab->run.start_ns + config->start_ns);
+	return 0;
+}
+
+void lab_free_monitor(struct hs_lab *lab)
+{
+	hs_gpint_recovery_destroy(lab->probing->recovery);
+	hs_gpint_plan_fini(&lab->probing->plan);
+	hs_scenario_graph_fini(&lab->probing->network);
+}
+
+bool lab_monitor_runs(const struct hs_lab *lab)
+{
+	return lab->probing && lab->probing->running;
+}
+
+// ---- the truth of links ----
+
+static bool is_dead(const struct lab_port *port)
+{
+	if (!port->node->node)
+		return true;
+	return port->out && (hs_link_config(port->out)->down || !port->peer->node->node);
+}
+
+static bool was_dead(const struct lab_port *port)
+{
+	return port->node->lab->probing->was_dead[port - port->node->lab->ports];
+}
+
+static void note_dead(struct hs_lab *lab)
+{
+	for (size_t p = 0; p < lab_ports(lab->scenario); p++)
+		lab->probing->was_dead[p] = is_dead(&lab->ports[p]);
+}
+
+// Paths use the lowest of parallel links.
+static const struct lab_port *port_between(const struct hs_lab *lab, uint32_t from, uint32_t to)
+{
+	const struct lab_port *port = lab->nodes[from].ports;
+
+	while (!port->out || port->peer->node->index != to)
+		port++;
+	return port;
+}
+
+static enum hs_gpint_state state_of(const struct lab_probing *probing, const struct lab_port *port)
+{
+	size_t n;
+	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(probing->recovery, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (links[i].from == port->node->index && links[i].to == port->peer->node->index)
+			return links[i].state;
+	return HS_GPINT_UNKNOWN;
+}
+
+static void count_false(struct hs_lab *lab)
+{
+	struct hs_probing_counts *counts = &lab->probing->counts;
+	size_t n;
+	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(lab->probing->recovery, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct lab_port *port = port_between(lab, links[i].from, links[i].to);
+		bool named = links[i].state == HS_GPINT_UNAVAILABLE;
+		counts->unavailable_links += named;
+		counts->congested_links += links[i].state == HS_GPINT_CONGESTED;
+		counts->false_unavailable += named && !is_dead(port) && !was_dead(port);
+	}
+	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++) {
+		const struct lab_port *port = &lab->nodes[i].ports[lab->nodes[i].n_ports - 1];
+		counts->false_unavailable += hs_gpint_recovery_switch(lab->probing->recovery, i) ==
+							     HS_GPINT_UNAVAILABLE &&
+					     !is_dead(port) && !was_dead(port);
+	}
+}
+
+static void count_missed(struct hs_lab *lab)
+{
+	struct lab_probing *probing = lab->probing;
+
+	for (uint32_t p = 0; p < probing->plan.n_paths; p++) {
+		const struct hs_gpint_path *path = &probing->plan.paths[p];
+		for (uint32_t i = 0; i + 1 < path->n_hops; i++) {
+			const struct hs_gpint_hop *hop = &path->hops[i];
+			const struct lab_port *port =
+					&lab->nodes[hop->at].ports[hop->next_port - 1];
+			if (is_dead(port) && was_dead(port))
+				probing->counts.missed_unavailable +=
+						state_of(probing, port) != HS_GPINT_UNAVAILABLE;
+		}
+	}
+}
+
+// ---- sessions ----
+
+static void send_probe(void *context, uint16_t request_id, const struct hs_gpint_hop *hops,
+		uint32_t n_hops)
+{
+	struct hs_lab *lab = context;
+
+	lab->probing->sent++;
+	lab->probing->returned[request_id] = false;
+	lab_probe_send(lab, request_id, hops, n_hops);
+}
+
+static void count_recovery(struct hs_lab *lab)
+{
+	struct lab_probing *probing = lab->probing;
+	const struct hs_gpint_session *session = hs_gpint_recovery_session(probing->recovery);
+
+	probing->counts.sessions_failed += session->failed;
+	probing->counts.recovery_probes += session->recovery;
+	probing->counts.check_probes += session->checks;
+	count_false(lab);
+	count_missed(lab);
+}
+
+static void end_session(struct hs_lab *lab)
+{
+	struct lab_probing *probing = lab->probing;
+	struct hs_probing_counts *counts = &probing->counts;
+	int64_t elapsed_ns =
+			(probing->recovery ? lab->now_ns : probing->newest_ns) - probing->began_ns;
+	uint64_t covered = 0;
+
+	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
+		covered += probing->covered[i];
+	counts->sessions++;
+	counts->probes_sent += probing->sent;
+	counts->probes_lost += probing->sent - probing->back;
+	counts->switches_covered = RTE_MIN(counts->switches_covered, covered);
+	counts->elapsed_sum_ns += elapsed_ns;
+	counts->elapsed_max_ns = RTE_MAX(counts->elapsed_max_ns, elapsed_ns);
+	if (probing->recovery)
+		count_recovery(lab);
+	else
+		counts->sessions_failed += probing->back < probing->sent;
+	probing->running = false;
+}
+
+static void send_all(struct hs_lab *lab)
+{
+	const struct hs_gpint_plan *plan = &lab->probing->plan;
+
+	for (uint32_t p = 0; p < plan->n_paths; p++) {
+		send_probe(lab, lab->probing->next_id, plan->paths[p].hops, plan->paths[p].n_hops);
+		lab->probing->next_id = (lab->probing->next_id + 1) % LAB_PROBE_IDS;
+	}
+}
+
+static void begin_session(struct hs_lab *lab)
+{
+	struct lab_probing *probing = lab->probing;
+
+	memset(probing->returned, true, sizeof(probing->returned));
+	memset(probing->covered, 0, lab->scenario->n_nodes * sizeof(*probing->covered));
+	note_dead(lab);
+	probing->running = true;
+	probing->began_ns = probing->newest_ns = lab->now_ns;
+	probing->sent = probing->back = 0;
+	if (!probing->recovery)
+		send_all(lab);
+	else if (hs_gpint_recovery_begin(probing->recovery, lab->now_ns, &probing->plan) < 0)
+		lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for a session");
+}
+
+static int64_t next_session_ns(const struct hs_lab *lab)
+{
+	const struct hs_scenario_probing *config = config_of(lab);
+	int64_t first_ns = lab->run.start_ns + config->start_ns;
+	int64_t periods = (lab->now_ns - first_ns) / config->period_ns + 1;
+	int64_t next_ns = first_ns + periods * config->period_ns;
+
+	return next_ns < lab->run.end_ns ? next_ns : HS_EVENT_NEVER;
+}
+
+// Does what is due, and sets the time of the next step.
+static void step(struct hs_lab *lab)
+{
+	struct lab_probing *probing = lab->probing;
+	const struct hs_scenario_probing *config = config_of(lab);
+	bool goes_on = probing->recovery
+				       ? hs_gpint_recovery_step(probing->recovery, lab->now_ns,
+							 send_probe, lab)
+				       : probing->back < probing->sent &&
+							 lab->now_ns < probing->began_ns +
+											 config->wait_ns;
+
+	if (!goes_on)
+		end_session(lab);
+	hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
+			!goes_on	    ? next_session_ns(lab)
+			: probing->recovery ? hs_gpint_recovery_next_ns(probing->recovery)
+					    : probing->began_ns + config->wait_ns);
+}
+
+void lab_monitor_due(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	(void)event;
+	if (!lab->probing->running)
+		begin_session(lab);
+	step(lab);
+}
+
+// Returns whether the nodes of an answer are those of the attempt's path.
+static bool is_of_path(const struct lab_probing *probing, uint16_t request_id,
+		const uint32_t *nodes, uint32_t n_nodes)
+{
+	uint32_t n;
+	const struct hs_gpint_hop *hops = hs_gpint_recovery_hops(probing->recovery, request_id, &n);
+
+	for (uint32_t i = 0; i < n_nodes; i++)
+		if (i >= n || hops[i].at != nodes[i])
+			return false;
+	return true;
+}
+
+void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t request_id,
+		const uint32_t *nodes, uint32_t n_nodes)
+{
+	struct lab_probing *probing = lab->probing;
+
+	// An answer of a session before.
+	if (!probing->running || (answer == HS_GPINT_DONE && probing->returned[request_id]))
+		return;
+	for (uint32_t i = 0; i < n_nodes; i++)
+		probing->covered[nodes[i]] = true;
+	if (answer == HS_GPINT_DONE) {
+		probing->returned[request_id] = true;
+		probing->newest_ns = lab->now_ns;
+		probing->back++;
+	}
+	if (probing->recovery && is_of_path(probing, request_id, nodes, n_nodes))
+		hs_gpint_recovery_take(probing->recovery, lab->now_ns, answer, request_id, n_nodes);
+	step(lab);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What lab_probe.c and lab_monitor.c share.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "lab_parts.h"
+
+#include "probe_profile.h"
+#include "probing_truth.h"
+#include "scenario_graph.h"
+
+#define LAB_PROBE_IDS (HS_PROBE_MAX_ID + 1)
+
+struct lab_probing {
+	struct hs_probing_counts counts;
+	struct hs_probe_profile *profiles; // of each node
+	uint32_t by_id[UINT8_MAX + 1];	   // indices of nodes
+	struct hs_scenario_graph network;
+	struct hs_gpint_plan plan;
+	struct hs_gpint_recovery *recovery; // NULL: without recovery
+	// The session.
+	bool running;
+	int64_t began_ns, newest_ns; // of a whole probe
+	uint32_t sent, back;
+	uint16_t next_id;
+	bool returned[LAB_PROBE_IDS]; // by request ID
+	bool *covered;		      // of each node: its values came
+	bool *was_dead;		      // of each port: nothing could leave by it at the begin
+};
