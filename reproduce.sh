@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 
 # Help, and papers whose systems are not implemented, need nothing.
 case " $* " in
-"  " | *" 000 "* | *" 003 "* | *" --check "* | *" --live "* | *" --plots "*)
+"  " | *" 000 "* | *" 001 "* | *" 002 "* | *" 003 "* | *" --check "* | *" --live "* | *" --plots "*)
 	install_packages "${RESULTS_PACKAGES[@]}"
 	build build
 	;;

@@ -142,7 +142,7 @@ part_lab() {
 	build build
 	counted "$PYTHON" tests/lab/run.py
 	counted "$PYTHON" tests/lab/run.py --general
-	counted "$PYTHON" tools/reproduce/run.py 000 003 --check
+	counted "$PYTHON" tools/reproduce/run.py 000 001 002 003 --check
 	build_asan
 	counted env ASAN_OPTIONS=detect_leaks=1 \
 		LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \

@@ -18,8 +18,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE))]
 
-MADE = ("000", "003")
-NOT_YET = {"001": "INT-label", "002": "GPINT with SQR", "004": "INT over Geneve and VXLAN-GPE"}
+MADE = ("000", "001", "002", "003")
+NOT_YET = {"004": "INT over Geneve and VXLAN-GPE"}
 
 
 def module_of(paper):

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paper 002, GPINT with SQR: figures 8 to 15, by the lab's runs.
+
+docs/results/002.json keeps the numbers. The document and the figures are made only from them.
+"""
+
+import concurrent.futures
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
+RESULTS = os.path.join(ROOT, "docs", "results")
+sys.path[:0] = [HERE]
+
+SEEDS = (1, 2, 3, 4, 5)
+STUDENT_95 = 2.776  # of five seeds: the confidence interval of a mean is this times s / root(5)
+SIZES = (20, 60, 100)
+FLOWS = 60
+LOADS = {"low": 10_000, "high": 14_000}  # packets/s
+BUSY = 0.9  # of what the ports with most packets serve, at low load
+LOSSES = (0.05, 0.1, 0.2)
+TUNED = {"t_f_s": 0.4, "r_a": 2}
+# By the paper's names: the paths for ten switches, or Euler's, and what else differs.
+METHODS = {
+    "GPINT-2": {"tenths": 2}, "GPINT-3": {"tenths": 3}, "GPINT-5": {"tenths": 5},
+    "Euler": {"planner": "euler"}, "poller": {"tenths": 10},
+    "GPINT-3-FT": {"tenths": 3, **TUNED}, "GPINT-3 adaptive": {"tenths": 3, "adaptive": True, **TUNED},
+}
+WITHOUT = ("GPINT-2", "GPINT-3", "GPINT-5", "Euler", "poller")
+WITH = (*WITHOUT, "GPINT-3-FT")
+DEGRADED = ("GPINT-3-FT", "GPINT-3 adaptive", "poller")
+COUNTED = ("sessions", "sessions_failed", "probes_sent", "probes_lost", "false_unavailable",
+           "missed_unavailable", "wrong_values")
+
+
+# ---- the lab ----
+
+
+def scenario(name, seed, size, load, rate_pps, method=None, recovery=True, loss=0):
+    """The scenario of the paper's setup with other values. Without a method, ports serve every packet, and
+    packets come at regular times: this tells how many flows each port has."""
+    with open(os.path.join(ROOT, "config", "lab", "gpint-low.json"), encoding="utf-8") as f:
+        made = json.load(f)
+    made.update(name=name, seed=seed, expect=[], duration_s=13 if load == "high" else 4.5)
+    made["topology"].update(n=size, seed=seed, hosts=min(size, FLOWS),
+                            node={"rate_pps": rate_pps, "queue_packets": 1000})
+    made["topology"]["link"]["loss_ratio"] = loss
+    made["traffic"][0]["rate_pps"] = round(LOADS[load] / FLOWS, 6)
+    if not method:
+        del made["probing"], made["topology"]["node"], made["topology"]["link"]["profile"]
+        made["traffic"][0]["type"] = "constant"
+        made["duration_s"] = 1
+        return made
+    changes = dict(METHODS[method])
+    tenths = changes.pop("tenths", None)
+    made["probing"] = {"mtu": 2200, "recovery": recovery, "wait_s": 3, "period_s": 0.5,
+                       "start_s": 9 if load == "high" else 1, **changes}
+    if tenths:
+        made["probing"]["k"] = tenths * size // 10
+    return made
+
+
+def run_lab(made, folder):
+    path, out = (os.path.join(folder, made["name"] + end) for end in (".json", ".out"))
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(made, f)
+    done = subprocess.run([os.path.join(BUILD, "apps", "hopsight-lab"), "run", path, "--quiet",
+                           "--json", out], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{made['name']}: hopsight-lab ended with {done.returncode}: {done.stderr}")
+    with open(out, encoding="utf-8") as f:
+        result = json.load(f)
+    os.unlink(out)
+    return result
+
+
+def rate_of(seed, size, folder):
+    """What a port serves, so that low load is BUSY of it where most flows meet."""
+    result = run_lab(scenario(f"flows-{size}-{seed}", seed, size, "low", 0), folder)
+    flow_pps = LOADS["low"] / FLOWS
+    flows = round(max(link["sent_packets"] for link in result["links"]) / flow_pps)
+    return round(flows * flow_pps / BUSY)
+
+
+def numbers_of(result):
+    probing = result["probing"]
+    sent = sum(entry["sent"] for entry in result["traffic"])
+    delivered = sum(entry["delivered"] for entry in result["traffic"])
+    begun = probing["paths"] * probing["sessions"]
+    return {"loss": 1 - delivered / sent, "probes": probing["probes_sent"] / probing["sessions"],
+            "lost": probing["probes_lost"] / probing["probes_sent"],
+            "failed": probing["sessions_failed"] / probing["sessions"],
+            "elapsed": probing["elapsed_ns"]["mean"] / 1e9, "longest": probing["elapsed_ns"]["max"] / 1e9,
+            "recovery": probing["recovery_probes"] / begun,
+            "recovered": probing["recovery_probes"] / probing["sessions"],
+            "hops": probing["path_hops"]["max"], "bytes": probing["max_probe_bytes"],
+            **{key: probing[key] for key in COUNTED}}
+
+
+def mean_of(values):
+    """The mean and the half of its 95 % confidence interval."""
+    spread = statistics.stdev(values)
+    return [round(statistics.fmean(values), 6),
+            round(STUDENT_95 * spread / math.sqrt(len(values)), 6)]
+
+
+def summed(runs):
+    made = {key: mean_of([run[key] for run in runs]) for key in runs[0] if key not in COUNTED}
+    made.update({key: sum(run[key] for run in runs) for key in COUNTED})
+    made["longest"] = max(run["longest"] for run in runs)
+    return made
+
+
+def points():
+    """Every point: its name, and what it is of."""
+    for size in SIZES:
+        for load in LOADS:
+            for recovery, methods in ((False, WITHOUT), (True, WITH)):
+                for method in methods:
+                    yield (f"{method}, {load}, {'on' if recovery else 'off'}, {size}",
+                           {"size": size, "load": load, "method": method, "recovery": recovery})
+    for loss in LOSSES:
+        for recovery, methods in ((False, ("GPINT-3", "poller")), (True, DEGRADED)):
+            for method in methods:
+                yield (f"{method}, {loss}, {'on' if recovery else 'off'}",
+                       {"size": 100, "load": "high", "method": method, "recovery": recovery, "loss": loss})
+
+
+def run_points(wanted):
+    with tempfile.TemporaryDirectory(prefix="hs-002-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(2) as pool:
+        sizes = sorted({of["size"] for _, of in wanted})
+        rates = {(seed, size): pool.submit(rate_of, seed, size, folder) for seed in SEEDS for size in sizes}
+        rates = {key: rate.result() for key, rate in rates.items()}
+        made = {(i, seed): pool.submit(run_lab, scenario(
+            f"point-{i}-{seed}", seed, rate_pps=rates[seed, of["size"]], **of), folder)
+                for i, (_, of) in enumerate(wanted) for seed in SEEDS}
+        return {name: summed([numbers_of(made[i, seed].result()) for seed in SEEDS])
+                for i, (name, _) in enumerate(wanted)}
+
+
+# ---- the document ----
+
+
+def table(*rows):
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
+
+
+def percent(value):
+    return f"{100 * value[0]:.2f} ± {100 * value[1]:.2f}"
+
+
+def seconds(value):
+    return f"{value[0]:.3f} ± {value[1]:.3f}"
+
+
+def count(value):
+    return f"{value[0]:.1f} ± {value[1]:.1f}"
+
+
+def by_size(runs, load, state, methods, key, write):
+    return table(["switches", *methods],
+                 *([size, *(write(runs[f"{method}, {load}, {state}, {size}"][key]) for method in methods)]
+                   for size in SIZES))
+
+
+def by_loss(runs, columns):
+    return table(["loss of links", *(title for title, *_ in columns)],
+                 *([f"{100 * loss:.0f} %", *(write(runs[f"{method}, {loss}, {state}"][key])
+                                             for _, method, state, key, write in columns)]
+                   for loss in LOSSES))
+
+
+TEXT = """# GPINT with SQR (paper 002)
+
+`./reproduce.sh 002` makes this page. Nodes of Hopsight run the real data path in the lab, in virtual time: source-routed probes,
+feedback, held copies and recovery packets beside {flows} flows of IPv4 packets between random pairs of hosts (Poisson). Networks are
+small worlds (Watts and Strogatz, k = 4, β = 0.1). A run is repeated with {seeds} seeds, which also draw the network; ± is the half
+of the 95 % confidence interval of the mean. The paper has 20 repeats of 10 sessions; here a run has at most 8.
+
+What differs from the paper: the rate of service is that of each port and not of a whole switch, so that only the ports where most
+flows meet are above 100 % at high load. The rate is such that these ports are at 90 % with 10,000 packets/s. Each port's queue has
+1,000 packets, and at high load sessions begin after 9 s, when these queues are full. The monitoring host has a link of 1 ms to each switch, which loses nothing; a poller's probes therefore meet no queue,
+while SNMP in the paper crosses the network. t_f is 1.5 s and r_a is 10 unless the name says FT (0.4 s and 2) or *adaptive*.
+The paper's numbers are those of its text, because its figures have no tables.
+
+With recovery, {sessions} sessions ran and {failed} failed. The values that probes brought differed from the frames that had come to
+the ports in {wrong_values} hops. {false} links or switches that were up were named unavailable, {false_adaptive} of them by the
+adaptive host.
+
+{unmet}
+## Figure 8: loss of packets
+
+Paper: nearly 0 % at 10,000 packets/s; losses at 14,000; recovery adds 1 to 2 points. GPINT-3, %:
+
+{eight}
+## Figure 9: probes that were lost, without recovery
+
+Paper: at most 2 % at low load; at high load up to 15 % for Euler and at most 5 % for GPINT. In %, low load:
+
+{nine_low}
+High load:
+
+{nine_high}
+## Figures 10 and 11: sessions without recovery
+
+Paper: GPINT is the fastest; Euler fails in up to 10 % of the sessions at low load. At high load GPINT fails in less than 40 %.
+Seconds until the last probe was back, low load:
+
+{ten_elapsed}
+Failed sessions at low load, %:
+
+{ten_failed}
+Seconds at high load:
+
+{eleven_elapsed}
+Failed sessions at high load, %:
+
+{eleven_failed}
+![seconds without and with recovery](002-figure-11.svg)
+
+## Figure 12: links that lose, without recovery
+
+100 switches, high load. Paper: at 5 %, failed sessions rise from 45 to 80 % and lost probes from 2.5 to 20 %.
+
+{twelve}
+## Figure 13: low load with recovery
+
+Paper: at most 0.15 s more than without recovery; Euler up to 1.6 s. Seconds:
+
+{thirteen}
+Recovery probes, % of the probes of the plan; paper: as many as were lost in figure 9, Euler 5 to 6 %:
+
+{thirteen_probes}
+## Figure 14: high load with recovery
+
+Paper: GPINT takes 0.1 s more than SNMP, tuned less than SNMP; Euler up to 10 s. Seconds:
+
+{fourteen}
+The longest session of Euler took {longest:.1f} s. Recovery probes, % of the probes of the plan:
+
+{fourteen_probes}
+## Figure 15: links that lose, with recovery
+
+100 switches, high load, 30 paths. Paper: some 30 probes in all at 5 % and 42 at 20 %, of which 25 are those of the plan. *Again* is
+the number of recovery probes of a session; *all* has the plan's probes and those over one suspect link, too.
+
+{fifteen}
+![seconds and recovery probes by loss](002-figure-15.svg)
+"""
+
+
+def with_recovery(runs):
+    return {name: run for name, run in runs.items() if ", on" in name}
+
+
+def document(numbers):
+    runs = numbers["runs"]
+    on = with_recovery(runs)
+    unmet = [*wrong_in(numbers), *differs_in(numbers)]
+    lists = {
+        "nine_low": ("low", "off", WITHOUT, "lost", percent), "nine_high": ("high", "off", WITHOUT, "lost", percent),
+        "ten_elapsed": ("low", "off", WITHOUT, "elapsed", seconds),
+        "ten_failed": ("low", "off", WITHOUT, "failed", percent),
+        "eleven_elapsed": ("high", "off", WITHOUT, "elapsed", seconds),
+        "eleven_failed": ("high", "off", WITHOUT, "failed", percent),
+        "thirteen": ("low", "on", WITH, "elapsed", seconds),
+        "thirteen_probes": ("low", "on", WITH, "recovery", percent),
+        "fourteen": ("high", "on", WITH, "elapsed", seconds),
+        "fourteen_probes": ("high", "on", WITH, "recovery", percent),
+    }
+    return TEXT.format(
+        flows=FLOWS, seeds=len(SEEDS), sessions=sum(run["sessions"] for run in on.values()),
+        failed=sum(run["sessions_failed"] for run in on.values()),
+        wrong_values=sum(run["wrong_values"] for run in runs.values()),
+        false=sum(run["false_unavailable"] for run in on.values()),
+        false_adaptive=sum(run["false_unavailable"] for name, run in on.items() if "adaptive" in name),
+        unmet="These statements of the paper do not hold here:\n\n" + "".join(f"- {one}\n" for one in unmet)
+        if unmet else "All statements that this page checks hold.\n",
+        eight=table(["switches", *(f"{load}, {'with' if state == 'on' else 'without'} recovery"
+                                   for load in LOADS for state in ("off", "on"))],
+                    *([size, *(percent(runs[f"GPINT-3, {load}, {state}, {size}"]["loss"])
+                               for load in LOADS for state in ("off", "on"))] for size in SIZES)),
+        longest=max(runs[f"Euler, high, on, {size}"]["longest"] for size in SIZES),
+        twelve=by_loss(runs, [("packets lost, %", "GPINT-3", "off", "loss", percent),
+                              ("failed sessions, %, GPINT-3", "GPINT-3", "off", "failed", percent),
+                              ("poller", "poller", "off", "failed", percent),
+                              ("lost probes, %, GPINT-3", "GPINT-3", "off", "lost", percent)]),
+        fifteen=by_loss(runs, [(f"{what}, {method}", method, "on", key, write) for method in DEGRADED
+                               for what, key, write in (("s", "elapsed", seconds), ("again", "recovered", count),
+                                                        ("all", "probes", count))]),
+        **{name: by_size(runs, *of) for name, of in lists.items()})
+
+
+def differs_in(numbers):
+    """Yields statements of the paper that depend on what differs, and do not hold here."""
+    runs = numbers["runs"]
+    euler, gpint = (runs[f"{method}, high, off, 100"]["lost"][0] for method in ("Euler", "GPINT-3"))
+    if euler <= gpint:
+        yield f"Euler loses more probes than GPINT-3 at high load ({100 * euler:.2f} and {100 * gpint:.2f} %)"
+    behind = max(runs[f"GPINT-3-FT, high, on, {size}"]["elapsed"][0]
+                 - runs[f"poller, high, on, {size}"]["elapsed"][0] for size in SIZES)
+    if behind > 0.1:
+        yield f"GPINT-3-FT is at most 0.1 s behind the poller at high load ({behind:.2f} s)"
+    probes = [runs[f"GPINT-3 adaptive, {loss}, on"]["probes"][0] for loss in (0.05, 0.2)]
+    if probes[0] > 30 or probes[1] > 42:
+        yield f"30 probes in all at 5 % and 42 at 20 % ({probes[0]:.0f} and {probes[1]:.0f}, of which 30 are the plan's)"
+
+
+def wrong_in(numbers):
+    """Yields what does not show what it must."""
+    runs = numbers["runs"]
+    gpint = ("GPINT-2", "GPINT-3", "GPINT-5")
+
+    def most(load, state, key, methods=gpint):
+        return max(runs[f"{method}, {load}, {state}, {size}"][key][0] for method in methods for size in SIZES)
+
+    must = {
+        "no session fails with recovery": not any(run["sessions_failed"] for run in with_recovery(runs).values()),
+        "values are those of the registers": not any(run["wrong_values"] for run in runs.values()),
+        "no dead link is missed": not any(run["missed_unavailable"] for run in runs.values()),
+        "without loss of links, and by the adaptive host, no link that works is named": not any(
+            run["false_unavailable"] for name, run in runs.items()
+            if "adaptive" in name or name.split(", ")[1] in LOADS),
+        "GPINT loses at most 2 % of the probes at low load": most("low", "off", "lost") <= 0.02,
+        "GPINT loses at most 5 % of the probes at high load": most("high", "off", "lost") <= 0.05,
+        "fewer than 40 % of GPINT's sessions fail at high load": most("high", "off", "failed") < 0.4,
+        "GPINT is faster than Euler": all(
+            runs[f"{method}, {load}, off, 100"]["elapsed"][0] < runs[f"Euler, {load}, off, 100"]["elapsed"][0]
+            for method in gpint for load in LOADS),
+        "recovery adds at most 0.15 s at low load": all(
+            runs[f"{method}, low, on, {size}"]["elapsed"][0]
+            <= runs[f"{method}, low, off, {size}"]["elapsed"][0] + 0.15 for method in gpint for size in SIZES),
+        "sessions fail more often at 5 % loss of links": runs["GPINT-3, 0.05, off"]["failed"][0]
+            > runs["GPINT-3, high, off, 100"]["failed"][0],
+        "at most 30 recovery probes at 5 %": runs["GPINT-3 adaptive, 0.05, on"]["recovered"][0] <= 30,
+        "at most 42 recovery probes at 20 %": runs["GPINT-3 adaptive, 0.2, on"]["recovered"][0] <= 42,
+        "probes have at most 2,200 bytes": all(run["bytes"][0] <= 2200 for run in runs.values()),
+    }
+    yield from (what for what, holds in must.items() if not holds)
+
+
+def path_of(name):
+    return os.path.join(RESULTS, name)
+
+
+def draw(numbers):
+    import figures  # pylint: disable=import-outside-toplevel
+    runs = numbers["runs"]
+
+    def sizes(load, state, methods):
+        return {method: (SIZES, [runs[f"{method}, {load}, {state}, {size}"]["elapsed"][0] for size in SIZES])
+                for method in methods}
+
+    def losses(key):
+        return {method: ([100 * loss for loss in LOSSES],
+                         [runs[f"{method}, {loss}, on"][key][0] for loss in LOSSES]) for method in DEGRADED}
+
+    names = ("GPINT-3", "GPINT-5", "Euler", "poller")
+    figures.lines(path_of("002-figure-11.svg"), [
+        ("without recovery, s", "switches", sizes("high", "off", names)),
+        ("with recovery, s", "switches", sizes("high", "on", names))])
+    figures.lines(path_of("002-figure-15.svg"), [
+        ("s", "loss of links, %", losses("elapsed")),
+        ("recovery probes of a session", "loss of links, %", losses("recovered"))])
+
+
+def write(_live):
+    numbers = json.loads(json.dumps({"runs": run_points(list(points()))}))
+    for wrong in wrong_in(numbers):
+        print(f"002: does not hold: {wrong}", file=sys.stderr)
+    with open(path_of("002.json"), "w", encoding="utf-8") as f:
+        json.dump(numbers, f, separators=(",", ":"))
+        f.write("\n")
+    with open(path_of("002.md"), "w", encoding="utf-8") as f:
+        f.write(document(numbers))
+    draw(numbers)
+    print("docs/results/002.md is written", file=sys.stderr)
+    return 1 if any(wrong_in(numbers)) else 0
+
+
+def check():
+    """A fresh run of one point shows what is committed."""
+    with open(path_of("002.json"), encoding="utf-8") as f:
+        numbers = json.load(f)
+    with open(path_of("002.md"), encoding="utf-8") as f:
+        same = f.read() == document(numbers)
+    again = [point for point in points() if point[0] == "GPINT-3, low, on, 20"]
+    fresh = json.loads(json.dumps(run_points(again)))
+    failures = {
+        "002.md is made of 002.json": "" if same else "run ./reproduce.sh 002",
+        "20 switches at low load are what the lab shows":
+            "" if all(numbers["runs"][name] == run for name, run in fresh.items()) else str(fresh),
+        "the numbers show what they must": "; ".join(wrong_in(numbers)),
+    }
+    for name, wrong in failures.items():
+        print(f"{'FAIL' if wrong else 'PASS'} reproduce 002: {name}{': ' + wrong if wrong else ''}")
+    return 1 if any(failures.values()) else 0
