@@ -14,7 +14,7 @@ except ImportError:
 FOLDER = os.path.join(ROOT, "docs", "schema")
 _BASE = f"file://{FOLDER}/"
 # A controller gathers the answers of its nodes to these.
-_GATHERED = {"int_get", "ports_get", "drops_get", "stats_get", "audit"}
+_GATHERED = {"int_get", "ports_get", "drops_get", "stats_get", "audit", "explain", "label_set"}
 _BESIDE = {"id", "dry_run", "if_generation"}
 _files = {}
 _validators = {}

@@ -64,6 +64,13 @@ static json_t *describe_map(const struct hs_schema_field *field, bool printed)
 			(json_int_t)field->max, "additionalProperties", item);
 }
 
+// Of JSON that is printed as it is. The items of a map have names.
+static json_t *describe_list_or_map(const struct hs_schema_field *field, bool printed)
+{
+	return field->list->name_bytes ? describe_map(field, printed)
+				       : describe_list(field, printed);
+}
+
 static json_t *describe_object(const struct hs_schema_field *fields, bool printed);
 
 static json_t *describe_value(const struct hs_schema_field *field, bool printed)
@@ -112,7 +119,7 @@ static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 	case HS_SCHEMA_CUSTOM:
 		return field->items    ? json_pack("{s:s, s:o}", "type", "array", "items",
 							 describe_object(field->items, printed))
-		       : field->list   ? describe_list(field, printed)
+		       : field->list   ? describe_list_or_map(field, printed)
 		       : field->fields ? describe_object(field->fields, printed)
 				       : json_object();
 	case HS_SCHEMA_MEMBERS:

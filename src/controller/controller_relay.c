@@ -96,10 +96,10 @@ static const struct hs_schema_field failure_fields[] = {
 const struct hs_schema_field controller_gathered_fields[] = {
 		GATHERED(JSON, errors, "of nodes that answered with an error, by name",
 				.optional = true,
-				.list =
-						&(const struct hs_schema_list){
-								.item = {.kind = HS_SCHEMA_OBJECT,
-										.fields = failure_fields}}),
+				.list = &(const struct
+						hs_schema_list){.item = {.kind = HS_SCHEMA_OBJECT,
+										.fields = failure_fields},
+						.name_bytes = HS_CONTROLLER_NAME_BYTES}),
 		GATHERED(JSON, unreachable, "names of nodes that did not answer", .optional = true,
 				.shape = "{'type': 'array', 'items': {'type': 'string'}}"),
 		GATHERED(BOOL, ok, "of an audit: whether everything adds up at all nodes",

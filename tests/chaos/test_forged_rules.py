@@ -133,7 +133,7 @@ def write_key(workspace):
     return path
 
 
-@test(limit_s=60 + 2 * SECONDS)
+@test(limit_s=60 + 2 * SECONDS, alone=True)
 def a_domain_with_a_key_takes_none_of_them(workspace):
     need()
     chain = Chain(workspace, nodes=2, link="veth",

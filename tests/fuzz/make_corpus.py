@@ -12,6 +12,8 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
+LABEL_VECTORS = os.path.join(HERE, "..", "golden", "label", "vectors.json")
+PROBE_VECTORS = os.path.join(HERE, "..", "golden", "probe", "vectors.json")
 INT_VECTORS = os.path.join(HERE, "..", "golden", "int", "vectors.json")
 PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 200, "block": 4, "take": 12}
 
@@ -272,6 +274,31 @@ def int_packets(root):
                       choice + bytes.fromhex(frame))
 
 
+def labelled_packets(root):
+    """Writes packets of every fifth vector of INT-label, and one datagram to a controller."""
+    with open(LABEL_VECTORS, encoding="ascii") as file:
+        cases = json.load(file)
+    for i, case in enumerate(cases[::5]):
+        choice = bytes((case["max_hops"], case["specific"], 50 + i % 128))
+        slug = re.sub("[^a-z0-9]+", "-", case["name"].lower()).strip("-")
+        for kind, text in (("plain", case["plain"]), ("hop", case["hops"][-1]["frame"]),
+                           ("export", case["export"] if i % 4 == 0 else None)):
+            if text:
+                write(os.path.join(root, "fuzz_label"), f"{slug}-{kind}", choice + bytes.fromhex(text))
+
+
+def probes(root):
+    """Writes the packets of every seventh vector of probes."""
+    with open(PROBE_VECTORS, encoding="ascii") as file:
+        cases = json.load(file)
+    for i, case in enumerate(cases[::7]):
+        slug = re.sub("[^a-z0-9]+", "-", case["name"].lower()).strip("-")
+        for kind, text in (("start", case["start"]), ("hop", case["hops"][0]["frame"] if case["hops"] else None),
+                           ("feedback", case["feedback"]), ("recovery", case["recovery"])):
+            if text:
+                write(os.path.join(root, "fuzz_probe"), f"{slug}-{kind}", bytes((i, 40 + i)) + bytes.fromhex(text))
+
+
 def write(folder, name, data):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as file:
@@ -302,6 +329,8 @@ def main():
     reports(root)
     collected(root)
     int_packets(root)
+    labelled_packets(root)
+    probes(root)
 
 
 if __name__ == "__main__":

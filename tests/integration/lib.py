@@ -25,9 +25,9 @@ from netlab import Chain, Host, Node, Refused, iface, memif, pcap, rule, veth  #
 from workspace import InNamespace, run  # noqa: E402,F401
 
 _ETH_P_ALL = 3
-_PACKET_OUTGOING = 4
-_SO_RCVBUFFORCE = 33
-_SO_TIMESTAMPNS = 35
+PACKET_OUTGOING = 4
+SO_RCVBUFFORCE = 33
+SO_TIMESTAMPNS = 35
 
 
 # What a node or controller says in any of these tests is what docs/schema says: the first messages of
@@ -76,8 +76,8 @@ class RawPort:
     def __init__(self, namespace, interface):
         with InNamespace(namespace):
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-            self.socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 64 << 20)
-            self.socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+            self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+            self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
             self.socket.bind((interface, _ETH_P_ALL))
         self.namespace = namespace
 
@@ -94,10 +94,10 @@ class RawPort:
             if left <= 0 or not select.select([self.socket], [], [], left)[0]:
                 return None
             frame, controls, _, sender = self.socket.recvmsg(65536, 256)
-            if sender[2] == _PACKET_OUTGOING:
+            if sender[2] == PACKET_OUTGOING:
                 continue
             for level, kind, data in controls:
-                if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPNS:
+                if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
                     seconds, ns = struct.unpack("qq", data)
                     return frame, seconds * 1000000000 + ns
             return frame, 0
@@ -161,6 +161,21 @@ class Subscriber:
             node.call("node_get")
 
 
+def ring_node(workspace, node_id=3, **config):
+    """A node that needs no interfaces."""
+    ring_ports = [{"name": name, "devargs": f"net_ring{i}", "side": side}
+                  for i, (name, side) in enumerate((("in", "host"), ("out", "network")))]
+    return Node(workspace, node_id, ring_ports, **config)
+
+
+def labelling_node(workspace, node_id):
+    """A node that needs no interfaces and labels."""
+    node = ring_node(workspace, node_id, profiles={"lb": {"method": "label"}},
+                     export=[{"format": "label", "to": "127.0.0.1:32767"}])
+    node.config["ports"][1]["profile"] = "lb"
+    return node
+
+
 def ports(node):
     """Returns the counters of a node's ports by name."""
     return {port["name"]: port for port in node.call("ports_get")["ports"]}
@@ -204,3 +219,10 @@ def quiet(node, limit_s=5):
 def events(node, kind=None, since=0):
     listed = node.call("events", since=since)["events"]
     return [e for e in listed if kind is None or e["kind"] == kind]
+
+
+def reasons(node, ns_id):
+    """What explain says of a rule, without what the machine's clock adds, by the words for scripts."""
+    found = {one["reason"]: one for one in node.call("explain", ns_id=ns_id)["reasons"]}
+    found.pop("clock", None)
+    return found

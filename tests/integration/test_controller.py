@@ -489,7 +489,8 @@ def the_controller_of_the_documentation_works_as_it_stands(workspace):
         lines = f.read().splitlines()
     check(len(lines) < 40, f"{len(lines)} lines")
     own = workspace.spawn([sys.executable, script, chain.nodes[-1].api,
-                           f"ipc://{workspace.path('own')}.sub", "6"], log="own.log")
+                           f"ipc://{workspace.path('own')}.sub", "6"], log="own.log",
+                          env={**os.environ, "PYTHONPATH": os.path.join(netlab.ROOT, "python")})
     until(lambda: 7 in rules_at(chain.nodes[-1]), 5, "the rule")
     chain.nodes[0].call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=10))
     send(chain, seconds=4).wait(20)

@@ -71,7 +71,8 @@ def the_demonstration_measures_what_the_programs_say_of_themselves(workspace):
         ratios.append(ratio)
     one_way = sum(flows[n]["hopsight"]["e2e"]["delay_ns"]["p50"] for n in ("ping-up", "ping-down"))
     share = one_way / flows["ping-up"]["program"]["rtt_ns"]
-    check(0.5 <= share <= 1, f"one-way delays are {share:.2f} of the round trip")
+    # The rest is the hosts' own time, which grows on a busy machine.
+    check(0.25 <= share <= 1, f"one-way delays are {share:.2f} of the round trip")
     return f"mgen {ratios[0]:.4f} and {ratios[1]:.4f}, ping {share:.2f} of its round trip"
 
 

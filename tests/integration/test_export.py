@@ -6,14 +6,13 @@ import socket
 import struct
 
 import telemetry_reports
-from lib import (Chain, InNamespace, RawPort, audit_ok, check, drops, equal, iface, main, need, ports, run,
-                 test, until, veth)
+from lib import (SO_RCVBUFFORCE, Chain, InNamespace, RawPort, audit_ok, check, drops, equal, iface, main, need,
+                 ports, run, test, until, veth)
 from netlab import mac_of
 from test_int import A4, A6, B4, B6, MD, int_rule, send_udp, sockets
 from test_wireshark import tshark
 
 PORT = 32766
-_SO_RCVBUFFORCE = 33
 
 
 class Collector:
@@ -83,10 +82,7 @@ def chain_of(workspace, profile, n, prepare):
         for port in node.config["ports"]:
             if port["side"] == "network":
                 port["profile"] = "dc"
-    for i, (host, other) in enumerate((chain.hosts, chain.hosts[::-1]), 1):
-        run("ip", "-n", host.namespace, "addr", "add", f"192.0.2.{i}/24", "dev", "eth0")
-        run("ip", "-n", host.namespace, "neigh", "replace", f"192.0.2.{3 - i}", "lladdr", other.mac, "dev", "eth0",
-            "nud", "permanent")
+    chain.address_ipv4()
     prepare(*chain.nodes)
     return chain.start()
 
@@ -161,7 +157,7 @@ def open_receiver(node):
     """A UDP socket on the node's own machine, for both versions of IP."""
     with InNamespace(node.namespace):
         receiver = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-    receiver.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 1 << 22)
+    receiver.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 22)
     receiver.bind(("::", PORT))
     receiver.settimeout(5)
     return receiver

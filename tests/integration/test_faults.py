@@ -189,7 +189,7 @@ def packets_larger_than_a_ports_buffers_are_counted_and_their_cause_is_said(work
     until(lambda: ports(node)["p1"]["rx_errors"] == 7, 3, "the others are counted, too")
     equal(len(told()), 1, "events")
     equal(told()[0]["port"], "p1", "the port")
-    for words in ("tso off gso off", "p1"):
+    for words in ("above its mtu", "segments within a tunnel", "p1"):
         check(words in told()[0]["message"], told())
         check(words in node.log(), node.log())
     equal(ports(node)["p2"]["rx_errors"], 0, "of another port")
@@ -412,6 +412,107 @@ def every_example_configuration_passes_the_check():
                               text=True, check=False, timeout=20)
         equal(done.returncode, 0, f"{name}: {done.stderr}")
     return f"{len(names)} files"
+
+
+def checked(workspace, program, config):
+    path = workspace.path(f"{program}.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(config, f)
+    done = subprocess.run([os.path.join(netlab.BUILD, "apps", program), "--config", path, "--check"],
+                          capture_output=True, text=True, check=False, timeout=20)
+    return done.returncode, done.stdout, done.stderr.replace(path, "FILE").splitlines()
+
+
+@test()
+def the_check_tells_all_errors_of_a_file(workspace):
+    port = {"name": "a", "devargs": "net_ring0", "side": "host"}
+    for program, config, paths in (
+            ("hopsightd", {"node": {"id": 70000, "colour": 1}, "polling": "often", "memori": {},
+                           "ports": [{**port, "side": "left", "mtu": 7}, {"name": 5}],
+                           "telemetry": {"clock": "gps"}},
+             ["memori", "node.colour", "node.id", "polling", "ports[0].side", "ports[0].mtu",
+              "ports[1].name", "ports[1].side", "telemetry.clock"]),
+            ("hopsightd", {"node": {"id": 1}, "control_core": 1023,
+                           "ports": [port, {**port, "devargs": "net_ring1"}, {"name": "b", "side": "host"}],
+                           "control": {"bind": ["ipc://x"]}},
+             ["control_core", "control.bind[0]", "ports[1].name", "ports[2]"]),
+            ("hopsightd", {"node": {"id": 1}, "ports": [port], "forwarding": {"mode": "bridge", "pairs": [["a", "a"]]},
+                           "telemetry": {"in_band": {"ports": ["z"]}}},
+             ["forwarding.pairs", "telemetry.in_band.ports[0]"]),
+            ("hopsight-controller", {"nodes": [{"name": "n", "id": 1}, {"name": "o", "id": "x", "api": ""}],
+                                     "paths": [{"name": "p", "nodes": ["m"]}], "sandbox": 1},
+             ["nodes[0].api", "nodes[1].id", "nodes[1].api", "paths[0].nodes[0]", "sandbox"]),
+            # The content of requests and routes is read as all else.
+            ("hopsightd", {"node": {"id": "x"}, "ports": [port],
+                           "forwarding": {"mode": "route", "routes": [{"prefix": "no"}, {"prefix": "::/0", "mac": 1}],
+                                          "neighbours": [{}]},
+                           "requests": [{"int_request": {"src_ip": "x", "ns_id": 0}}, {"int_delte": {}}, 5]},
+             ["node.id", "forwarding.routes[0].prefix", "forwarding.routes[1].mac",
+              *("forwarding.neighbours[0]." + key for key in ("addr", "port", "mac")),
+              *("requests[0].int_request." + key for key in ("src_ip", "ns_id", "dst_ip", "protocol", "mode", "mode_setting")),
+              "requests[1].int_delte", "requests[2]"]),
+            ("hopsightd", {"node": {"id": 1}, "ports": [port], "forwarding": {"mode": "bridge"},
+                           "requests": [{"int_delete": {"ns_id": 7}}, {"route_delete": {"prefix": "::/0"}}]},
+             ["requests[0].int_delete.ns_id", "requests[1].route_delete"]),
+            ("hopsight-controller", {"nodes": [{"name": "n", "id": 1, "api": "x"}], "sandbox": 1,
+                                     "requests": [{"int_request": {"ns_id": 1}}, {"int_update": {"mode": "x"}}]},
+             ["sandbox", *("requests[0].int_request." + key for key in ("src_ip", "dst_ip", "protocol", "mode", "mode_setting")),
+              "requests[1].int_update.ns_id", "requests[1].int_update.mode"]),
+            # What follows from a value that could not be read is no error of its own.
+            ("hopsightd", {"node": {"id": 1}, "ports": [port],
+                           "profiles": {"p": {"method": "int", "version": "3.0"},
+                                        "q": {"method": "itn", "version": "2.1"}}},
+             ["profiles.p.version", "profiles.q.method"]),
+            ("hopsight-controller", {"nodes": [{"id": 1, "api": "x"}, {"id": 2, "api": "y"},
+                                               {"name": "long" * 100, "id": 3, "api": "z"}],
+                                     "paths": [{"name": "p", "nodes": ["long" * 100]}]},
+             ["nodes[0].name", "nodes[1].name", "nodes[2].name"]),
+            ("hopsight-collector", {"name": "c", "workers": [0, 1],
+                                    "control": {"bind": ["ipc://x"]}},
+             ["workers", "listen", "control.bind[0]"])):
+        code, said, errors = checked(workspace, program, config)
+        equal((code, said), (2, ""), errors)
+        for path in paths:
+            check(any(line.startswith(f"FILE:{path}: ") for line in errors), path, errors)
+        equal(len(errors), len(paths), errors)
+    many = {"node": {"id": 1, **{f"key{i}": 1 for i in range(40)}}}
+    errors = checked(workspace, "hopsightd", many)[2]
+    equal((len(errors), errors[-1]), (17, "FILE: 24 more errors"), "a file with many errors")
+
+
+@test()
+def the_check_says_ok_and_looks_for_what_the_file_names(workspace):
+    here = workspace.path("here")
+    os.mkdir(here, 0o700)
+    port = {"name": "a", "iface": "lo", "side": "host"}
+    base = {"node": {"id": 1, "name": "x"}, "forwarding": {"mode": "bridge"}}
+    good = {**base, "ports": [port], "control": {"bind": [f"ipc://{here}/deep/x.api"]},
+            "state": {"file": f"{here}/x.state"}}
+    wrong = {**base, "ports": [{**port, "iface": "nosuch0"},
+                               {"name": "b", "pci": "0000:ff:1f.7", "side": "host"}],
+             "control": {"bind": ["ipc:///proc/version/x.api"], "publish_bind": [f"ipc://{here}/p"]},
+             "state": {"file": f"{here}/missing/x.state"}}
+    nodes = {"nodes": [{"name": "n", "id": 1, "api": "ipc:///n"}]}
+    for program, config, lacks in (
+            ("hopsightd", good, []),
+            ("hopsightd", wrong, ["ports[0].iface: \"nosuch0\" is no interface here",
+                                  "ports[1].pci: \"0000:ff:1f.7\" is no PCI device here",
+                                  "control.bind[0]: \"/proc/version\" is not a folder",
+                                  f"state.file: \"{here}/missing\" cannot be used: No such file"]),
+            ("hopsight-controller", {**nodes, "control": good["control"]}, []),
+            ("hopsight-controller", {**nodes, "state": wrong["state"]}, ["state.file: "]),
+            ("hopsight-collector", {"listen": [{"udp": "127.0.0.1:9"}], "control": good["control"]}, []),
+            ("hopsight-collector", {"listen": [{"udp": "127.0.0.1:9"}], "control": wrong["control"]},
+             ["control.bind[0]: "])):
+        code, said, errors = checked(workspace, program, config)
+        equal((code, errors), (0, []), f"{program}: {said}")
+        first, *rest = said.splitlines()
+        equal(first.endswith(".json: ok, but this machine lacks what it names" if lacks else ".json: ok"),
+              True, said)
+        equal(len(rest), len(lacks), said)
+        for line, expected in zip(rest, lacks):
+            check(line.strip().startswith(expected), expected, said)
+        check(not os.path.exists(f"{here}/deep"), "the check made a folder")
 
 
 WRONG = [

@@ -14,6 +14,7 @@ import time
 import zmq
 
 from lib import check, equal, main, netlab, test, until
+from terminal import Terminal
 from test_cli import PROGRAM, QOS, REPORT, RULE
 
 UNSAFE = [*map(chr, range(1, 0x20)), *map(chr, range(0x7f, 0xa0)), "\u061c", "\u200e", "\u200f",
@@ -23,6 +24,8 @@ NASTY = "".join(UNSAFE) + "\x1b]0;title\x07\x1b[2J\x9b31m\r\nrule 9 installed\n\
 FORBIDDEN = re.compile("[" + "".join(re.escape(c) for c in UNSAFE if c != "\n") + "]")
 PORT = {"name": "west", "index": 0, "side": "host", "driver": "x", "rx_packets": 10,
         "drops": {"no_room": 1}}
+LABEL = {"node": "a", "node_id": 1, "id": 2, "name": "west", "active": True, "missed": 0, "items": 9, "age_ns": 7,
+        "latency_ns": 100, "enqueue_packets": 5, "queue_ns": 20, "shift": 1, "confirmed": True}
 REPLIES = {
     "hello": {"api_version": "1.0", "verbs": ["hello"], "limits": {"depth": 16}},
     "node_get": {"id": 2, "name": "sw1", "workers": [{"worker": 0, "ports": ["west"]}]},
@@ -48,6 +51,8 @@ REPLIES = {
     "neighbour_list": {"neighbours": [{"addr": "::1", "port": "west", "mac": "x", "routes": 1}]},
     "route_add": {"prefix": "::/0"},
     "neighbour_add": {"addr": "::1"},
+    "label_get": {"ports": [LABEL], "not_seen": [LABEL], "hottest": [LABEL], "interval_ns": 100000000, "coverage": {
+        "intervals": 4, "whole": 2, "mean": 0.5, "min": 0.0, "last": 1.0, "last_ports": 1, "last_seen": 1}},
 }
 GATHERED = {verb: {"nodes": {"n1": REPLIES[verb]},
                    "errors": {"n2": {"code": "busy", "message": "no"}}, "unreachable": ["n3"]}
@@ -55,7 +60,7 @@ GATHERED = {verb: {"nodes": {"n1": REPLIES[verb]},
 WORDS = [("hello",), ("node",), ("ports",), ("drops",), ("stats",), ("events",), ("audit",),
          ("rule", "list"), ("rule", "show", "7"), ("rule", "del", "7"),
          ("rule", "set", "7", "hop_enabled=true"), ("rule", "add", "--ns", "7"), ("qos",),
-         ("qos", "7"), ("qos", "--app", "4"), ("route", "list"), ("neighbour", "list"),
+         ("qos", "7"), ("qos", "--app", "4"), ("label",), ("route", "list"), ("neighbour", "list"),
          ("route", "add", "::/0", "--via", "::1"), ("call", "-")]
 
 
@@ -88,7 +93,10 @@ class Hostile:
             verb = next((v for v in json.loads(body or b"{}") if v.endswith(
                 ("get", "list", "hello", "events", "audit", "add", "request", "update", "delete"))),
                 "hello")
-            self.router.send_multipart([*route, self.answer(verb)])
+            answer = self.answer(verb)
+            if b'"id"' in body:
+                answer = json.dumps({**json.loads(answer), "id": json.loads(body)["id"]}, ensure_ascii=False).encode()
+            self.router.send_multipart([*route, answer])
 
     def run(self, *words):
         done = subprocess.run([PROGRAM, "-c", self.endpoint, *words], capture_output=True,
@@ -188,6 +196,29 @@ def watching_on_a_terminal_shows_nothing_but_the_programs_own_control(workspace)
         program.terminate()
     whole = seen[:seen.rindex(b"\x1b[H\x1b[J")]  # the last screen may be incomplete
     judge(whole.replace(b"\x1b[H\x1b[J", b"").replace(b"\r\n", b"\n"), ("--watch",))
+
+
+@test(limit_s=60)
+def top_draws_nothing_of_a_nodes_strings_but_characters(workspace):
+    node = Hostile(workspace)
+    for hello in ({}, {"controller": True}, {"collector": True}):
+        replies = {**REPLIES, **(GATHERED if "controller" in hello else {}), "hello": {**REPLIES["hello"], **hello,
+                                                                                    "name": "n"}}
+        for keys in (False, True):
+            node.answer = lambda verb: reply_of({  # the members that say who answers are whole
+                **spoil(replies.get(verb, {}), keys), **hello})  # pylint: disable=cell-var-from-loop
+            with Terminal([PROGRAM, "-c", node.endpoint, "top", "--interval", "0.1"], columns=200) as terminal:
+                terminal.until(lambda text: "[1 ports]" in text, "a screen")
+                for view in "23":
+                    terminal.type(view)
+                    terminal.until(lambda text, view=view: f"[{view} " in text, "a view")
+                terminal.type("1")
+                text = terminal.until(lambda text: "[1 ports]" in text and text, "the ports again")
+                terminal.type("q")
+                equal(terminal.end(), 0, "exit code")
+                check(b"title\x07" not in terminal.raw, "the title of the terminal")
+                judge(text.encode(), ("top",))
+                check("\\u001b" in text or keys or "collector" in hello, "the name of the port is shown", text)
 
 
 @test(limit_s=60)

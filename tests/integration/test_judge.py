@@ -11,7 +11,7 @@ import time
 
 import frames as fr
 from lib import (Host, InNamespace, Node, RawPort, Subscriber, audit_ok, check, iface, main, need, rule, test,
-                 until, veth)
+                 veth)
 
 JUDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "judge")
 sys.path[:0] = [JUDGE]

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-from lib import Node, Skip, audit_ok, check, equal, main, memif, netlab, ports, test, until
+from lib import Node, Skip, audit_ok, equal, main, memif, netlab, ports, test, until
 
 LOADGEN = os.path.join(netlab.BUILD, "tests", "bench", "loadgen")
 PEERS = 50

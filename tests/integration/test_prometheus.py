@@ -12,14 +12,16 @@ import urllib.parse
 
 from frames import udp_frame
 from lib import Chain, RawPort, check, equal, main, need, quiet, rule, test, until
-from prometheus_text import ask, scrape
+from prometheus_text import Page, ask, scrape
 from workspace import InNamespace, Workspace
 
 import grafana
 from collecting import Collector as Collecting, packet, report
 from harness import ROOT
+from test_cli import PROGRAM, FakeNode
 from test_controller import Controller
 from test_int import MD, NAMES, int_rule
+from test_label_control import PORT as LABEL_PORT, FakeLabelNode, datagram, item, now_us
 
 INT_NAMES = [*NAMES, "queue", "link_utilisation"]
 
@@ -51,7 +53,7 @@ def promtool(*words, **kwargs):
 
 # What grows from one question to the next.
 MOVING = re.compile(r"hopsight_(uptime_seconds|clock_.*|requests_total|connections_total|worker_.*rounds_total"
-                    r"|.*windows_published_total|.*monitor_bytes)")
+                    r"|.*windows_published_total|.*monitor_bytes|disconnections_total)")
 
 
 def compare(page, stats):
@@ -97,6 +99,52 @@ def a_page_says_what_the_api_says_in_both_formats(workspace):
     equal(page.get("hopsight_series_capped_total"), 0, "series left out")
     check(page.get("process_resident_memory_bytes") > 1 << 20, "memory")
     check(0 < time.time() - page.get("process_start_time_seconds") < 60, "start")
+
+
+def printed(endpoint):
+    """What the command line prints of stats_get. Returns (page, text, errors)."""
+    done = subprocess.run([PROGRAM, "-c", endpoint, "stats", "--prometheus"], capture_output=True, text=True, check=False,
+                          timeout=20)
+    equal(done.returncode, 0, done.stderr)
+    equal(promtool("check", "metrics", input=done.stdout), "", "promtool")
+    return Page(done.stdout, False), done.stdout, done.stderr
+
+
+@test()
+def the_command_line_prints_the_counters_as_a_page(workspace):
+    need("promtool")
+    chain = chain_with_traffic(workspace)
+    found, node = [], chain.nodes[1]
+
+    def is_same():
+        try:
+            return compare(printed(node.api)[0], node.call("stats_get")["stats"]) is None
+        except AssertionError as error:
+            found.append(error)
+            return False
+
+    until(is_same, 5, lambda: found[-1])
+    controller = Controller(workspace, chain.nodes).start()
+    until(lambda: controller.call("node_get")["reachable"] == 2, 10, "nodes that answer")
+    page = printed(controller.api)[0]
+    for one in chain.nodes:
+        equal(page.get("hopsight_port_rx_packets_total", node=one.name, port="west"),
+              next(port for port in one.call("ports_get")["ports"] if port["name"] == "west")["rx_packets"], one.name)
+    controller.stop()
+    # What a node may not say.
+    stat = {"name": "ok_total", "kind": "counter", "unit": "packets", "help": "a\nb\\c", "value": 7, "port": "a\"b\\c"}
+    fake = FakeNode(workspace, stats_get={"ok": {
+        "nodes": {"n{1}": {"stats": [stat, dict(stat, name="bad name"), dict(stat, name=""), dict(stat, name="x 1\ny"),
+                                     dict(stat, name="half", value=0.5), dict(stat, value="7", port="other"),
+                                     {"name": "_total", "kind": "counter", "value": 1},
+                                     {"name": "bare", "help": "no unit", "value": 1, "a-b": "c", "node": "mine"}, {"value": 1}]}},
+        "errors": {"n2": {"code": "busy", "message": "no"}}, "unreachable": ["n3"]}})
+    page, text, errors = printed(fake.endpoint)
+    labels = {"node": "n{1}", "port": stat["port"]}
+    equal(page.values, {(name, tuple(sorted(of.items()))): value for name, of, value in (
+        ("ok_total", labels, 7), ("half", labels, 0.5), ("bare", {"node": "n{1}"}, 1))}, text)
+    equal(errors.splitlines(), ["hopsight: n2: no", "hopsight: n3 does not answer"], "nodes that are missing")
+    fake.run("--json", "stats", "--prometheus", expected=2)
 
 
 @test()
@@ -309,19 +357,24 @@ def full_pages(workspace):
     windows = {"windows_ms": [4 * WINDOW_MS]}  # of 1,000 values
     chain = Chain(workspace, 2, telemetry=windows, prometheus={"bind": f"0.0.0.0:{PORT}"})
     namespace = chain.nodes[1].namespace
-    controller = Controller(workspace, chain.nodes, controller=windows, prometheus={},
-                            namespace=namespace)
+    labels = FakeLabelNode(workspace, "labels", 77, (1,))
+    controller = Controller(workspace, [*chain.nodes, labels], controller=windows, prometheus={},
+                            namespace=namespace, label={"listen": [f"127.0.0.1:{LABEL_PORT}"]})
     for node in chain.nodes:
         node.config["control"]["publish_to"] = [controller.reports]
     chain.start()
     controller.start()
     controller.client.call("int_request", **rule(7, A, B, dst_port=7), on={"path": "all"})
     sender = RawPort(chain.hosts[0].namespace, "eth0")
+    with InNamespace(namespace):
+        items = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    items.connect(("127.0.0.1", LABEL_PORT))
 
     def pages():
         sender.send(*[FRAME] * 100)
+        items.send(datagram(item(77, 1, now_us())))
         texts = [scrape(namespace, port)[1] for port in (PORT, CONTROLLER_PORT)]
-        return all("hopsight_hop_pdv_seconds" in text for text in texts) and texts
+        return all("hopsight_hop_pdv_seconds" in text for text in texts) and "label_coverage_mean" in texts[1] and texts
 
     return until(pages, 15, "windows at both"), namespace
 

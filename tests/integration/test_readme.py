@@ -53,7 +53,7 @@ def nothing_is_left(workspace):
 
 @test(limit_s=90)
 def the_five_minutes_and_the_controller_of_the_readme_work_as_typed(workspace):
-    need("ping", "ethtool")
+    need("ping")
     output = typed(workspace, "README.md", ["Five minutes", "Many nodes", "Clean up"],
                    "left|right|node1|node2")
     check("100 received" in output, "ping", output)
@@ -84,7 +84,7 @@ def a_waiting_loop_of_the_readme_ends_when_the_daemon_has_refused_to_start(works
 
 @test(limit_s=90)
 def the_router_of_its_document_works_as_typed(workspace):
-    need("ping", "ethtool")
+    need("ping")
     output = typed(workspace, "docs/router.md", ["A router"], "lan|router|core")
     equal(len(re.findall(r"3 received", output)), 2, "pings before and after the route")
     check("2001:db8:3::/48" in output, "the new route", output)
@@ -93,7 +93,7 @@ def the_router_of_its_document_works_as_typed(workspace):
 
 @test(limit_s=130)
 def int_in_each_version_and_carrier_works_as_its_document_has_it_typed(workspace):
-    need("ping", "ethtool", "iperf3", "tshark")
+    need("ping", "iperf3", "tshark")
     output = typed(workspace, "docs/int.md", ["Two minutes", "INT 2.1", "INT 1.0", "INT 0.5", "INT of June 2016",
                                               "Clean up"], "left|right|collector|node(?=-)", 120)
     # Of 2.1 and MX at the source, of MX at the sink.

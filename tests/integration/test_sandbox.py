@@ -5,7 +5,7 @@ import json
 import os
 
 import netlab
-from lib import Chain, Node, check, equal, need, test, until
+from lib import Chain, check, equal, need, ring_node, test, until
 
 NET_ADMIN, NET_RAW, NET_BIND_SERVICE = 1 << 12, 1 << 13, 1 << 10
 
@@ -31,15 +31,10 @@ def expect_given_up(pid, kept, n_threads):
     return found
 
 
-def ring_ports():
-    return [{"name": "in", "devargs": "net_ring0", "side": "host"},
-            {"name": "out", "devargs": "net_ring1", "side": "network"}]
-
-
 @test()
 def no_thread_of_a_node_without_interfaces_has_any_capability(workspace):
     need()
-    node = Node(workspace, 3, ring_ports()).start()
+    node = ring_node(workspace).start()
     expect_given_up(node.process.pid, 0, 5)
     sandbox = node.call("node_get")["sandbox"]
     equal((sandbox["enabled"], sandbox["capabilities"]), (True, []), "node_get")
@@ -58,7 +53,7 @@ def a_node_on_interfaces_keeps_those_of_packet_sockets(workspace):
 @test()
 def a_node_that_is_told_so_keeps_everything(workspace):
     need()
-    node = Node(workspace, 3, ring_ports(), sandbox=False).start()
+    node = ring_node(workspace, sandbox=False).start()
     main = threads(node.process.pid)[0]
     equal((main["NoNewPrivs"], main["Seccomp"]), ("0", "0"), "nothing is given up")
     check("sandbox off" in node.log(), node.log())

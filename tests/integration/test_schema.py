@@ -11,7 +11,7 @@ import sys
 import json_schemas
 import netlab
 from harness import ROOT
-from lib import Subscriber, check, equal, main, need, rule, test
+from lib import Subscriber, check, equal, labelling_node, main, need, rule, test
 from test_controller import Controller, chain_of, send
 from test_route import A, B, Routed
 
@@ -40,9 +40,10 @@ ASKED = [
     {"route_delete": {"prefix": ROUTE["prefix"]}},
     {"neighbour_delete": {"addr": NEIGHBOUR["addr"]}},
     {"node_get": {}}, {"ports_get": {}}, {"stats_get": {}}, {"drops_get": {}},
-    {"events": {"since": 0}}, {"audit": {}},
+    {"events": {"since": 0}}, {"audit": {}}, {"explain": {"ns_id": 7}},
     {"int_delete": {"ns_id": 8}},
 ]
+OF_LABELS = [{"label_set": {"ports": [{"id": 2, "shift": 3}]}}, {"label_get": {}}]
 WRONG = [
     {"int_get": {"ns_id": 99}}, {"int_request": RULE}, {"no_such_verb": {}}, {"int_delete": {}},
     {"int_list": {}, "if_generation": 123456}, {"qos_get": {"window": "7s"}},
@@ -60,11 +61,12 @@ def hold(client, request):
 @test()
 def every_verb_of_a_node_says_what_its_schema_says(workspace):
     need()
-    node = Routed(workspace, 1).nodes[0]
-    for request in ASKED:
-        reply = hold(node.client, request)
-        check("ok" in reply, request, reply)
-    asked = {json_schemas.verb_of(request) for request in ASKED}
+    node, labels = Routed(workspace, 1).nodes[0], labelling_node(workspace, 5).start()
+    for target, requests in ((node, ASKED), (labels, OF_LABELS)):
+        for request in requests:
+            reply = hold(target.client, request)
+            check("ok" in reply, request, reply)
+    asked = {json_schemas.verb_of(request) for request in ASKED + OF_LABELS}
     equal(sorted(asked), sorted(node.call("hello")["verbs"]), "verbs that were asked")
     for request in WRONG:
         check("error" in hold(node.client, request), request)
@@ -90,9 +92,16 @@ def every_verb_of_a_controller_says_what_its_schema_says(workspace):
         topics.add(topic.split(".")[0])
     check("qos" in topics, topics)
     check(controller.call("qos_get")["qos"], "no window")
+    first = {"on": {"nodes": [chain.nodes[0].name]}}
+    hold(controller.client, {"int_request": {**wanted, **first, "ns_id": 8}})
+    controller.wait_present(8)
+    reply = hold(controller.client, {"int_get": {"ns_id": 8}})["ok"]
+    equal({name: error["code"] for name, error in reply["errors"].items()},
+          {node.name: "no_such_rule" for node in chain.nodes[1:]}, "nodes without the rule")
     for verb, content in (("hello", {}), ("int_list", {}), ("int_get", {"ns_id": 7}),
                           ("qos_get", {}), ("qos_get", {"app_id": 1}), ("node_get", {}),
                           ("ports_get", {}), ("drops_get", {}), ("stats_get", {}), ("audit", {}),
+                          ("explain", {"ns_id": 7}),
                           ("events", {}), ("int_update", {"ns_id": 7, "hop_enabled": False}),
                           ("int_delete", {"ns_id": 7})):
         check("ok" in hold(controller.client, {verb: content}), verb)

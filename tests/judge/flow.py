@@ -82,3 +82,17 @@ class Flow:
         self.steps = [step for node in stops for step in steps_of(stops[node])]
         for i, report in enumerate(reports):
             report.arrival = i
+
+    def overtaken_ns(self):
+        """Returns how much later a packet was sent, at most, than one that it overtook on its way to a
+        node."""
+        most = 0
+        sent = {stop.number: stop.at for stops in self.stops.values() for stop in stops
+                if stop.before is None}
+        for stops in self.stops.values():
+            newest = 0
+            for stop in sorted(stops, key=lambda stop: stop.at):
+                at = sent.get(stop.number, newest)
+                newest = max(newest, at)
+                most = max(most, newest - at)
+        return most

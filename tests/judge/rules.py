@@ -6,6 +6,7 @@ import bisect
 import collections
 
 SECOND = 10**9
+HELD_NS = 50 * 10**6  # a packet is overtaken by those that were sent so much later, as [10] assumes
 LATENESS = SECOND // 10  # [6]
 EXACT_REPORTS = 1000      # [17]
 
