@@ -25,11 +25,15 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINE = os.path.join(HERE, "instructions.json")
 BENCH = os.path.join(HERE, "..", "..", os.environ.get("HOPSIGHT_BUILD", "build"), "apps", "hopsight-bench-case")
-# Packets or reports: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry.
+# Packets or reports: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry. Each kind of garbage gets
+# 20,000.
 CASES = {"matched_4096": 102400, "sampled_100": 409600, "sampled_1": 102400, "transit_2": 102400, "sink_ring": 102400,
          "route_transit": 102400, "int_source": 102400, "int_transit": 102400, "int_sink": 102400, "int_mx": 102400,
-         "matched_4096_ipv4": 102400, "matched_16masks": 102400, "route_ipv4": 102400, "collect_1": 80000, "collect_100": 80000}
+         "matched_4096_ipv4": 102400, "matched_16masks": 102400, "route_ipv4": 102400, "no_rules": 102400,
+         "label_idle": 102400, "probe_idle": 102400, "label_all": 102400, "collect_1": 80000, "collect_100": 80000,
+         "collect_garbage": 20000}
 MORE = 1.01  # what is more than this is a regression
+LIMITS = {"label_idle": ("no_rules", 1.05), "probe_idle": ("no_rules", 1.02)}  # of another case, where both are counted
 LIMIT_S = 120
 ENTRIES = ("counted_poll", "counted_take*")  # of a worker, of a collector
 
@@ -138,6 +142,10 @@ def main():
             show_functions(cost)
         if not args.update:
             good &= judge(case, counts[case], baseline)
+    for case, (of, limit) in LIMITS.items():
+        if case in counts and of in counts and counts[case] > limit * counts[of]:
+            print(f"FAIL instructions {case} takes more than {limit} of {of}")
+            good = False
     if args.update:
         with open(BASELINE, "w", encoding="utf-8") as f:
             json.dump({"compiler": compiler(), "instructions": {**baseline["instructions"], **counts}}, f, indent=1)
