@@ -239,7 +239,8 @@ def the_sources_own_node_shows_both_directions_of_an_application(workspace):
             found = near.call("qos_get", app_id=1, window="1s")["applications"]
             flows = found[0]["flows"] if found else []
             measured = [flow for flow in flows if flow.get("e2e", {}).get("delay_ns")]
-            return found[0] if len(measured) == 2 and "round_trip_ns" in found[0] else None
+            # The first window may begin just before its end, and so have a pair or two.
+            return found[0] if len(measured) == 2 and found[0].get("round_trip_pairs", 0) > 10 else None
 
         app = until(both_measured, 15, "metrics of both directions")
     equal([(flow["ns_id"], flow["from"], flow["to"], flow["direction"], flow["opposite"])
@@ -248,7 +249,6 @@ def the_sources_own_node_shows_both_directions_of_an_application(workspace):
     equal([flow["path"] for flow in app["flows"]], [[0, 2, 3], [0, 2, 1]], "paths")
     trip = app["round_trip_ns"]
     check(0 < trip["min"] <= trip["mean"] <= trip["max"] < SECOND, "round trip", trip)
-    check(app["round_trip_pairs"] > 10, "pairs", app)
     check(app["worst_hop"]["delay"]["ns_id"] in (7, 8), "worst hop", app)
     equal(far.call("qos_get", app_id=1)["applications"][0]["flows"][0]["ns_id"], 7,
           "what the far end has: its own sink's")
