@@ -164,22 +164,25 @@ static void prove(struct hs_gpint_recovery *r, uint32_t from, uint32_t to)
 
 	if (!link)
 		return;
-	if (link->state == HS_GPINT_SUSPECT)
+	if (link->state == HS_GPINT_SUSPECT || link->state == HS_GPINT_UNTRIED)
 		finish_check(r, from, to);
 	if (link->state == HS_GPINT_SUSPECT || link->state == HS_GPINT_UNAVAILABLE)
 		link->state = HS_GPINT_CONGESTED;
-	else if (link->state == HS_GPINT_UNKNOWN)
+	else if (link->state == HS_GPINT_UNKNOWN || link->state == HS_GPINT_UNTRIED)
 		link->state = HS_GPINT_AVAILABLE;
 }
 
-// A probe was lost on a link, or its feedback was; or no probe was sent over it. Without memory,
-// the link stays unknown. May move the probes.
-static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to)
+// A probe was lost on a link, or its feedback was (`copy`); or no probe was sent over it. Without
+// memory, the link stays unknown. May move the probes.
+static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to,
+		bool copy)
 {
 	struct hs_gpint_crossing *link = need_link(r, from->at, to);
 
-	if (link && link->state == HS_GPINT_AVAILABLE)
+	if (link && copy && link->state == HS_GPINT_AVAILABLE)
 		link->state = HS_GPINT_CONGESTED;
+	if (link && copy && link->state == HS_GPINT_UNTRIED)
+		link->state = HS_GPINT_SUSPECT;
 	if (!link || link->state != HS_GPINT_UNKNOWN)
 		return;
 	if (r->switches[to] == HS_GPINT_UNAVAILABLE) {
@@ -191,7 +194,7 @@ static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from
 		return;
 	probe->pair[0] = (struct hs_gpint_hop){.at = from->at, .next_port = from->next_port};
 	probe->pair[1] = (struct hs_gpint_hop){.at = to};
-	link->state = HS_GPINT_SUSPECT;
+	link->state = copy ? HS_GPINT_SUSPECT : HS_GPINT_UNTRIED;
 }
 
 static void give_up_link(struct hs_gpint_recovery *r, struct probe *probe)
@@ -507,7 +510,7 @@ static void take_data(struct hs_gpint_recovery *r, struct attempt *attempt, uint
 		return;
 	}
 	if (next < probe->n)
-		suspect(r, &probe->hops[next - 1], probe->hops[next].at);
+		suspect(r, &probe->hops[next - 1], probe->hops[next].at, n_hops < attempt->n);
 	go_on(r, &r->probes[index], next);
 }
 

@@ -42,7 +42,8 @@ enum hs_gpint_answer {
 
 enum hs_gpint_state {
 	HS_GPINT_UNKNOWN,
-	HS_GPINT_SUSPECT,   // only during a session
+	HS_GPINT_UNTRIED,   // only during a session: no probe was sent over the link
+	HS_GPINT_SUSPECT,   // only during a session: a copy was sent back
 	HS_GPINT_AVAILABLE, // a probe crossed the link, or came from the switch
 	HS_GPINT_CONGESTED, // of a link: a probe crossed it, but a copy was sent back too
 	HS_GPINT_UNAVAILABLE,

@@ -7,6 +7,7 @@
 
 static const char *const state_names[] = {
 		[HS_GPINT_UNKNOWN] = "unknown",
+		[HS_GPINT_UNTRIED] = "unknown",
 		[HS_GPINT_SUSPECT] = "unknown",
 		[HS_GPINT_AVAILABLE] = "available",
 		[HS_GPINT_CONGESTED] = "congested",

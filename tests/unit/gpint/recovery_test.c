@@ -407,6 +407,9 @@ static void a_switch_that_only_gives_feedback_gets_probes_of_its_own(void **stat
 	assert_true(hs_gpint_recovery_step(recovery, now_ns, note, NULL));
 	assert_int_equal(sent.n[3], 4); // from switch 1 on
 	assert_int_equal(sent.n[4], 2); // over the link that no probe crossed
+	// Nothing says that a probe was lost there.
+	hs_gpint_recovery_take(recovery, now_ns, HS_GPINT_DONE, sent.ids[4], 2);
+	assert_int_equal(link_state(recovery, 0), HS_GPINT_AVAILABLE);
 	hs_gpint_recovery_destroy(recovery);
 }
 
