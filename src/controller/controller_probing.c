@@ -72,7 +72,7 @@ static int open_probing(struct controller_probing *probing)
 
 	if (rc < 0)
 		return rc;
-	size_t hops = probing->plan.max_hops + (size_t)config->n_nodes;
+	size_t hops = probing->plan.max_hops + 2 * (size_t)config->n_nodes;
 	probing->way_room = hs_probing_way_room(config);
 	probing->hops = calloc(hops, sizeof(*probing->hops));
 	probing->entries = calloc(hops, sizeof(*probing->entries));
@@ -254,6 +254,8 @@ static void end_session(struct hs_controller *controller)
 static void begin_session(struct hs_controller *controller)
 {
 	struct controller_probing *probing = controller->probing;
+	for (unsigned i = 0; i < probing->n_arcs; i++)
+		probing->arcs[i].debt /= 2;
 	int64_t now_ns = controller_probing_ns(controller);
 	int64_t period_ns = probing->config->period_ms * PROBING_MS_NS;
 

@@ -6,6 +6,8 @@
 // its path by entries too: its way, over nodes that are asked for nothing. Feedback then comes from
 // the first node of the way, and says nothing of the path. A knock takes its place: a probe over
 // the way and the path's first node alone. If the knock comes back, the path's first node is there.
+// From the last node of its path, a probe goes back to the first node by entries, too, so that a
+// link that is lost on one way back is no node that is lost.
 //
 // Times are of a clock of its own: the controller's, without what it jumped over because it was set
 // or nothing ran.
@@ -30,7 +32,9 @@ struct probing_arc {
 	bool planned;		 // a path crosses it
 	bool told;		 // an event said that it is unavailable
 	uint8_t state;		 // enum hs_gpint_state
-	uint32_t debt;		 // probes whose ways crossed it and that did not come back yet
+	const char *use;	 // by routes: "used", "spare", "avoided"; NULL: nothing reroutes
+	uint32_t debt; // probes whose ways crossed it and that did not come back yet; a session
+		       // counts those of the ones before by half
 	int64_t since_ns;
 };
 
@@ -49,7 +53,7 @@ struct probing_node {
 struct probing_packet {
 	uint16_t attempt; // of the recovery module
 	bool knock;
-	uint16_t n_way, n; // nodes of the way; of all of it
+	uint16_t n_way, n_end, n; // nodes of the way; with those of the path; with the way back
 	int64_t sent_ns;
 	uint8_t nodes[]; // their places
 };
@@ -80,12 +84,12 @@ struct controller_probing {
 	struct hs_gpint_plan plan;
 	struct hs_gpint_recovery *recovery;
 	unsigned n_arcs, n_nodes;
-	struct probing_arc *arcs;	// owned, two of each link
-	struct probing_node *nodes;	// owned, as the configuration has them
-	uint32_t way_room;		// hops that a probe has beside its path, at most
-	struct hs_gpint_hop *hops;	// owned: of the packet that is made
-	struct hs_probe_entry *entries; // owned: the same as they are sent
-	uint8_t *frame;			// owned
+	struct probing_arc *arcs;		     // owned, two of each link
+	struct probing_node *nodes;		     // owned, as the configuration has them
+	uint32_t way_room;			     // hops of a way there or back, at most
+	struct hs_gpint_hop *hops;		     // owned: of the packet that is made
+	struct hs_probe_entry *entries;		     // owned: the same as they are sent
+	uint8_t *frame;				     // owned
 	struct probing_packet *packets[PROBING_IDS]; // owned; by request ID
 	uint16_t next_id;
 	bool running;

@@ -282,7 +282,7 @@ int hs_probing_make_plan(const struct hs_probing_config *config, struct hs_gpint
 		struct hs_error *err)
 {
 	struct network *network = make_network(config);
-	uint32_t way_bytes = HS_PROBE_HOP_BYTES * hs_probing_way_room(config);
+	uint32_t way_bytes = 2 * HS_PROBE_HOP_BYTES * hs_probing_way_room(config); // and back
 	const struct hs_gpint_wish wish = {.paths = config->paths,
 			.mtu = config->mtu > way_bytes ? config->mtu - way_bytes : 0,
 			.seed = config->seed};

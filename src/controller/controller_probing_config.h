@@ -64,5 +64,6 @@ int hs_probing_make_plan(const struct hs_probing_config *config, struct hs_gpint
 // Checks what no row says, and that probes can be planned. Returns 0 or a negative errno with *err.
 int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err);
 
-// Returns by how many hops a probe may be longer than its path, to reach the path's first node.
+// Returns by how many hops a probe may be longer than its path, to reach the path's first node, and
+// once more, to come back.
 uint32_t hs_probing_way_room(const struct hs_probing_config *config);

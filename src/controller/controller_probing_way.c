@@ -12,7 +12,8 @@
 
 #define SOURCE_PORT 40000
 #define HOP_LIMIT   64
-#define DEBT_HOPS   4 // a probe that did not come back counts as so many hops of its way
+#define DEBT_HOPS   4  // a probe that did not come back counts as so many hops of its way
+#define DEBT_COPY   16 // probes that did not come back: a copy says on which link one was lost
 #define DEBT_MOST   1000
 
 // ---- ways ----
@@ -30,10 +31,19 @@ struct probing_arc *probing_find_arc(
 	return found;
 }
 
-// Finds the arc by which the cheapest way comes to each node. Links over which probes did not come
-// back cost more, so that the next attempt goes another way if there is one.
-static void weigh(const struct controller_probing *probing, bool debts,
-		const struct probing_arc *last[HS_PROBING_NODES])
+static uint32_t cost_of(const struct controller_probing *probing, unsigned arc, bool debts)
+{
+	bool lost = probing->arcs[arc].state == HS_GPINT_UNAVAILABLE ||
+		    probing->arcs[arc ^ 1].state == HS_GPINT_UNAVAILABLE;
+
+	return debts ? 1 + DEBT_HOPS * (probing->arcs[arc].debt + lost) : 1;
+}
+
+// Finds the arc by which the cheapest way comes to each node from the first one, or leads from it
+// back. Links over which probes did not come back cost more, so that the next attempt goes another
+// way if there is one.
+static void weigh(const struct controller_probing *probing, bool back, bool debts,
+		const struct probing_arc *by[HS_PROBING_NODES])
 {
 	uint32_t costs[HS_PROBING_NODES];
 	int first = hs_probing_node(probing->config, probing->config->first_node);
@@ -45,49 +55,74 @@ static void weigh(const struct controller_probing *probing, bool debts,
 		more = false;
 		for (unsigned i = 0; i < probing->n_arcs; i++) {
 			const struct probing_arc *arc = &probing->arcs[i];
-			uint32_t cost = 1 + (debts ? DEBT_HOPS * arc->debt : 0);
-			if (costs[arc->from] == UINT32_MAX ||
-					costs[arc->from] + cost >= costs[arc->to])
+			uint32_t cost = cost_of(probing, i, debts);
+			uint32_t near = back ? arc->to : arc->from;
+			uint32_t far = back ? arc->from : arc->to;
+			if (costs[near] == UINT32_MAX || costs[near] + cost >= costs[far])
 				continue;
-			costs[arc->to] = costs[arc->from] + cost;
-			last[arc->to] = arc;
+			costs[far] = costs[near] + cost;
+			by[far] = arc;
 			more = true;
 		}
 	}
 }
 
-static uint32_t count_hops(const struct controller_probing *probing,
-		const struct probing_arc *const *last, uint32_t to)
+static uint32_t count_hops(const struct controller_probing *probing, bool back,
+		const struct probing_arc *const *by, uint32_t to)
 {
 	uint32_t first = (uint32_t)hs_probing_node(probing->config, probing->config->first_node);
 	uint32_t n = 0;
 
-	for (uint32_t at = to; at != first; at = last[at]->from)
+	for (uint32_t at = to; at != first; at = back ? by[at]->to : by[at]->from)
 		n++;
 	return n;
+}
+
+// Returns the hops of a way of which a probe has room.
+static uint32_t choose_way(const struct controller_probing *probing, bool back, uint32_t to,
+		const struct probing_arc *by[HS_PROBING_NODES])
+{
+	weigh(probing, back, true, by);
+	uint32_t n = count_hops(probing, back, by, to);
+	if (n <= probing->way_room)
+		return n;
+	weigh(probing, back, false, by);
+	return count_hops(probing, back, by, to);
 }
 
 // Writes the entries of the nodes on the way to a node. Returns their number.
 static uint32_t find_way(struct controller_probing *probing, uint32_t to, struct hs_gpint_hop *hops)
 {
-	const struct probing_arc *last[HS_PROBING_NODES];
+	const struct probing_arc *by[HS_PROBING_NODES];
+	uint32_t n = choose_way(probing, false, to, by);
 
-	weigh(probing, true, last);
-	uint32_t n = count_hops(probing, last, to);
-	if (n > probing->way_room) {
-		weigh(probing, false, last);
-		n = count_hops(probing, last, to);
-	}
-	for (uint32_t i = n, at = to; i > 0; at = last[at]->from)
-		hops[--i] = (struct hs_gpint_hop){
-				.at = last[at]->from, .next_port = last[at]->port};
+	for (uint32_t i = n, at = to; i > 0; at = by[at]->from)
+		hops[--i] = (struct hs_gpint_hop){.at = by[at]->from, .next_port = by[at]->port};
 	return n;
 }
 
-// Links up to a node that answered work; those to the path's first node may not.
+// Writes the entries of the nodes on the way back from the node of the last entry, which leads
+// there then. Returns their number.
+static uint32_t find_way_back(struct controller_probing *probing, struct hs_gpint_hop *last)
+{
+	const struct probing_arc *by[HS_PROBING_NODES];
+	uint32_t n = choose_way(probing, true, last->at, by);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct probing_arc *arc = by[last[i].at];
+		last[i].next_port = arc->port;
+		last[i + 1] = (struct hs_gpint_hop){.at = arc->to};
+	}
+	return n;
+}
+
+// Links up to a node that answered work; those to the path's first node and back from its last one
+// may not.
 static void add_debts(struct controller_probing *probing, const struct probing_packet *packet)
 {
-	for (unsigned i = 0; i < packet->n_way && i + 1 < packet->n; i++) {
+	for (unsigned i = 0; i + 1 < packet->n; i++) {
+		if (i >= packet->n_way && i + 1 < packet->n_end)
+			continue;
 		struct probing_arc *arc =
 				probing_find_arc(probing, packet->nodes[i], packet->nodes[i + 1]);
 		arc->debt += arc->debt < DEBT_MOST;
@@ -99,6 +134,16 @@ static void pay_debts(struct controller_probing *probing, const struct probing_p
 {
 	for (unsigned i = 0; i + 1 < n_hops; i++)
 		probing_find_arc(probing, packet->nodes[i], packet->nodes[i + 1])->debt = 0;
+}
+
+static void add_debt_of_copy(struct controller_probing *probing,
+		const struct probing_packet *packet, unsigned n_hops)
+{
+	struct probing_arc *arc =
+			probing_find_arc(probing, packet->nodes[n_hops - 1], packet->nodes[n_hops]);
+
+	if (arc->debt < DEBT_COPY)
+		arc->debt = DEBT_COPY;
 }
 
 // ---- packets that leave ----
@@ -140,12 +185,13 @@ static size_t write_frame(struct controller_probing *probing, uint16_t id, uint3
 	return front.len + bytes;
 }
 
-// Sends a probe over the first n hops.
+// Sends a probe over the first n hops and back to the first node.
 static void send_packet(struct hs_controller *controller, uint16_t attempt, uint32_t n_way,
-		uint32_t n, bool knock)
+		uint32_t n_end, bool knock)
 {
 	struct controller_probing *probing = controller->probing;
 	uint16_t id = probing->next_id;
+	uint32_t n = n_end + find_way_back(probing, &probing->hops[n_end - 1]);
 	struct probing_packet *packet = malloc(sizeof(*packet) + n);
 
 	if (!packet) {
@@ -155,6 +201,7 @@ static void send_packet(struct hs_controller *controller, uint16_t attempt, uint
 	*packet = (struct probing_packet){.attempt = attempt,
 			.knock = knock,
 			.n_way = (uint16_t)n_way,
+			.n_end = (uint16_t)n_end,
 			.n = (uint16_t)n,
 			.sent_ns = controller_probing_ns(controller)};
 	for (uint32_t i = 0; i < n; i++)
@@ -206,7 +253,7 @@ static void keep_values(struct hs_controller *controller, const struct probing_p
 {
 	struct controller_probing *probing = controller->probing;
 
-	for (unsigned i = packet->n_way; i < stack->n_hops; i++) {
+	for (unsigned i = packet->n_way; i < stack->n_hops && i < packet->n_end; i++) {
 		struct probing_node *node = &probing->nodes[packet->nodes[i]];
 		const struct hs_probing_node *asked = &probing->config->nodes[packet->nodes[i]];
 		const uint8_t *values;
@@ -233,26 +280,29 @@ static bool is_ours(const struct controller_probing *probing, const struct probi
 	       are_right(probing, packet, stack);
 }
 
+// A copy from the way back is as good as the probe.
 static void take_data(struct hs_controller *controller, const struct probing_packet *packet,
 		const struct hs_probe_stack *stack, bool copy)
 {
 	struct controller_probing *probing = controller->probing;
-	enum hs_gpint_answer answer = packet->knock ? HS_GPINT_FEEDBACK
-				      : copy	    ? HS_GPINT_RECOVERED
-						    : HS_GPINT_DONE;
+	uint32_t n = stack->n_hops < packet->n_end ? stack->n_hops : packet->n_end;
+	enum hs_gpint_answer answer = packet->knock	  ? HS_GPINT_FEEDBACK
+				      : n < packet->n_end ? HS_GPINT_RECOVERED
+							  : HS_GPINT_DONE;
 
 	if (!is_ours(probing, packet, stack, copy)) {
 		probing->counters.malformed++;
 		return;
 	}
 	pay_debts(probing, packet, stack->n_hops);
+	if (copy)
+		add_debt_of_copy(probing, packet, stack->n_hops);
 	if (stack->n_hops <= packet->n_way) // lost on its way: another attempt goes another one
 		return;
 	if (!packet->knock)
 		keep_values(controller, packet, stack);
 	hs_gpint_recovery_take(probing->recovery, controller_probing_ns(controller), answer,
-			packet->attempt,
-			packet->knock ? 0 : (uint32_t)(stack->n_hops - packet->n_way));
+			packet->attempt, packet->knock ? 0 : n - packet->n_way);
 }
 
 static void take_feedback(struct hs_controller *controller, const struct probing_packet *packet)

@@ -50,7 +50,8 @@ static void give(const struct fake_frame *frame)
 	hs_controller_probe_take(fake.controller, fake.now_ns, frame->bytes, frame->len);
 }
 
-// The nodes fill a probe; the node of id `liar` names itself node 9.
+// The nodes fill a probe, which comes back from node 2 over node 1; the node of id `liar` names
+// itself node 9.
 static struct fake_frame filled(const struct fake_frame *sent, unsigned liar)
 {
 	static const uint32_t values[] = {1000, 2000};
@@ -60,13 +61,14 @@ static struct fake_frame filled(const struct fake_frame *sent, unsigned liar)
 	hs_probe_parse(&settings, frame.bytes, frame.len, frame.len, &packet);
 	assert_true(packet.flags & HS_PACKET_TELEMETRY);
 	struct hs_probe_stack stack = hs_probe_stack_of(frame.bytes, &packet);
-	for (unsigned id = 1; stack.n_entries; id++) {
+	for (unsigned i = 0; stack.n_entries; i++) {
 		struct hs_probe_entry entry = hs_probe_stack_entry(&stack, 0);
+		unsigned id = i % 2 + 1;
 		uint16_t n = (uint16_t)(entry.end - entry.first);
 		const struct hs_probe_hop hop = {
 				.node = id == liar ? 9 : (uint8_t)id, .depth = 4, .n_values = n};
 		assert_int_equal(n ? entry.first : 3, id == 1 ? 3 : 0);
-		assert_int_equal(entry.port, stack.n_entries > 1 ? 7 : 0);
+		assert_int_equal(entry.port, stack.n_entries == 1 ? 0 : id == 1 ? 7 : 8);
 		hs_probe_add(frame.bytes, &packet, &stack, &hop, values);
 		frame.len += hs_probe_stack_growth(n);
 		stack = hs_probe_stack_of(frame.bytes, &packet);
