@@ -156,6 +156,7 @@ int hs_cli_label_set(struct hs_cli *cli);
 int hs_cli_probe_run(struct hs_cli *cli);
 int hs_cli_probe_status(struct hs_cli *cli);
 int hs_cli_probe_links(struct hs_cli *cli);
+int hs_cli_probe_routes(struct hs_cli *cli);
 
 // Of a collector.
 int hs_cli_flow(struct hs_cli *cli);

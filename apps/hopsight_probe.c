@@ -51,9 +51,18 @@ static void view_links(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"node_id", "node"}, {"node", "name", 1},
 			{"port", NULL}, {"peer_id", "to"}, {"peer", "name", 1}, {"state", NULL},
-			{"since_ns", "since"}, {"planned", NULL}};
+			{"since_ns", "since"}, {"planned", NULL}, {"use", "routes", 1}};
 
 	hs_cli_print_table(json_object_get(ok, "links"), COLUMNS(columns), true);
+}
+
+static void view_routes(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {{"prefix", NULL}, {"node_id", "node"},
+			{"node", "name", 1}, {"port", NULL, 1}, {"peer_id", "to", 1},
+			{"peer", "name", 1}, {"state", NULL}};
+
+	hs_cli_print_table(json_object_get(ok, "routes"), COLUMNS(columns), true);
 }
 
 int hs_cli_probe_status(struct hs_cli *cli)
@@ -64,6 +73,11 @@ int hs_cli_probe_status(struct hs_cli *cli)
 int hs_cli_probe_links(struct hs_cli *cli)
 {
 	return hs_cli_list(cli, HS_VERB_PROBE_LINKS, json_object(), view_links);
+}
+
+int hs_cli_probe_routes(struct hs_cli *cli)
+{
+	return hs_cli_list(cli, HS_VERB_PROBE_ROUTES, json_object(), view_routes);
 }
 
 static int ask(struct hs_cli *cli, enum hs_api_verb verb, json_t **ok)

@@ -505,6 +505,8 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 				NO_OPTIONS, true, hs_cli_probe_status},
 		{"probe links", "", "at a controller: whether probes cross links", 0, 0, NO_OPTIONS,
 				true, hs_cli_probe_links},
+		{"probe routes", "", "at a controller: routes around bad links", 0, 0, NO_OPTIONS,
+				true, hs_cli_probe_routes},
 		{"flow", "", "at a collector: flows with their paths and latencies", 0, 0,
 				NO_OPTIONS, true, hs_cli_flow},
 		{"queue", "", "at a collector: the newest values of queues", 0, 0, NO_OPTIONS, true,

@@ -291,6 +291,10 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 		[HS_VERB_PROBE_LINKS] = {"probe_links",
 				"at a controller: whether probes cross links, page by page",
 				.fields = list_fields},
+		[HS_VERB_PROBE_ROUTES] = {"probe_routes",
+				"at a controller: routes around links that probes find bad, page "
+				"by page",
+				.fields = list_fields},
 		[HS_VERB_FLOW_GET] = {"flow_get",
 				"at a collector: flows with their paths and latencies, page by "
 				"page",

@@ -174,6 +174,9 @@ class LoggedEvent(TypedDict):
     port_id: NotRequired[int]  # the id of the port of a link
     peer_id: NotRequired[int]  # the id of the node at the other end of a link
     peer_port_id: NotRequired[int]  # the id of its port
+    prefix: NotRequired[str]  # the destination of routes
+    nodes: NotRequired[int]  # how many nodes
+    nodes_without_way: NotRequired[int]  # from how many no way leads
     entries: NotRequired[int]  # entries of tables
     ports: NotRequired[int]  # how many ports
     intervals: NotRequired[int]  # how many intervals in a row
@@ -788,6 +791,7 @@ class PortsGetReply1Ports(TypedDict):
     # of method int: what a rule may ask the version for
     instructions: NotRequired[list[Literal["node_id", "ports", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp", "ports_l2", "link_utilisation", "buffer", "queue_congestion", "checksum_complement"]]]
     id: int  # the port's number in INT
+    mac: str  # the MAC address of its interface or device
     rate_bps: NotRequired[int]  # the rate of the port's egress queue, if it has one
     queue_packets: NotRequired[int]  # how many packets may wait in the egress queue
     # of a network port: the MTU with which every field of a whole path fits a host's packet of full size
@@ -1313,11 +1317,31 @@ class ProbeLinksReplyLinks(TypedDict):
     peer: str  # its name, if the configuration has one
     state: str  # `available`, `congested`, `unavailable` or `unknown`
     planned: bool  # probes of each session cross it
+    use: NotRequired[str]  # with `reroute`, by routes: `used`, `spare` (where no other way leads) or `avoided`
     since_ns: NotRequired[int]  # for how long it has this state
 
 
 class ProbeLinksReply(TypedDict):
     links: list["ProbeLinksReplyLinks"]  # links in both directions, page by page
+    next: NotRequired[int]  # the offset of the next page
+    known: int  # how many there are
+
+
+class ProbeRoutesReplyRoutes(TypedDict):
+    prefix: str  # the destination
+    node_id: int  # the node
+    node: str  # its name
+    # `set`: the node confirmed the route; `changing`: it is told, or waits for nodes on the way; `refused`; `unreachable`: the node does not answer; `no_way`: what it has stays; `waiting`: for sessions
+    state: str
+    port: NotRequired[str]  # the port that it should send by
+    peer_id: NotRequired[int]  # the next node
+    peer: NotRequired[str]  # its name
+
+
+class ProbeRoutesReply(TypedDict):
+    changes: int  # sessions after which links were used otherwise
+    held: int  # sessions that `changes_per_minute` did not allow to change it
+    routes: list["ProbeRoutesReplyRoutes"]  # routes of each destination, page by page
     next: NotRequired[int]  # the offset of the next page
     known: int  # how many there are
 
@@ -1593,6 +1617,9 @@ class Event(TypedDict):
     port_id: NotRequired[int]  # the id of the port of a link
     peer_id: NotRequired[int]  # the id of the node at the other end of a link
     peer_port_id: NotRequired[int]  # the id of its port
+    prefix: NotRequired[str]  # the destination of routes
+    nodes: NotRequired[int]  # how many nodes
+    nodes_without_way: NotRequired[int]  # from how many no way leads
     entries: NotRequired[int]  # entries of tables
     ports: NotRequired[int]  # how many ports
     intervals: NotRequired[int]  # how many intervals in a row

@@ -9,8 +9,8 @@ from .replies import (
     IntGetReply, IntListReply, IntRequestReply, IntUpdateReply, LabelGetReply, LabelSetReply, LinkGetReply,
     NeighbourAddReply, NeighbourDeleteReply, NeighbourListReply, NodeGetReply, NodesAuditReply, NodesDropsGetReply,
     NodesExplainReply, NodesIntGetReply, NodesLabelSetReply, NodesPortsGetReply, NodesStatsGetReply, PortsGetReply,
-    ProbeLinksReply, ProbeRunReply, ProbeStatusReply, QosGetReply, QueueGetReply, RefusedGetReply, RouteAddReply,
-    RouteDeleteReply, RouteListReply, StatsGetReply,
+    ProbeLinksReply, ProbeRoutesReply, ProbeRunReply, ProbeStatusReply, QosGetReply, QueueGetReply, RefusedGetReply,
+    RouteAddReply, RouteDeleteReply, RouteListReply, StatsGetReply,
 )
 
 
@@ -297,6 +297,13 @@ class ProbeLinksFields(TypedDict):
     limit: NotRequired[int]  # how many at most
 
 
+class ProbeRoutesFields(TypedDict):
+    """At a controller: routes around links that probes find bad, page by page."""
+
+    offset: NotRequired[int]  # how many to leave out; the `next` of the reply before
+    limit: NotRequired[int]  # how many at most
+
+
 class FlowGetFields(TypedDict):
     """At a collector: flows with their paths and latencies, page by page."""
 
@@ -345,6 +352,7 @@ PAGED = {
     "label_get": "ports",
     "probe_status": "nodes",
     "probe_links": "links",
+    "probe_routes": "routes",
     "flow_get": "flows",
     "queue_get": "queues",
     "link_get": "links",
@@ -458,6 +466,10 @@ class Verbs:
     def probe_links(self, **fields: Unpack[ProbeLinksFields]) -> ProbeLinksReply:
         """At a controller: whether probes cross links, page by page."""
         return self.call("probe_links", **fields)
+
+    def probe_routes(self, **fields: Unpack[ProbeRoutesFields]) -> ProbeRoutesReply:
+        """At a controller: routes around links that probes find bad, page by page."""
+        return self.call("probe_routes", **fields)
 
     def flow_get(self, **fields: Unpack[FlowGetFields]) -> FlowGetReply:
         """At a collector: flows with their paths and latencies, page by page."""

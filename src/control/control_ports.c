@@ -8,6 +8,7 @@
 #include "int_ask.h"
 #include "int_fields.h"
 #include "rule_admission.h"
+#include "route_text.h"
 #include "rule_instructions.h"
 
 static const struct hs_schema_word sides[] = {
@@ -18,6 +19,7 @@ static const struct hs_schema_word sides[] = {
 struct shown_port {
 	struct hs_metric_view view; // the rows of metrics count from it
 	const char *name, *driver, *device, *profile;
+	char mac[HS_ROUTE_TEXT];
 	const char *method, *version, *mode, *carrier; // of the profile
 	unsigned index, id;
 	uint32_t mtu_needed_bytes;
@@ -43,6 +45,7 @@ static const struct hs_schema_field shown_port_fields[] = {
 		PORT(TAKEN, instructions, "of method int: what a rule may ask the version for",
 				.optional = true, .shape = hs_rule_instructions_shape),
 		PORT(UINT, id, "the port's number in INT"),
+		PORT(TEXT, mac, "the MAC address of its interface or device", .required = true),
 		PORT(UINT, rate_bps, "the rate of the port's egress queue, if it has one",
 				.optional = true),
 		PORT(UINT, queue_packets, "how many packets may wait in the egress queue",
@@ -111,6 +114,7 @@ json_t *hs_control_ports(struct hs_control *control)
 				.queue_packets = of->config.rate_bps ? of->config.queue_packets : 0,
 				.side = of->side,
 				.mtu_needed_bytes = hs_control_mtu_of_port(control->node, i)};
+		hs_route_mac_text(of->mac, port.mac);
 		show_profile(&hs_node_config(control->node)->profiles[i], &port);
 		hs_metric_view_port(control->node, i, &ports[i], &port.view);
 		json_array_append_new(list, hs_schema_print(shown_port_fields, &port));

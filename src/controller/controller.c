@@ -51,6 +51,7 @@ void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
 	}
 	controller_step_label(controller);
 	controller_step_probing(controller);
+	controller_step_reroute(controller);
 	controller_step_relays(controller);
 	controller_step_monitor(controller);
 }
@@ -60,7 +61,8 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 	int64_t next_ns = hs_qos_next_ns(controller->qos),
 		relays_ns = controller_relays_next_ns(controller),
 		label_ns = controller_label_next_ns(controller),
-		probing_ns = controller_probing_next_ns(controller);
+		probing_ns = controller_probing_next_ns(controller),
+		reroute_ns = controller_reroute_next_ns(controller);
 
 	if (controller->budget <= 0)
 		return controller->now_ns; // more work waits
@@ -70,6 +72,8 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 		next_ns = label_ns;
 	if (probing_ns < next_ns)
 		next_ns = probing_ns;
+	if (reroute_ns < next_ns)
+		next_ns = reroute_ns;
 	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
 		int64_t node_ns = controller_node_next_ns(controller, &controller->nodes[i]);
 		next_ns = node_ns < next_ns ? node_ns : next_ns;
@@ -105,6 +109,8 @@ static int open_parts(struct hs_controller *controller, struct hs_error *err)
 		rc = controller_open_label(controller);
 	if (rc == 0)
 		rc = controller_open_probing(controller);
+	if (rc == 0)
+		rc = controller_open_reroute(controller);
 	if (rc == 0)
 		rc = controller_open_monitor(controller);
 	if (rc < 0) {
@@ -183,6 +189,7 @@ void hs_controller_destroy(struct hs_controller *controller)
 		controller_forget_rules(controller);
 	}
 	controller_close_monitor(controller);
+	controller_close_reroute(controller);
 	controller_close_probing(controller);
 	controller_close_label(controller);
 	controller_close_nodes(controller);

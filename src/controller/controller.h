@@ -7,7 +7,8 @@
 // The parts have one file each, and each calls only those before it: controller_output (requests to
 // nodes, publications, events), controller_rule (what is wanted, and its state at each node),
 // controller_audit (differences), controller_repair (the calls that repair them), controller_label
-// (INT-label: coverage and S), controller_probing (probes: sessions), controller_relay (questions
+// (INT-label: coverage and S), controller_probing (probes: sessions), controller_reroute (routes
+// around links that probes find bad), controller_relay (questions
 // that only the nodes can answer), controller_window (windows that become stale), controller_node
 // (a node: its reachability and its calls under way, and the time, which controller_label sets
 // through it), controller_monitor (reports and metrics that nodes publish), controller_verbs (what

@@ -337,6 +337,26 @@ static void set_defaults(struct hs_controller_config *config)
 	hs_probing_defaults(&config->probing);
 }
 
+// Routes are set by the API of each node, which its id has to name.
+static int check_reroute(const struct hs_controller_config *config, struct hs_error *err)
+{
+	const struct hs_probing_config *probing = &config->probing;
+	char path[32];
+
+	for (unsigned i = 0; i < probing->n_nodes && probing->reroute.on; i++) {
+		unsigned found = 0;
+		for (unsigned n = 0; n < config->n_nodes; n++)
+			found += config->nodes[n].id == probing->nodes[i].id;
+		snprintf(path, sizeof(path), "probing.nodes[%u].id", i);
+		if (found != 1)
+			return hs_error_set(err, "bad_value", path, "the id of one of nodes",
+					"reroute needs the API of node %u, and %u of nodes have "
+					"this id",
+					probing->nodes[i].id, found);
+	}
+	return 0;
+}
+
 static int read_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
 {
 	struct hs_error err = {0};
@@ -345,6 +365,8 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	config->label.on = json_object_get(root, "label") != NULL;
 	config->probing.on = json_object_get(root, "probing") != NULL;
+	config->probing.reroute.on =
+			json_object_get(json_object_get(root, "probing"), "reroute") != NULL;
 	config->label.pro.on = json_object_get(json_object_get(root, "label"), "pro") != NULL;
 	if (rc < 0)
 		return rc;
@@ -357,7 +379,8 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 		rc = hs_errors_keep(errors, &err);
 	if (check_label(&config->label, &err) < 0)
 		rc = hs_errors_keep(errors, &err);
-	if (config->probing.on && hs_probing_check(&config->probing, &err) < 0)
+	if (config->probing.on && (hs_probing_check(&config->probing, &err) < 0 ||
+						  check_reroute(config, &err) < 0))
 		rc = hs_errors_keep(errors, &err);
 	return rc;
 }

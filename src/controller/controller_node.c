@@ -76,6 +76,8 @@ static void drop_calls(struct hs_controller *controller, struct controller_node 
 		struct call call = take_first(node);
 		if (call.kind == CALL_RELAY)
 			controller_relayed(controller, node, &call, NULL, NULL);
+		else if (call.kind >= CALL_ROUTE_PORTS)
+			controller_reroute_call_lost(controller, node, &call);
 		else if (call.kind >= CALL_LABEL_PORTS)
 			controller_label_call_lost(controller, node, &call);
 		else if (call.kind != CALL_HELLO)
@@ -99,6 +101,7 @@ static void went_down(struct hs_controller *controller, struct controller_node *
 		hs_controller_event(controller, "node_unreachable", name_of(node),
 				"node \"%s\" does not answer", node->config->name);
 		controller_label_node_down(controller, node);
+		controller_reroute_node_down(controller);
 	}
 	drop_calls(controller, node, UINT64_MAX);
 	node->next_hello_ns = controller->now_ns;
@@ -125,6 +128,7 @@ static void came_up(
 	node->reachable = true;
 	controller_found_anew(controller, node);
 	controller_label_node_up(controller, node);
+	controller_reroute_node_up(controller, node, restarted);
 }
 
 static bool has_feature(const json_t *ok, const char *wanted)
@@ -167,7 +171,7 @@ static void note_generation(struct hs_controller *controller, struct controller_
 	const json_t *value = json_object_get(reply, "generation");
 	uint64_t generation = (uint64_t)json_integer_value(value);
 	bool changed = (call->kind == CALL_INSTALL || call->kind == CALL_UPDATE ||
-				       call->kind == CALL_DELETE) &&
+				       call->kind == CALL_DELETE || call->kind == CALL_ROUTE_SET) &&
 		       json_object_get(reply, "ok");
 
 	if (!value)
@@ -196,6 +200,8 @@ void controller_answered(
 		take_hello(controller, node, ok);
 	else if (call.kind == CALL_RELAY)
 		controller_relayed(controller, node, &call, ok, error);
+	else if (call.kind >= CALL_ROUTE_PORTS)
+		controller_reroute_answered(controller, node, &call, ok, error);
 	else if (call.kind >= CALL_LABEL_PORTS)
 		controller_label_answered(controller, node, &call, ok);
 	else

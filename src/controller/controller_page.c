@@ -4,6 +4,7 @@
 #include "controller_label.h"
 #include "controller_parts.h"
 #include "controller_probing.h"
+#include "controller_reroute.h"
 
 #include "qos_lengths.h"
 #include "qos_page.h"
@@ -195,6 +196,32 @@ static const struct row session_rows[] = {
 		{.family = {NULL}},
 };
 
+#define OF_HEALTH(member) HS_SCHEMA_MEMBER(struct hs_gpint_health, member)
+#define OF_TOLD(member)	  HS_SCHEMA_MEMBER(struct reroute_counters, member)
+
+static const struct row health_rows[] = {
+		{COUNTER("reroute_changes", "sessions",
+				 "Sessions after which routes used links otherwise"),
+				OF_HEALTH(changes)},
+		{COUNTER("reroute_held", "sessions",
+				 "Sessions that changes_per_minute did not allow to"),
+				OF_HEALTH(held)},
+		{.family = {NULL}},
+};
+static const struct row told_rows[] = {
+		{COUNTER("reroute_routes_told", "routes", "Routes that nodes were told"),
+				OF_TOLD(told)},
+		{COUNTER("reroute_routes_refused", "routes", "Of these, those that were refused"),
+				OF_TOLD(refused)},
+		{COUNTER("reroute_routes_lost", "routes", "Of these, those without an answer"),
+				OF_TOLD(lost)},
+		{.family = {NULL}},
+};
+static const struct hs_prometheus_family links_avoided =
+		GAUGE("reroute_links_avoided", "links", "Links that routes avoid");
+static const struct hs_prometheus_family routes_pending = GAUGE("reroute_routes_pending", "routes",
+		"Routes that nodes should have and did not confirm");
+
 static const struct hs_prometheus_family session_time = GAUGE(
 		"probe_session_seconds", "seconds", "How long the last session of probes took");
 static const struct hs_prometheus_family label_items =
@@ -257,6 +284,19 @@ static void add_probing(struct hs_prometheus *page, const struct controller_prob
 	hs_prometheus_ns(page, &session_time, NULL, told->ended_ns - told->began_ns);
 }
 
+static void add_reroute(struct hs_prometheus *page, const struct hs_controller *controller)
+{
+	const struct hs_gpint_health *health = &controller->reroute->health;
+	uint64_t avoided = 0;
+
+	for (size_t i = 0; i < health->n_links; i++)
+		avoided += health->links[i].use != HS_GPINT_USED;
+	add_rows(page, health_rows, health, NULL);
+	add_rows(page, told_rows, &controller->reroute->counters, NULL);
+	hs_prometheus_uint(page, &links_avoided, NULL, avoided);
+	hs_prometheus_uint(page, &routes_pending, NULL, controller_reroute_pending(controller));
+}
+
 typedef void add_flow(
 		struct hs_prometheus *page, const struct controller_flow *flow, json_t *window);
 
@@ -300,6 +340,8 @@ void hs_controller_page(const struct hs_controller *controller, struct hs_promet
 		add_label(page, controller->label);
 	if (controller->probing)
 		add_probing(page, controller->probing);
+	if (controller->reroute)
+		add_reroute(page, controller);
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		add_rows(page, node_rows, &controller->nodes[i],
 				HS_PROMETHEUS_LABELS({"node", controller->nodes[i].config->name}));

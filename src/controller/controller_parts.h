@@ -18,7 +18,7 @@
 #define CALLS_REPAIR  63
 #define CALLS_RELAY   16
 #define CALLS_HELLO   8
-#define CALLS_LABEL   32 // beyond, nothing of INT-label is asked or told
+#define CALLS_LABEL   32 // beyond, nothing of INT-label and of routes is asked or told
 // The most bytes that one question may collect. Nodes that answer later are named and must be asked
 // directly.
 #define CONTROLLER_GATHERED_BYTES (4u << 20)
@@ -82,14 +82,17 @@ enum call_kind {
 	CALL_LABEL_PORTS, // of INT-label, from here on: which ports label
 	CALL_LABEL_TRAFFIC,
 	CALL_LABEL_SET,
+	CALL_ROUTE_PORTS, // of routes around bad links: what the ports are called
+	CALL_ROUTE_SET,
 };
 
 struct call {
 	uint64_t id;
 	enum call_kind kind;
 	int64_t sent_ns;
-	uint32_t ns_id; // of a rule
-	uint64_t of;	// number of the relay or audit; revision of the rule as it was sent
+	uint32_t ns_id; // of a rule; of a route: the arc
+	uint64_t of;	// number of the relay or audit; revision of the rule as it was sent; place
+			// of the route
 };
 
 struct controller_node {
@@ -128,6 +131,7 @@ TAILQ_HEAD(relay_list, relay);
 struct controller_flow;	   // controller_monitor.c: metrics of one namespace
 struct controller_label;   // controller_label.h
 struct controller_probing; // controller_probing.h
+struct controller_reroute; // controller_reroute.h
 
 struct hs_controller {
 	const struct hs_controller_config *config;
@@ -180,6 +184,7 @@ struct hs_controller {
 
 	struct controller_label *label;	    // NULL: the configuration has none
 	struct controller_probing *probing; // the same
+	struct controller_reroute *reroute; // the same
 };
 
 // Each part calls only the parts above it. controller.c calls all of them.
@@ -305,6 +310,26 @@ int controller_probe_run(struct hs_controller *controller, const struct hs_api_a
 int controller_probe_status(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
 int controller_probe_links(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+
+// ---- controller_reroute.c, controller_reroute_verb.c ----
+
+int controller_open_reroute(struct hs_controller *controller); // 0 or -ENOMEM
+void controller_close_reroute(struct hs_controller *controller);
+// Follows each session of probes that ended in this step, and tells nodes their routes.
+void controller_step_reroute(struct hs_controller *controller);
+int64_t controller_reroute_next_ns(const struct hs_controller *controller);
+// Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
+void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const json_t *ok, const json_t *error);
+void controller_reroute_call_lost(struct hs_controller *controller,
+		const struct controller_node *node, const struct call *call);
+// A node answers for the first time or anew, or does not answer any more.
+void controller_reroute_node_up(struct hs_controller *controller,
+		const struct controller_node *node, bool restarted);
+void controller_reroute_node_down(struct hs_controller *controller);
+extern const struct hs_schema_field controller_probe_routes_fields[];
+int controller_probe_routes(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
 
 // ---- controller_relay.c ----

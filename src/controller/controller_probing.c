@@ -155,6 +155,17 @@ const char *controller_probing_name(const struct hs_controller *controller, unsi
 			       : controller->config->nodes[i].name;
 }
 
+json_t *controller_probing_arc_details(
+		const struct hs_controller *controller, const struct probing_arc *arc)
+{
+	const struct hs_probing_node *nodes = controller->probing->config->nodes;
+
+	return json_pack("{s:s, s:i, s:i, s:i, s:i}", "node",
+			controller_probing_name(controller, arc->from), "node_id",
+			nodes[arc->from].id, "port_id", arc->port, "peer_id", nodes[arc->to].id,
+			"peer_port_id", arc->peer_port);
+}
+
 // What follows of a node that is unavailable is no event of its own.
 static void tell_arc(struct hs_controller *controller, struct probing_arc *arc)
 {
@@ -167,9 +178,7 @@ static void tell_arc(struct hs_controller *controller, struct probing_arc *arc)
 	if (lost == arc->told || (lost && !alone))
 		return;
 	arc->told = lost;
-	json_t *details = json_pack("{s:s, s:i, s:i, s:i, s:i}", "node",
-			controller_probing_name(controller, arc->from), "node_id", from, "port_id",
-			arc->port, "peer_id", to, "peer_port_id", arc->peer_port);
+	json_t *details = controller_probing_arc_details(controller, arc);
 	if (lost)
 		hs_controller_event(controller, "probe_link_unavailable", details,
 				"no probe crosses the link from node %d, port %u, to node %d", from,
@@ -245,6 +254,8 @@ static void end_session(struct hs_controller *controller)
 	counters->knocks += probing->knocks;
 	counters->strange += told->strange;
 	probing_forget_packets(probing);
+	for (unsigned i = 0; i < probing->n_arcs; i++)
+		probing->arcs[i].debt /= 2;
 	take_states(controller);
 	controller_publish(controller, "probe.session", "probe_session",
 			controller_probing_message(controller));
@@ -254,8 +265,6 @@ static void end_session(struct hs_controller *controller)
 static void begin_session(struct hs_controller *controller)
 {
 	struct controller_probing *probing = controller->probing;
-	for (unsigned i = 0; i < probing->n_arcs; i++)
-		probing->arcs[i].debt /= 2;
 	int64_t now_ns = controller_probing_ns(controller);
 	int64_t period_ns = probing->config->period_ms * PROBING_MS_NS;
 

@@ -106,8 +106,10 @@ struct controller_probing {
 int64_t controller_probing_ns(const struct hs_controller *controller);
 // The name of a node in `nodes` of the controller's configuration; "": it is not there, or several.
 const char *controller_probing_name(const struct hs_controller *controller, unsigned node);
-// A link in one direction as `probe_links` and events tell it. New reference.
+// A link in one direction as `probe_links` tells it, and as events do. New references.
 json_t *controller_probing_arc_json(
+		const struct hs_controller *controller, const struct probing_arc *arc);
+json_t *controller_probing_arc_details(
 		const struct hs_controller *controller, const struct probing_arc *arc);
 
 // ---- controller_probing_way.c: packets out and in ----

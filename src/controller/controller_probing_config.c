@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "controller_probing_config.h"
 
+#include "gpint_health.h"
 #include "gpint_net.h"
 #include "ip_address.h"
+#include "route_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,6 +60,7 @@ static const struct hs_schema_field probing_link_fields[] = {
 		{"peer", HS_SCHEMA_UINT, LINK(peer), .required = true, .min = 1, .max = 255},
 		{"peer_port", HS_SCHEMA_UINT, LINK(peer_port), .required = true, .min = 1,
 				.max = 255},
+		{"cost", HS_SCHEMA_UINT, LINK(cost), .min = 1, .max = UINT16_MAX},
 		{NULL},
 };
 
@@ -142,8 +145,83 @@ static const struct hs_schema_list link_list = {
 		HS_SCHEMA_COUNT(struct hs_probing_config, n_links),
 		.heap = true,
 		.noun = "links",
+		.fresh = &(const struct hs_probing_link){.cost = 1},
 		.check = check_link,
 };
+
+// ---- routes ----
+
+static const char *parse_prefix(const char *text, void *at, const char **code)
+{
+	struct hs_probing_prefix *prefix = at;
+
+	(void)code;
+	return hs_route_read_prefix(text, prefix->bytes, &prefix->depth);
+}
+
+static void write_prefix(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
+{
+	const struct hs_probing_prefix *prefix = at;
+
+	hs_route_prefix_text(prefix->bytes, prefix->depth, text);
+}
+
+static const struct hs_schema_text prefix_text = {parse_prefix, write_prefix,
+		"{'type': 'string', 'pattern': '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$'}"};
+
+#define DESTINATION(member) HS_SCHEMA_MEMBER(struct hs_probing_destination, member)
+static const struct hs_schema_field destination_fields[] = {
+		{"prefix", HS_SCHEMA_PARSED, DESTINATION(prefix), .required = true,
+				.text = &prefix_text,
+				.expected = "an IP prefix like 2001:db8::/32 or 10.0.0.0/8"},
+		{"node", HS_SCHEMA_UINT, DESTINATION(node), .required = true, .min = 1, .max = 255},
+		{NULL},
+};
+
+static int check_destination(
+		json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+{
+	const struct hs_probing_destination *list =
+			((const struct hs_probing_reroute *)into)->destinations;
+	char path[96], text[HS_ROUTE_TEXT];
+
+	(void)item;
+	snprintf(path, sizeof(path), "%s.prefix", at);
+	for (size_t i = 0; i < index; i++)
+		if (memcmp(&list[i].prefix, &list[index].prefix, sizeof(list[i].prefix)) == 0)
+			return hs_error_set(err, "duplicate", path, "each prefix once",
+					"another destination is %s, too",
+					hs_route_prefix_text(list[i].prefix.bytes,
+							list[i].prefix.depth, text));
+	return 0;
+}
+
+static const struct hs_schema_list destination_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = destination_fields},
+		HS_SCHEMA_ITEMS(struct hs_probing_reroute, destinations),
+		HS_SCHEMA_COUNT(struct hs_probing_reroute, n_destinations),
+		.heap = true,
+		.noun = "destinations",
+		.check = check_destination,
+};
+
+#define REROUTE(member) HS_SCHEMA_MEMBER(struct hs_probing_reroute, member)
+static const struct hs_schema_field reroute_fields[] = {
+		{"destinations", HS_SCHEMA_LIST, REROUTE(destinations), .required = true, .min = 1,
+				.max = HS_PROBING_DESTINATIONS,
+				.expected = "a list of destinations", .list = &destination_list},
+		{"bad_sessions", HS_SCHEMA_UINT, REROUTE(bad_sessions), .min = 1, .max = 100},
+		{"hold_ms", HS_SCHEMA_UINT, REROUTE(hold_ms), .min = 0, .max = 86400000},
+		{"max_hold_ms", HS_SCHEMA_UINT, REROUTE(max_hold_ms), .min = 0, .max = 86400000},
+		{"changes_per_minute", HS_SCHEMA_UINT, REROUTE(changes_per_minute), .min = 1,
+				.max = HS_GPINT_HEALTH_CHANGES},
+		{NULL},
+};
+
+static bool has_reroute(const void *from)
+{
+	return ((const struct hs_probing_config *)from)->reroute.on;
+}
 
 #define PROBING(member) HS_SCHEMA_MEMBER(struct hs_probing_config, member)
 const struct hs_schema_field hs_probing_fields[] = {
@@ -178,6 +256,8 @@ const struct hs_schema_field hs_probing_fields[] = {
 		{"recovery_dscp", HS_SCHEMA_UINT, PROBING(packets.recovery_dscp), .min = 0,
 				.max = 63},
 		{"udp_port", HS_SCHEMA_UINT, PROBING(packets.udp_port), .min = 1, .max = 65535},
+		{"reroute", HS_SCHEMA_OBJECT, PROBING(reroute), .fields = reroute_fields,
+				.given = has_reroute},
 		{NULL},
 };
 
@@ -195,6 +275,10 @@ void hs_probing_defaults(struct hs_probing_config *config)
 			.attempts = 10,
 			.concurrent = 12,
 			.adaptive = true,
+			.reroute = {.bad_sessions = 2,
+					.hold_ms = 10000,
+					.max_hold_ms = 600000,
+					.changes_per_minute = 10},
 	};
 }
 
@@ -202,9 +286,11 @@ void hs_probing_config_fini(struct hs_probing_config *config)
 {
 	free(config->nodes);
 	free(config->links);
+	free(config->reroute.destinations);
 	config->nodes = NULL;
 	config->links = NULL;
-	config->n_nodes = config->n_links = 0;
+	config->reroute.destinations = NULL;
+	config->n_nodes = config->n_links = config->reroute.n_destinations = 0;
 }
 
 // ---- the network ----
@@ -309,6 +395,28 @@ static int check_packets(const struct hs_probe_settings *packets, struct hs_erro
 			"dscp, feedback_dscp and recovery_dscp tell packets apart");
 }
 
+// Routes go over links that probes cross only, so all of them should.
+static int check_reroute(const struct hs_probing_config *config, struct hs_error *err)
+{
+	const struct hs_probing_reroute *reroute = &config->reroute;
+	char path[64];
+
+	if (config->plan != HS_PROBING_EULER)
+		return hs_error_set(err, "bad_value", "probing.plan", "euler",
+				"reroute needs plan euler, whose probes cross every link");
+	if (reroute->max_hold_ms < reroute->hold_ms)
+		return hs_error_set(err, "out_of_range", "probing.reroute.max_hold_ms",
+				"hold_ms or more", "max_hold_ms is less than hold_ms");
+	for (unsigned i = 0; i < reroute->n_destinations; i++) {
+		if (hs_probing_node(config, reroute->destinations[i].node) >= 0)
+			continue;
+		snprintf(path, sizeof(path), "probing.reroute.destinations[%u].node", i);
+		return hs_error_set(err, "bad_value", path, "the id of one of probing.nodes",
+				"there is no node with id %u", reroute->destinations[i].node);
+	}
+	return 0;
+}
+
 int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err)
 {
 	struct hs_gpint_plan plan;
@@ -318,6 +426,8 @@ int hs_probing_check(const struct hs_probing_config *config, struct hs_error *er
 				"the id of one of probing.nodes", "there is no node with id %u",
 				config->first_node);
 	int rc = check_packets(&config->packets, err);
+	if (rc == 0 && config->reroute.on)
+		rc = check_reroute(config, err);
 	if (rc == 0)
 		rc = hs_probing_make_plan(config, &plan, err);
 	if (rc == 0)

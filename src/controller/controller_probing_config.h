@@ -10,9 +10,10 @@
 #include "probe.h"
 #include "schema_table.h"
 
-#define HS_PROBING_NODES       255 // a hop of a probe has 8 bits for a node's id
-#define HS_PROBING_LINKS       4096
-#define HS_PROBING_IFACE_BYTES 16 // with the zero at the end
+#define HS_PROBING_NODES	255 // a hop of a probe has 8 bits for a node's id
+#define HS_PROBING_LINKS	4096
+#define HS_PROBING_DESTINATIONS 256
+#define HS_PROBING_IFACE_BYTES	16 // with the zero at the end
 
 struct hs_probing_node {
 	uint8_t id;
@@ -21,6 +22,26 @@ struct hs_probing_node {
 
 struct hs_probing_link {
 	uint8_t node, port, peer, peer_port; // ids of both ends
+	uint16_t cost;			     // to routes, in either direction
+};
+
+// Where traffic goes, and at which node it ends.
+struct hs_probing_destination {
+	struct hs_probing_prefix {
+		uint8_t bytes[16]; // of IPv4: mapped
+		uint8_t depth;
+	} prefix;
+	uint8_t node; // its id
+};
+
+// Routes around links that probes find bad.
+struct hs_probing_reroute {
+	bool on; // the configuration has the key
+	unsigned n_destinations;
+	struct hs_probing_destination *destinations; // owned
+	uint32_t bad_sessions;
+	uint32_t hold_ms, max_hold_ms;
+	uint32_t changes_per_minute;
 };
 
 enum hs_probing_plan {
@@ -48,6 +69,7 @@ struct hs_probing_config {
 	uint32_t attempts;	// r_a
 	uint32_t concurrent;
 	bool adaptive; // more attempts where probes are lost
+	struct hs_probing_reroute reroute;
 };
 
 extern const struct hs_schema_field hs_probing_fields[];

@@ -26,7 +26,7 @@ static int need_probing(const struct hs_controller *controller, struct hs_error 
 
 struct shown_link {
 	uint8_t node_id, port, peer_id, peer_port;
-	const char *node, *peer, *state;
+	const char *node, *peer, *state, *use;
 	bool planned;
 	uint32_t has_since;
 	int64_t since_ns;
@@ -42,6 +42,10 @@ static const struct hs_schema_field link_fields[] = {
 		LINK(STRING, peer, "its name, if the configuration has one"),
 		LINK(STRING, state, "`available`, `congested`, `unavailable` or `unknown`"),
 		LINK(BOOL, planned, "probes of each session cross it"),
+		LINK(STRING, use,
+				"with `reroute`, by routes: `used`, `spare` (where no other way "
+				"leads) or `avoided`",
+				.optional = true),
 		LINK(INT, since_ns, "for how long it has this state",
 				HS_SCHEMA_IF(struct shown_link, has_since)),
 		{NULL},
@@ -60,6 +64,7 @@ json_t *controller_probing_arc_json(
 			.peer = controller_probing_name(controller, arc->to),
 			.state = state_names[arc->state],
 			.planned = arc->planned,
+			.use = arc->use,
 			.has_since = arc->state != HS_GPINT_UNKNOWN,
 			.since_ns = controller_probing_ns(controller) - arc->since_ns,
 	};

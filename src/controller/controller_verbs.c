@@ -279,6 +279,7 @@ HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_PROBE_RUN] = {controller_probe_run_fields, controller_probe_run},
 		[HS_VERB_PROBE_STATUS] = {controller_probe_status_fields, controller_probe_status},
 		[HS_VERB_PROBE_LINKS] = {controller_probe_links_fields, controller_probe_links},
+		[HS_VERB_PROBE_ROUTES] = {controller_probe_routes_fields, controller_probe_routes},
 };
 
 const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb)

@@ -41,6 +41,8 @@ CONTROLLER_TABLES = {
     "hs_probing_fields": ("Probes", "probing."),
     "probing_node_fields": ("Probes", "probing.nodes[]."),
     "probing_link_fields": ("Probes", "probing.links[]."),
+    "reroute_fields": ("Routes around bad links", "probing.reroute."),
+    "destination_fields": ("Routes around bad links", "probing.reroute.destinations[]."),
     "state_fields": ("Configuration", "state."),
     "hs_scrape_fields": ("Configuration", "prometheus."),
 }
@@ -134,7 +136,8 @@ def each_key_of_a_database_is_explained():
 def each_key_of_a_controllers_configuration_is_explained():
     compare(read("docs", "controller.md"),
             "src/controller/controller_config.c src/controller/controller_probing_config.c" + _SCRAPE, CONTROLLER_TABLES,
-            {"controller", "control", "nodes", "paths", "prometheus", "probing.nodes", "probing.links"})
+            {"controller", "control", "nodes", "paths", "prometheus", "probing.nodes", "probing.links", "probing.reroute",
+             "probing.reroute.destinations"})
 
 
 @test()

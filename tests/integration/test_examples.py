@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+from types import SimpleNamespace
 
 from collecting import Collector, packet, report
 from lib import InNamespace, check, equal, labelling_node, main, need, ring_node, rule, test, until  # isort: skip
@@ -49,7 +50,7 @@ ASKED = [
     *[("controller", {verb: {}}) for verb in ("node_get", "ports_get", "stats_get", "drops_get", "events", "audit")],
     ("fleet", {"label_set": {"node": "n5", "ports": [{"id": 2, "shift": 3}]}}),
     ("fleet", {"label_get": {}}),
-    *[("fleet", {verb: {}}) for verb in ("probe_run", "probe_status", "probe_links")],
+    *[("fleet", {verb: {}}) for verb in ("probe_run", "probe_status", "probe_links", "probe_routes")],
     *[("collector", {verb: {}}) for verb in (
         "hello", "node_get", "ports_get", "stats_get", "drops_get", "events", "audit", "flow_get", "queue_get",
         "link_get", "exporter_get", "refused_get")],
@@ -76,8 +77,11 @@ def labelling_fleet(workspace, node):
     veth(namespace, "eth0", namespace, "eth1")
     probing = {"iface": "eth0", "first_node": 5, "address": "10.0.0.100", "period_ms": 0, "feedback_ms": 10, "attempts": 0,
                "nodes": [{"id": 5, "end": 2}, {"id": 6, "end": 2}],
-               "links": [{"node": 5, "port": 2, "peer": 6, "peer_port": 1}]}
-    fleet = Controller(workspace, [node], name="fleet", namespace=namespace,
+               "links": [{"node": 5, "port": 2, "peer": 6, "peer_port": 1}], "plan": "euler",
+               "reroute": {"destinations": [{"prefix": "2001:db8:6::/48", "node": 6}]}}
+    absent = SimpleNamespace(name=f"{workspace.prefix}-n6", config={"node": {"id": 6}},
+                             api=f"ipc://{workspace.path('n6')}.api")
+    fleet = Controller(workspace, [node, absent], name="fleet", namespace=namespace,
                        label={"listen": [f"127.0.0.1:{PORT}"], "interval_ms": 1000, "pro": {}},
                        probing=probing).start()
     with InNamespace(namespace):

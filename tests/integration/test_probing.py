@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A controller that probes a ring of four nodes: what it reads, what it says of a link that is cut and of a node that
-stops, and that sessions go on afterwards."""
+stops, that sessions go on afterwards, and that routes lead around the link."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
 
 from lib import RawPort, Subscriber, audit_ok, check, equal, events, main, need, ports, quiet, test, until
-from netlab import BUILD, Node, Refused, iface, run, veth
+from netlab import BUILD, Host, Node, Refused, iface, mac_of, run, veth
 from frames import ethernet
 from test_controller import PROGRAM, Controller
 
@@ -31,33 +32,38 @@ def probing(**more):
 class Ring:
     def __init__(self, workspace, **more):
         self.monitor = workspace.namespace("monitor")
-        host = workspace.namespace("host")
         spaces = {n: workspace.namespace(f"n{n}") for n in NODES}
         veth(self.monitor, "eth0", spaces[1], "mon", 1600)
         for node, port, peer, peer_port in LINKS:
             veth(spaces[node], NAMES[node][port - 1], spaces[peer], NAMES[peer][peer_port - 1], 1600)
-        for n in NODES:
-            veth(host, f"h{n}", spaces[n], "host")
+        self.add_hosts(workspace, spaces)
         self.nodes = {n: self._node(workspace, n, spaces[n]) for n in NODES}
         for node in self.nodes.values():
             node.launch()
         for node in self.nodes.values():
             node.wait_ready()
-        self.hosts = {n: RawPort(host, f"h{n}") for n in NODES}
         for node in self.nodes.values():
             quiet(node)
         self.controller = Controller(workspace, self.nodes.values(), namespace=self.monitor, paths=[],
                                      prometheus={"bind": "127.0.0.1:9464"}, probing=probing(**more))
 
-    @staticmethod
-    def _node(workspace, n, namespace):
+    def add_hosts(self, workspace, spaces):
+        host = workspace.namespace("host")
+        for n in NODES:
+            veth(host, f"h{n}", spaces[n], "host")
+        self.hosts = {n: RawPort(host, f"h{n}") for n in NODES}
+
+    def forwarding(self, _n):
+        return {"mode": "patch", "pairs": [["pa", "pb"]]}
+
+    def _node(self, workspace, n, namespace):
         profile = {"method": "probe", "monitor_port": TO_MONITOR[n], "timeout_ns": int(TIMEOUT_S * 1e9)}
         found = [iface(name, name, "host" if name == "host" else "network", 1500 if name == "host" else 1600)
                  for name in NAMES[n]]
         for port in found[:-1]:
             port["profile"] = "gp"
         return Node(workspace, n, found, namespace, profiles={"gp": profile}, control_core=n % 2, workers=[(n + 1) % 2],
-                    forwarding={"mode": "patch", "pairs": [["pa", "pb"]]})
+                    forwarding=self.forwarding(n), memory={"routes": 64})
 
     def start(self):
         self.controller.start()
@@ -79,6 +85,43 @@ class Ring:
 
     def next_session(self):
         return self.session_after(time.time_ns())
+
+
+class RoutedRing(Ring):
+    """Routers, with a host at each of the nodes 2 and 3 and no route but those to them."""
+
+    def add_hosts(self, workspace, spaces):
+        self.spaces = spaces
+        self.hosts = {n: Host(workspace, f"host{n}", f"2001:db8:{n}::2") for n in (2, 3)}
+        for n in NODES:
+            if n not in self.hosts:
+                veth(workspace.namespace(f"none{n}"), "eth0", spaces[n], "host")
+                continue
+            host = self.hosts[n]
+            veth(host.namespace, "eth0", spaces[n], "host")
+            host.configure()
+            gateway = f"2001:db8:{n}::1"
+            run("ip", "-n", host.namespace, "neigh", "replace", gateway, "lladdr", mac_of(spaces[n], "host"), "dev",
+                "eth0", "nud", "permanent")
+            run("ip", "-n", host.namespace, "route", "add", "default", "via", gateway)
+
+    def forwarding(self, n):
+        host = self.hosts.get(n)
+        return {"mode": "route",
+                "neighbours": [{"addr": host.address, "port": "host", "mac": host.mac}] if host else []}
+
+    def ping(self):
+        """The hop limit with which answers of host 3 come to host 2, or None."""
+        done = subprocess.run(["ip", "netns", "exec", self.hosts[2].namespace, "ping", "-c", "1", "-W", "1",
+                               self.hosts[3].address], capture_output=True, text=True, check=False, timeout=10)
+        found = re.search(r"ttl=(\d+)", done.stdout)
+        return found and int(found.group(1))
+
+    def routes(self):
+        return {n: node.call("route_list")["routes"] for n, node in self.nodes.items()}
+
+
+DESTINATIONS = [{"prefix": f"2001:db8:{n}::/64", "node": n} for n in (2, 3)]
 
 
 def kinds(controller, prefix):
@@ -191,6 +234,74 @@ def a_session_runs_on_request(workspace):
         equal(refused.error["code"], "unsupported", "at a node")
 
 
+def ends_ns(session):
+    return session["began_ns"] + session["elapsed_ns"]
+
+
+@test(limit_s=120)
+def routes_lead_around_a_cut_link_after_two_sessions_and_back_when_it_is_well(workspace):
+    need("ping")
+    ring = RoutedRing(workspace, plan="euler", attempts=3, reroute={"destinations": DESTINATIONS, "hold_ms": 2000}).start()
+    until(lambda: ring.ping() == 62, 20, "two routers lie between the hosts")
+    equal({route["state"] for route in ring.controller.call("probe_routes")["routes"]}, {"set"}, "routes")
+    # What node 3 sends to the monitor by its monitor_port goes over this link, too.
+    run("ip", "-n", ring.nodes[2].namespace, "link", "set", "pb", "down")
+    cut_ns, bad = time.time_ns(), []
+    while not kinds(ring.controller, "reroute_link_avoided"):
+        session = ring.session_after(cut_ns)
+        bad += [session] if session["links_unavailable"] else []
+        cut_ns = session["began_ns"]
+        equal(session["nodes_unavailable"], 0, "nodes are there")
+    equal(ring.ping(), 60, "four routers lie between the hosts")
+    moment = kinds(ring.controller, "reroute_link_avoided")[0]["ts_ns"]
+    equal(len([session for session in bad if ends_ns(session) <= moment + 1000000]), 2, "bad sessions before")
+    equal([(event["node_id"], event["peer_id"]) for event in kinds(ring.controller, "reroute_link_avoided")], [(2, 3)],
+          "the link that is avoided")
+    table = run(f"{BUILD}/apps/hopsight", "-c", ring.controller.api, "probe", "routes")
+    check(table.count("set") == 6 and "2001:db8:3::/64" in table, table)
+    told = run("ip", "netns", "exec", ring.monitor, "curl", "-s", "http://127.0.0.1:9464/metrics")
+    check("hopsight_controller_reroute_links_avoided 1" in told, "metrics of routes")
+    with open(workspace.path("ctl.log"), encoding="utf-8") as file:
+        check("routes avoid the link between node 2, port 2, and node 3, port 1, which is unavailable" in file.read(),
+              "the decision is in the log")
+    output = ring.hosts[2].run("ping", "-q", "-c", "50", "-i", "0.02", ring.hosts[3].address)
+    check(" 0% packet loss" in output, output)
+
+    run("ip", "-n", ring.nodes[2].namespace, "link", "set", "pb", "up")
+    up_ns = time.time_ns()
+    until(lambda: ring.ping() == 62, 30, "the short way again")
+    back = kinds(ring.controller, "reroute_link_used")
+    equal(len(back), 1, "the link came back")
+    check(back[0]["ts_ns"] - up_ns >= 2e9, "the hold", back, up_ns)
+    output = ring.hosts[2].run("ping", "-q", "-c", "50", "-i", "0.02", ring.hosts[3].address)
+    check(" 0% packet loss" in output, output)
+    equal(kinds(ring.controller, "reroute_refused"), [], "refusals")
+    audit_ok(*ring.nodes.values())
+    ring.controller.stop()
+
+
+@test(limit_s=120)
+def without_reroute_no_route_changes(workspace):
+    need("ping")
+    ring = RoutedRing(workspace, plan="euler", attempts=3).start()
+    for node, prefix, port, peer, peer_port in ((2, 3, "pb", 3, "pa"), (3, 2, "pa", 2, "pb")):
+        ring.nodes[node].call("route_add", prefix=f"2001:db8:{prefix}::/64", port=port,
+                              next_hop_mac=mac_of(ring.spaces[peer], peer_port))
+    equal(ring.ping(), 62, "the configured way")
+    before = ring.routes()
+    run("ip", "-n", ring.nodes[2].namespace, "link", "set", "pb", "down")
+    for _ in range(2):
+        session = ring.next_session()
+    equal(session["links_unavailable"], 1, "the link is named")
+    equal((ring.ping(), ring.routes()), (None, before), "routes")
+    equal(kinds(ring.controller, "reroute"), [], "events")
+    try:
+        ring.controller.call("probe_routes")
+        check(False, "there are no routes")
+    except Refused as refused:
+        equal(refused.error["code"], "unsupported", "without reroute")
+
+
 @test(limit_s=60)
 def each_mistake_in_probing_is_told_with_its_path(workspace):
     need()
@@ -217,7 +328,15 @@ def each_mistake_in_probing_is_told_with_its_path(workspace):
                                 ({"links": probing()["links"][:2]}, "links", "no way leads"),
                                 ({"dscp": 25}, "dscp", "three values"),
                                 ({"mtu": 72, "nodes": [{"id": n, "end": 60} for n in NODES]}, "mtu", "no room"),
-                                ({"iface": "none0"}, "iface", "none0")):
+                                ({"iface": "none0"}, "iface", "none0"),
+                                ({"reroute": {"destinations": DESTINATIONS}}, "plan", "needs plan euler"),
+                                ({"reroute": {}}, "reroute.destinations", "there is no"),
+                                ({"plan": "euler", "reroute": {"destinations": DESTINATIONS}}, "nodes[1].id",
+                                 "the API of node 2"),
+                                ({"plan": "euler", "reroute": {"destinations": 2 * DESTINATIONS}},
+                                 "reroute.destinations[2].prefix", "another destination"),
+                                ({"plan": "euler", "reroute": {"destinations": [{"prefix": "::/0", "node": 7}]}},
+                                 "reroute.destinations[0].node", "no node with id 7")):
         text = errors(probing(**change))
         check(f"probing.{path}" in text and words in text, path, text)
 

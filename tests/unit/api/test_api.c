@@ -53,6 +53,7 @@ static void a_reader_is_refused_what_would_change_something_and_nothing_else(voi
 			{"{\"probe_run\": {}}", false},
 			{"{\"probe_status\": {}}", false},
 			{"{\"probe_links\": {}}", false},
+			{"{\"probe_routes\": {}}", false},
 			{"{\"flow_get\": {}}", false},
 			{"{\"queue_get\": {}}", false},
 			{"{\"link_get\": {}}", false},

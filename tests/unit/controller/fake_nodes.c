@@ -79,6 +79,20 @@ static json_t *label_ports(const struct fake_node *node)
 	return ports;
 }
 
+static json_t *route_ports(const struct fake_node *node)
+{
+	json_t *ports = json_array();
+	char name[16], mac[18];
+
+	for (unsigned id = 1; id <= 2; id++) {
+		snprintf(name, sizeof(name), "p%u", id);
+		snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", node->id & 0xffu, id);
+		json_array_append_new(ports, json_pack("{s:s, s:s, s:i}", "name", name, "mac", mac,
+							     "id", (int)id));
+	}
+	return ports;
+}
+
 static struct fake_label *find_label(struct fake_node *node, uint32_t id)
 {
 	for (unsigned i = 0; i < node->n_labels; i++)
@@ -155,8 +169,12 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 		return 0;
 	case HS_VERB_LABEL_GET:
 	case HS_VERB_PORTS_GET:
-		json_object_set_new(*result, "ports", label_ports(node));
+		json_object_set_new(*result, "ports",
+				node->routes ? route_ports(node) : label_ports(node));
 		return 0;
+	case HS_VERB_ROUTE_ADD:
+		node->generation++;
+		return hs_route_book_add(node->routes, &args->route, err);
 	case HS_VERB_LABEL_SET:
 		set_labels(node, args);
 		json_object_set_new(*result, "ports", labels_now(node, args->labels, err));
@@ -186,6 +204,17 @@ static bool gives_way(void *context, uint32_t ns_id)
 static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 {
 	return find(context, ns_id);
+}
+
+static struct hs_route_book *routes_of(void *context)
+{
+	return ((struct fake_node *)context)->routes;
+}
+
+static int port_of(void *context, const char *name)
+{
+	(void)context;
+	return atoi(name + 1);
 }
 
 static uint32_t rules_free(void *context)
@@ -336,6 +365,8 @@ static void open_node(struct fake_node *node, uint16_t id)
 			.gives_way = gives_way,
 			.rule_of = rule_of,
 			.labels_now = labels_now,
+			.routes = routes_of,
+			.port_of = port_of,
 			.rules_free = rules_free,
 			.generation = generation,
 	};
@@ -416,6 +447,8 @@ void fake_close(struct fake_nodes *fake)
 		free(fake->messages[fake->head].text);
 		fake->head = (fake->head + 1) % FAKE_MESSAGES;
 	}
+	for (unsigned i = 0; i < FAKE_NODES; i++)
+		hs_route_book_destroy(fake->nodes[i].routes);
 	json_decref(fake->reply);
 	json_decref(fake->published);
 	json_decref(fake->saved);
@@ -456,10 +489,19 @@ const char *fake_error(struct fake_nodes *fake, const char *request)
 	return json_string_value(json_object_get(json_object_get(fake->reply, "error"), "code"));
 }
 
+void fake_route(struct fake_nodes *fake, unsigned node)
+{
+	hs_route_book_destroy(fake->nodes[node].routes);
+	fake->nodes[node].routes = hs_route_book_create(64);
+	assert_non_null(fake->nodes[node].routes);
+}
+
 void fake_restart(struct fake_nodes *fake, unsigned node)
 {
 	struct fake_node *n = &fake->nodes[node];
 
+	if (n->routes)
+		fake_route(fake, node);
 	n->n_rules = 0;
 	n->generation = 0;
 	n->in_band_ns = 0;

@@ -6,6 +6,7 @@
 #include "controller.h"
 
 #include "api.h"
+#include "route_book.h"
 
 #define FAKE_NODES    4
 #define FAKE_RULES    4096
@@ -40,6 +41,8 @@ struct fake_node {
 	unsigned n_invented;
 	unsigned n_labels;
 	struct fake_label labels[FAKE_LABELS]; // named "p" and the id
+	struct hs_route_book
+			*routes; // of a node that routes, by its ports "p1" and "p2"; else NULL
 	unsigned n_requests[HS_VERB_COUNT];
 	struct hs_api_backend backend;
 };
@@ -96,6 +99,8 @@ json_t *fake_ok(struct fake_nodes *fake, const char *request);
 const char *fake_error(struct fake_nodes *fake, const char *request);
 
 void fake_restart(struct fake_nodes *fake, unsigned node);
+// From now on, the node routes; its routes before are gone.
+void fake_route(struct fake_nodes *fake, unsigned node);
 const struct hs_rule *fake_rule(const struct fake_nodes *fake, unsigned node, uint32_t ns_id);
 // At a node's own API, past the controller.
 void fake_at_node(struct fake_nodes *fake, unsigned node, const char *request);

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Routes around links that probes find bad: what a session says of links, ways, and what nodes are
+// told.
+#include "controller_reroute.h"
+#include "controller_parts.h"
+
+#include "log.h"
+#include "route_text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS  (1000 * PROBING_MS_NS)
+#define FIND_CALLS 64 // of the budget of a step: finding the ways to a destination, at most
+
+// ---- life ----
+
+static size_t places(const struct controller_probing *probing)
+{
+	return (size_t)probing->config->reroute.n_destinations * probing->n_nodes;
+}
+
+static int open_arrays(struct controller_probing *probing, struct controller_reroute *reroute)
+{
+	size_t n_links = probing->n_arcs / 2, n = places(probing);
+
+	reroute->links = calloc(n_links + 1, sizeof(*reroute->links));
+	reroute->arcs = calloc(2 * n_links + 1, sizeof(*reroute->arcs));
+	reroute->states = calloc(n_links + 1, sizeof(*reroute->states));
+	reroute->nodes = calloc(probing->n_nodes, sizeof(*reroute->nodes));
+	reroute->costs = calloc(probing->n_nodes, sizeof(*reroute->costs));
+	reroute->of = calloc(n, sizeof(*reroute->of));
+	reroute->rows = calloc(n, sizeof(*reroute->rows));
+	reroute->stale = calloc(reroute->config->n_destinations, sizeof(*reroute->stale));
+	return reroute->links && reroute->arcs && reroute->states && reroute->nodes &&
+					       reroute->costs && reroute->of && reroute->rows &&
+					       reroute->stale
+			       ? 0
+			       : -ENOMEM;
+}
+
+static void fill(const struct hs_controller *controller, struct controller_reroute *reroute)
+{
+	const struct controller_probing *probing = controller->probing;
+
+	for (size_t i = 0; i < probing->n_arcs; i++)
+		probing->arcs[i].use = "used";
+	for (size_t i = 0; i < probing->n_arcs / 2; i++)
+		reroute->links[i] = (struct hs_gpint_route_link){
+				{probing->arcs[2 * i].from, probing->arcs[2 * i].to},
+				probing->config->links[i].cost, HS_GPINT_USED};
+	for (unsigned i = 0; i < probing->n_nodes; i++)
+		reroute->nodes[i].owner = controller->by_id[probing->config->nodes[i].id];
+	for (size_t i = 0; i < places(probing); i++)
+		reroute->of[i].next = reroute->of[i].now = HS_GPINT_NO_ARC;
+	reroute->routes = (struct hs_gpint_routes){
+			probing->n_nodes, probing->n_arcs / 2, reroute->links};
+}
+
+int controller_open_reroute(struct hs_controller *controller)
+{
+	struct controller_probing *probing = controller->probing;
+	const struct hs_probing_reroute *config = &controller->config->probing.reroute;
+	const struct hs_gpint_health_config health = {
+			.bad_sessions = config->bad_sessions,
+			.hold_ns = config->hold_ms * PROBING_MS_NS,
+			.max_hold_ns = config->max_hold_ms * PROBING_MS_NS,
+			.changes = config->changes_per_minute,
+	};
+
+	if (!config->on)
+		return 0;
+	struct controller_reroute *reroute = calloc(1, sizeof(*reroute));
+	controller->reroute = reroute;
+	if (!reroute)
+		return -ENOMEM;
+	reroute->config = config;
+	reroute->retry_ns = INT64_MAX;
+	int rc = open_arrays(probing, reroute);
+	if (rc == 0)
+		rc = hs_gpint_health_init(&reroute->health, &health, probing->n_arcs / 2);
+	if (rc == 0)
+		fill(controller, reroute);
+	return rc;
+}
+
+void controller_close_reroute(struct hs_controller *controller)
+{
+	struct controller_reroute *reroute = controller->reroute;
+
+	if (!reroute)
+		return;
+	hs_gpint_health_fini(&reroute->health);
+	free(reroute->links);
+	free(reroute->arcs);
+	free(reroute->states);
+	free(reroute->nodes);
+	free(reroute->costs);
+	free(reroute->of);
+	free(reroute->rows);
+	free(reroute->stale);
+	free(reroute);
+	controller->reroute = NULL;
+}
+
+// ---- links ----
+
+// Each decision is an event and stands in the log. Takes over the details.
+static void decide(struct hs_controller *controller, const char *kind, json_t *details,
+		const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	hs_log_at(controller->now_ns, HS_LOG_NOTICE, "reroute", "%s", text);
+	hs_controller_event(controller, kind, details, "%s", text);
+}
+
+static void tell_link(struct hs_controller *controller, size_t i)
+{
+	static const char *const uses[] = {
+			[HS_GPINT_USED] = "used",
+			[HS_GPINT_SPARE] = "spare",
+			[HS_GPINT_AVOIDED] = "avoided",
+	};
+	const struct controller_probing *probing = controller->probing;
+	const struct hs_gpint_health_link *link = &controller->reroute->health.links[i];
+	struct probing_arc *arc = &probing->arcs[2 * i];
+	int from = probing->config->nodes[arc->from].id, to = probing->config->nodes[arc->to].id;
+	json_t *details = controller_probing_arc_details(controller, arc);
+
+	arc[0].use = arc[1].use = uses[link->use];
+	if (link->use == HS_GPINT_USED)
+		decide(controller, "reroute_link_used", details,
+				"routes may go over the link between node %d, port %u, and node "
+				"%d, port %u, again",
+				from, arc->port, to, arc->peer_port);
+	else
+		decide(controller, "reroute_link_avoided", details,
+				"routes avoid the link between node %d, port %u, and node %d, port "
+				"%u, which is %s, until it is well for %lld ms",
+				from, arc->port, to, arc->peer_port,
+				link->use == HS_GPINT_AVOIDED ? "unavailable" : "congested",
+				(long long)(link->hold_ns / PROBING_MS_NS));
+}
+
+static void find_again(struct controller_reroute *reroute)
+{
+	for (unsigned d = 0; d < reroute->config->n_destinations; d++)
+		reroute->stale[d] = true;
+	reroute->dirty = true;
+}
+
+// A port of which the node's ports_get tells nothing cannot be a route's.
+static void use_links(struct controller_reroute *reroute)
+{
+	for (size_t i = 0; i < reroute->routes.n_links; i++) {
+		const struct reroute_arc *arcs = &reroute->arcs[2 * i];
+		bool known = arcs[0].port[0] && arcs[0].mac[0] && arcs[1].port[0] && arcs[1].mac[0];
+		reroute->links[i].use = known ? reroute->health.links[i].use : HS_GPINT_AVOIDED;
+	}
+	find_again(reroute);
+}
+
+// Of both directions of a link, the worse one counts.
+static void read_states(const struct controller_probing *probing, uint8_t *states)
+{
+	size_t n;
+	const struct hs_gpint_crossing *crossings = hs_gpint_recovery_links(probing->recovery, &n);
+
+	memset(states, HS_GPINT_UNKNOWN, probing->n_arcs / 2);
+	for (size_t i = 0; i < n; i++) {
+		const struct probing_arc *arc = probing_find_arc(
+				probing, (uint8_t)crossings[i].from, (uint8_t)crossings[i].to);
+		uint8_t *state = &states[(arc - probing->arcs) / 2];
+		if (crossings[i].state > *state)
+			*state = (uint8_t)crossings[i].state;
+	}
+}
+
+// Without the first node, the session says nothing of what is behind it.
+static void take_session(struct hs_controller *controller)
+{
+	const struct controller_probing *probing = controller->probing;
+	struct controller_reroute *reroute = controller->reroute;
+	int first = hs_probing_node(probing->config, probing->config->first_node);
+
+	if (probing->last.told.failed || probing->nodes[first].state != HS_GPINT_AVAILABLE)
+		return;
+	read_states(probing, reroute->states);
+	bool begins = reroute->sessions < reroute->config->bad_sessions &&
+		      ++reroute->sessions == reroute->config->bad_sessions;
+	bool changed = hs_gpint_health_take(&reroute->health, controller_probing_ns(controller),
+				       reroute->states) > 0;
+	for (size_t i = 0; changed && i < reroute->health.n_links; i++)
+		if (reroute->health.links[i].changed)
+			tell_link(controller, i);
+	if (begins || changed)
+		use_links(reroute);
+}
+
+// ---- ways ----
+
+static bool is_reachable(const struct hs_controller *controller, unsigned node)
+{
+	return controller->nodes[controller->reroute->nodes[node].owner].reachable;
+}
+
+static void tell_ways(struct hs_controller *controller, unsigned d, unsigned changed, unsigned none)
+{
+	const struct hs_probing_destination *to =
+			&controller->probing->config->reroute.destinations[d];
+	char text[HS_ROUTE_TEXT];
+
+	hs_route_prefix_text(to->prefix.bytes, to->prefix.depth, text);
+	decide(controller, "reroute_ways",
+			json_pack("{s:s, s:i, s:i}", "prefix", text, "nodes", (int)changed,
+					"nodes_without_way", (int)none),
+			"%s: %u nodes get another way, and no way leads from %u nodes", text,
+			changed, none);
+}
+
+static void find_ways(struct hs_controller *controller, unsigned d)
+{
+	const struct controller_probing *probing = controller->probing;
+	struct controller_reroute *reroute = controller->reroute;
+	unsigned n = probing->n_nodes, changed = 0, none = 0;
+	struct hs_gpint_route *of = reroute->of + (size_t)d * n;
+	uint32_t to = (uint32_t)hs_probing_node(
+			probing->config, reroute->config->destinations[d].node);
+	uint32_t before[HS_PROBING_NODES];
+
+	for (unsigned i = 0; i < n; i++) {
+		before[i] = of[i].next;
+		of[i].fixed = !is_reachable(controller, i) ||
+			      reroute->rows[(size_t)d * n + i].refused;
+	}
+	hs_gpint_routes_find(&reroute->routes, to, of, reroute->costs);
+	for (unsigned i = 0; i < n; i++) {
+		changed += of[i].next != before[i];
+		none += i != to && of[i].next == HS_GPINT_NO_ARC;
+	}
+	reroute->stale[d] = false;
+	controller->budget -= FIND_CALLS;
+	if (changed)
+		tell_ways(controller, d, changed, none);
+}
+
+unsigned controller_reroute_pending(const struct hs_controller *controller)
+{
+	const struct controller_reroute *reroute = controller->reroute;
+	unsigned pending = 0;
+
+	for (size_t i = 0; i < places(controller->probing); i++) {
+		const struct hs_gpint_route *route = &reroute->of[i];
+		pending += route->next != HS_GPINT_NO_ARC &&
+			   (!route->settled || route->now != route->next);
+	}
+	return pending;
+}
+
+// ---- what nodes are told ----
+
+static void tell(struct hs_controller *controller, unsigned d, unsigned i)
+{
+	const struct controller_probing *probing = controller->probing;
+	struct controller_reroute *reroute = controller->reroute;
+	const struct hs_probing_prefix *prefix = &reroute->config->destinations[d].prefix;
+	size_t place = (size_t)d * probing->n_nodes + i;
+	struct hs_gpint_route *route = &reroute->of[place];
+	const struct reroute_arc *arc = &reroute->arcs[route->next];
+	const struct call call = {.kind = CALL_ROUTE_SET, .of = place, .ns_id = route->next};
+	char text[HS_ROUTE_TEXT];
+
+	hs_route_prefix_text(prefix->bytes, prefix->depth, text);
+	json_t *content = json_pack("{s:s, s:s, s:s}", "prefix", text, "port", arc->port,
+			"next_hop_mac", arc->mac);
+	controller->budget--;
+	if (controller_call(controller, &controller->nodes[reroute->nodes[i].owner], &call,
+			    "route_add", content) < 0)
+		return;
+	route->settled = false;
+	route->now = HS_GPINT_NO_ARC;
+	reroute->rows[place].calling = true;
+	reroute->counters.told++;
+}
+
+// Returns false if more waits for room.
+static bool tell_destination(struct hs_controller *controller, unsigned d)
+{
+	const struct controller_probing *probing = controller->probing;
+	struct controller_reroute *reroute = controller->reroute;
+	size_t first = (size_t)d * probing->n_nodes;
+	uint32_t to = (uint32_t)hs_probing_node(
+			probing->config, reroute->config->destinations[d].node);
+	bool all = true;
+
+	for (unsigned i = 0; i < probing->n_nodes; i++) {
+		const struct controller_node *node = &controller->nodes[reroute->nodes[i].owner];
+		if (reroute->rows[first + i].calling || !node->reachable ||
+				!hs_gpint_routes_is_due(
+						&reroute->routes, to, reroute->of + first, i))
+			continue;
+		if (node->n_calls < CALLS_LABEL && controller->budget > 0)
+			tell(controller, d, i);
+		else
+			all = false;
+	}
+	return all;
+}
+
+static void ask_ports(struct hs_controller *controller)
+{
+	struct controller_reroute *reroute = controller->reroute;
+	const struct call call = {.kind = CALL_ROUTE_PORTS};
+
+	for (unsigned i = 0; i < controller->probing->n_nodes && controller->budget > 0; i++) {
+		struct reroute_node *node = &reroute->nodes[i];
+		if (node->asked || !is_reachable(controller, i))
+			continue;
+		node->asked = controller_call(controller, &controller->nodes[node->owner], &call,
+					      "ports_get", json_object()) == 0;
+		controller->budget--;
+	}
+}
+
+static void try_again(struct hs_controller *controller)
+{
+	struct controller_reroute *reroute = controller->reroute;
+
+	if (controller_probing_ns(controller) < reroute->retry_ns)
+		return;
+	reroute->retry_ns = INT64_MAX;
+	for (size_t i = 0; i < places(controller->probing); i++)
+		reroute->rows[i].refused = false;
+	find_again(reroute);
+}
+
+int64_t controller_reroute_next_ns(const struct hs_controller *controller)
+{
+	const struct controller_reroute *reroute = controller->reroute;
+
+	return !reroute || reroute->retry_ns == INT64_MAX
+			       ? INT64_MAX
+			       : reroute->retry_ns + controller->probing->skew_ns;
+}
+
+void controller_step_reroute(struct hs_controller *controller)
+{
+	struct controller_reroute *reroute = controller->reroute;
+	bool all = true;
+
+	if (!reroute)
+		return;
+	if (reroute->seen != controller->probing->counters.sessions)
+		take_session(controller);
+	reroute->seen = controller->probing->counters.sessions;
+	ask_ports(controller);
+	try_again(controller);
+	if (!reroute->dirty || reroute->sessions < reroute->config->bad_sessions)
+		return;
+	for (unsigned d = 0; d < reroute->config->n_destinations; d++) {
+		if (reroute->stale[d] && controller->budget > 0)
+			find_ways(controller, d);
+		all &= !reroute->stale[d] && tell_destination(controller, d);
+	}
+	reroute->dirty = !all;
+}
+
+// ---- answers ----
+
+static void read_port(struct hs_controller *controller, unsigned node, const json_t *row)
+{
+	const struct controller_probing *probing = controller->probing;
+	const char *name = json_string_value(json_object_get(row, "name"));
+	const char *mac = json_string_value(json_object_get(row, "mac"));
+	json_int_t id = json_integer_value(json_object_get(row, "id"));
+	uint8_t bytes[6];
+
+	if (!name || strlen(name) > HS_API_MAX_PORT_NAME || !mac || hs_route_read_mac(mac, bytes))
+		return;
+	for (unsigned i = 0; i < probing->n_arcs; i++) {
+		struct reroute_arc *arc = &controller->reroute->arcs[i];
+		if (probing->arcs[i].from == node && probing->arcs[i].port == id)
+			snprintf(arc->port, sizeof(arc->port), "%s", name);
+		if (probing->arcs[i].to == node && probing->arcs[i].peer_port == id)
+			snprintf(arc->mac, sizeof(arc->mac), "%s", mac);
+	}
+}
+
+static void take_ports(struct hs_controller *controller, unsigned i, const json_t *ok)
+{
+	struct controller_reroute *reroute = controller->reroute;
+	const json_t *row;
+	size_t at;
+
+	reroute->nodes[i].asked = true;
+	json_array_foreach (json_object_get(ok, "ports"), at, row)
+		read_port(controller, i, row);
+	use_links(reroute);
+}
+
+static void take_refusal(struct hs_controller *controller, const struct controller_node *node,
+		struct reroute_row *row, unsigned d, const json_t *error)
+{
+	struct controller_reroute *reroute = controller->reroute;
+	const struct hs_probing_prefix *prefix = &reroute->config->destinations[d].prefix;
+	const char *code = controller_error_code(error);
+	char text[HS_ROUTE_TEXT];
+
+	reroute->counters.refused++;
+	row->refused = true;
+	if (reroute->retry_ns == INT64_MAX)
+		reroute->retry_ns = controller_probing_ns(controller) +
+				    controller->config->audit_s * SECOND_NS;
+	find_again(reroute);
+	if (row->told)
+		return;
+	row->told = true;
+	hs_route_prefix_text(prefix->bytes, prefix->depth, text);
+	decide(controller, "reroute_refused",
+			json_pack("{s:s, s:i, s:s, s:s}", "node", node->config->name, "node_id",
+					node->config->id, "prefix", text, "code", code),
+			"node \"%s\" refused a route to %s: %s", node->config->name, text, code);
+}
+
+static unsigned place_of(const struct hs_controller *controller, unsigned owner)
+{
+	unsigned i = 0;
+
+	while (i < controller->probing->n_nodes && controller->reroute->nodes[i].owner != owner)
+		i++;
+	return i;
+}
+
+void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const json_t *ok, const json_t *error)
+{
+	struct controller_probing *probing = controller->probing;
+	struct controller_reroute *reroute = controller->reroute;
+
+	if (call->kind == CALL_ROUTE_PORTS) {
+		take_ports(controller, place_of(controller, node->index), ok);
+		return;
+	}
+	struct reroute_row *row = &reroute->rows[call->of];
+	row->calling = false;
+	reroute->dirty = true;
+	if (ok) {
+		row->told = false;
+		reroute->of[call->of].settled = true;
+		reroute->of[call->of].now = call->ns_id;
+	} else {
+		take_refusal(controller, node, row, (unsigned)(call->of / probing->n_nodes), error);
+	}
+}
+
+void controller_reroute_call_lost(struct hs_controller *controller,
+		const struct controller_node *node, const struct call *call)
+{
+	struct controller_reroute *reroute = controller->reroute;
+
+	reroute->dirty = true;
+	if (call->kind == CALL_ROUTE_PORTS) {
+		reroute->nodes[place_of(controller, node->index)].asked = false;
+		return;
+	}
+	reroute->rows[call->of].calling = false;
+	reroute->counters.lost++;
+}
+
+// A node that has only been away has the routes that it confirmed.
+void controller_reroute_node_up(struct hs_controller *controller,
+		const struct controller_node *node, bool restarted)
+{
+	struct controller_probing *probing = controller->probing;
+	struct controller_reroute *reroute = controller->reroute;
+	unsigned i = reroute ? place_of(controller, node->index) : 0;
+
+	if (!reroute || i == probing->n_nodes)
+		return;
+	reroute->nodes[i].asked = false;
+	for (size_t place = i; restarted && place < places(probing); place += probing->n_nodes) {
+		reroute->of[place].settled = false;
+		reroute->of[place].now = HS_GPINT_NO_ARC;
+	}
+	find_again(reroute);
+}
+
+void controller_reroute_node_down(struct hs_controller *controller)
+{
+	if (controller->reroute)
+		find_again(controller->reroute);
+}

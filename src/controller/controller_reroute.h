@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the controller keeps of routes around bad links: which links are avoided, and of each
+// destination the route of each node. For controller_reroute*.c, which change it, and
+// controller_page.c.
+//
+// The controller sets the routes of a destination at all nodes but the one where it is: the
+// cheapest ways over links that are not avoided. What it wants follows from the links and what
+// nodes confirmed, so that nothing has to be kept across a restart of the controller.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "api.h"
+#include "controller_probing.h"
+#include "gpint_health.h"
+#include "gpint_routes.h"
+
+// What route_add needs for an arc. "": the node's ports_get has not told.
+struct reroute_arc {
+	char port[HS_API_MAX_PORT_NAME + 1]; // that it leaves by
+	char mac[18];			     // of the port that it leads to
+};
+
+struct reroute_node {
+	unsigned owner; // the node's place in `nodes` of the controller
+	bool asked;	// for its ports, or has told them
+};
+
+// The route of a node to a destination, beside its struct hs_gpint_route.
+struct reroute_row {
+	bool calling; // an answer is due
+	bool refused; // until it is tried again
+	bool told;    // an event said so; until the node takes the route
+};
+
+struct reroute_counters {
+	uint64_t told;	  // requests to nodes
+	uint64_t refused; // of them
+	uint64_t lost;	  // without an answer
+};
+
+struct controller_reroute {
+	const struct hs_probing_reroute *config;
+	struct hs_gpint_health health;
+	struct hs_gpint_routes routes;
+	uint64_t seen;	   // sessions that ended
+	uint32_t sessions; // that said something, up to bad_sessions: before, no route is set
+	bool dirty;	   // there may be something to tell
+	int64_t retry_ns;  // when refused routes are tried again; INT64_MAX: there are none
+	struct hs_gpint_route_link *links; // owned, from here on
+	struct reroute_arc *arcs;	   // as controller_probing.arcs
+	struct reroute_node *nodes;
+	struct hs_gpint_route *of; // of each destination those of all nodes
+	struct reroute_row *rows;  // the same
+	bool *stale;		   // of each destination: its ways must be found again
+	uint8_t *states;	   // of each link, in the session that ends
+	uint64_t *costs;
+	struct reroute_counters counters;
+};
+
+// Counts routes that are not as they should be, where a way leads.
+unsigned controller_reroute_pending(const struct hs_controller *controller);
