@@ -380,7 +380,8 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	if (rc)
 		return rc;
 	step->run = *args;
-	step->changes = hs_api_verbs[args->verb].changes;
+	// A session of probes that began ends by itself.
+	step->changes = hs_api_verbs[args->verb].changes && args->verb != HS_VERB_PROBE_RUN;
 	step->saved = step->changes && !hs_api_verbs[args->verb].passing;
 	if (args->verb == HS_VERB_LABEL_SET)
 		return plan_labels(plan, step, err);

@@ -283,7 +283,8 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 				"latest items and coverage, page by page",
 				.fields = label_get_fields},
 		[HS_VERB_PROBE_RUN] = {"probe_run",
-				"at a controller: begin a session of probes now"},
+				"at a controller: begin a session of probes now", .changes = true,
+				.passing = true},
 		[HS_VERB_PROBE_STATUS] = {"probe_status",
 				"at a controller: the last session of probes and what it says of "
 				"nodes, page by page",

@@ -7,7 +7,7 @@
 
 struct hs_api_verb_row {
 	const char *name, *help;
-	bool changes;
+	bool changes; // or sends packets through the network: read-only keys may not
 	bool passing; // what it changes is not saved and no part of the generation
 	const struct hs_schema_field *fields; // of struct hs_api_args, or of the rule of an
 					      // int_request; not those of an int_update

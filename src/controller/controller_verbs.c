@@ -301,6 +301,9 @@ static int run_verb(void *context, const struct hs_api_args *args, json_t **resu
 static int check_node(const struct hs_controller *controller, const struct hs_api_args *args,
 		struct hs_error *err)
 {
+	if (args->verb == HS_VERB_PROBE_RUN && controller->starting)
+		return hs_error_set(err, "unsupported", "", "a running controller",
+				"probe_run is for a running controller: period_ms begins sessions");
 	if (!args->node[0] && args->verb == HS_VERB_LABEL_SET)
 		return hs_error_set(err, "missing_field", "node", "the name of a node",
 				"node is missing: a controller passes the request to one node");

@@ -50,7 +50,7 @@ static void a_reader_is_refused_what_would_change_something_and_nothing_else(voi
 			{"{\"explain\": {\"ns_id\": 5}}", false},
 			{"{\"label_set\": {\"ports\": [{\"id\": 2, \"shift\": 3}]}}", true},
 			{"{\"label_get\": {}}", false},
-			{"{\"probe_run\": {}}", false},
+			{"{\"probe_run\": {}}", true},
 			{"{\"probe_status\": {}}", false},
 			{"{\"probe_links\": {}}", false},
 			{"{\"probe_routes\": {}}", false},

@@ -149,6 +149,19 @@ static void noise_in_answers_does_no_harm(void **state)
 	assert_true(of("counters", "malformed") > 1000);
 }
 
+static void a_key_that_may_only_read_begins_no_session(void **state)
+{
+	static const char text[] = "{\"probe_run\": {}}";
+
+	(void)state;
+	fake.n_frames = 0;
+	hs_controller_request(fake.controller, fake.now_ns, &fake, text, strlen(text), false);
+	const json_t *code = json_object_get(json_object_get(fake.reply, "error"), "code");
+	assert_string_equal(json_string_value(code), "read_only");
+	fake_run(&fake, 10 * MS);
+	assert_int_equal(fake.n_frames, 0);
+}
+
 static void without_probing_the_verbs_are_refused(void **state)
 {
 	static const char frame[64] = {0};
@@ -169,6 +182,7 @@ int main(void)
 			WITH(right_answers_end_a_session_and_bring_values),
 			WITH(answers_that_lie_are_counted_and_change_nothing),
 			WITH(noise_in_answers_does_no_harm),
+			WITH(a_key_that_may_only_read_begins_no_session),
 			TEST(without_probing_the_verbs_are_refused),
 	};
 
