@@ -237,20 +237,27 @@ static void go_on(struct hs_gpint_recovery *r, struct probe *probe, uint32_t ind
 
 static bool adapts_feedback(const struct hs_gpint_recovery *r)
 {
-	return r->config.adaptive && !r->config.fixed_feedback;
+	return r->config.adaptive && (!r->config.fixed_feedback || r->config.switch_feedback_ns);
+}
+
+// Returns the time after which an answer that takes so many hops is late. A copy comes that late.
+static int64_t late_ns(const struct hs_gpint_recovery *r, uint32_t n_hops, int64_t otherwise_ns)
+{
+	int64_t measured_ns = hs_gpint_measure_timeout_ns(&r->measure, n_hops);
+
+	return adapts_feedback(r) && measured_ns ? r->config.switch_feedback_ns + measured_ns
+						 : otherwise_ns;
 }
 
 int hs_gpint_recovery_begin(
 		struct hs_gpint_recovery *r, int64_t now_ns, const struct hs_gpint_plan *plan)
 {
-	int64_t timeout_ns = hs_gpint_measure_timeout_ns(&r->measure, 1);
+	int64_t timeout_ns = late_ns(r, 1, r->config.feedback_ns);
 
 	r->first_id = (r->first_id + (uint32_t)r->n_attempts) % REQUEST_IDS;
 	clear(r);
 	r->plan = plan;
-	r->feedback_ns = r->config.feedback_ns;
-	if (adapts_feedback(r) && timeout_ns && timeout_ns < r->feedback_ns)
-		r->feedback_ns = timeout_ns;
+	r->feedback_ns = timeout_ns < r->config.feedback_ns ? timeout_ns : r->config.feedback_ns;
 	r->switches = calloc(plan->n_switches, sizeof(*r->switches));
 	r->scratch = calloc((size_t)plan->max_hops + 2, sizeof(*r->scratch));
 	bool enough = r->switches && r->scratch;
@@ -343,11 +350,7 @@ static uint32_t write_hops(struct hs_gpint_recovery *r, const struct probe *prob
 // Returns the time until the first answer is late.
 static int64_t first_timeout_ns(const struct hs_gpint_recovery *r, const struct probe *probe)
 {
-	int64_t measured_ns = hs_gpint_measure_timeout_ns(&r->measure, 2);
-
-	if (!probe->hops)
-		return adapts_feedback(r) && measured_ns ? measured_ns : 2 * r->feedback_ns;
-	return r->feedback_ns;
+	return probe->hops ? r->feedback_ns : late_ns(r, 2, 2 * r->feedback_ns);
 }
 
 static void send_probe(struct hs_gpint_recovery *r, uint32_t index, int64_t now_ns,
@@ -483,7 +486,8 @@ static void take_hops(struct hs_gpint_recovery *r, struct attempt *attempt, uint
 static void take_feedback(struct hs_gpint_recovery *r, struct attempt *attempt, int64_t now_ns)
 {
 	struct probe *probe = &r->probes[attempt->probe];
-	int64_t measured_ns = hs_gpint_measure_timeout_ns(&r->measure, attempt->n);
+	int64_t switch_ns = r->config.switch_feedback_ns ? 0 : r->feedback_ns;
+	int64_t rest_ns = late_ns(r, attempt->n, r->feedback_ns + r->config.switch_feedback_ns);
 
 	hs_gpint_measure_rtt(&r->measure, now_ns - attempt->sent_ns);
 	if (probe->progress != SENT || &r->attempts[probe->attempt] != attempt || probe->alive)
@@ -494,8 +498,7 @@ static void take_feedback(struct hs_gpint_recovery *r, struct attempt *attempt, 
 	hs_gpint_measure_answer(&r->measure, probe->tries);
 	probe->tries = 0;
 	// The last copy on the way is sent back after t_f.
-	probe->due_ns = now_ns + r->feedback_ns +
-			(adapts_feedback(r) && measured_ns ? measured_ns : r->feedback_ns);
+	probe->due_ns = now_ns + switch_ns + rest_ns;
 }
 
 // Of a suspect link, take_hops knows what a probe that crossed it says. A copy is a failed attempt.

@@ -30,7 +30,9 @@ struct hs_gpint_recovery_config {
 	uint32_t attempts;     // r_a: repetitions of an attempt; the paper has 10; tuned: 2
 	uint32_t concurrent;   // probes under way at once; the paper has 12
 	bool adaptive;	       // t_f at most, and r_a at least, as above; otherwise exactly
-	bool fixed_feedback;   // t_f is as above all the same: switches have one of their own
+	bool fixed_feedback;   // t_f is as above all the same: switches have one of their own ...
+	int64_t switch_feedback_ns; // ... unless it is known: then t_f is this and what was
+				    // measured
 };
 
 // What came from the network, by its DSCP.

@@ -31,12 +31,58 @@ static void fill_arcs(struct controller_probing *probing)
 				.port = link->peer_port,
 				.peer_port = link->port};
 	}
+}
+
+static void mark_planned(struct controller_probing *probing)
+{
+	for (unsigned i = 0; i < probing->n_arcs; i++)
+		probing->arcs[i].planned = false;
 	for (uint32_t p = 0; p < probing->plan.n_paths; p++)
 		for (uint32_t i = 1; i < probing->plan.paths[p].n_hops; i++) {
 			const struct hs_gpint_hop *hops = probing->plan.paths[p].hops;
 			probing_find_arc(probing, (uint8_t)hops[i - 1].at, (uint8_t)hops[i].at)
 					->planned = true;
 		}
+}
+
+static void close_plan(struct controller_probing *probing)
+{
+	hs_gpint_plan_fini(&probing->plan);
+	free(probing->hops);
+	free(probing->entries);
+	free(probing->frame);
+}
+
+// Plans that many paths, and makes room for their packets. Returns 0, or a negative errno, and the
+// plan before stays.
+static int take_plan(struct controller_probing *probing, uint32_t paths)
+{
+	const struct hs_probing_config *config = probing->config;
+	struct hs_gpint_plan plan;
+	struct hs_error err;
+	int rc = hs_probing_make_plan(config, paths, &plan, &err);
+
+	if (rc < 0)
+		return rc;
+	size_t n = plan.max_hops + 2 * (size_t)config->n_nodes;
+	struct hs_gpint_hop *hops = calloc(n, sizeof(*hops));
+	struct hs_probe_entry *entries = calloc(n, sizeof(*entries));
+	uint8_t *frame = malloc(FRAME_BYTES(n));
+	if (!hops || !entries || !frame) {
+		free(hops);
+		free(entries);
+		free(frame);
+		hs_gpint_plan_fini(&plan);
+		return -ENOMEM;
+	}
+	close_plan(probing);
+	probing->plan = plan;
+	probing->paths = paths;
+	probing->hops = hops;
+	probing->entries = entries;
+	probing->frame = frame;
+	mark_planned(probing);
+	return 0;
 }
 
 static int open_nodes(struct controller_probing *probing)
@@ -66,23 +112,17 @@ static int open_probing(struct controller_probing *probing)
 			.concurrent = config->concurrent,
 			.adaptive = config->adaptive,
 			.fixed_feedback = true,
+			.switch_feedback_ns = config->node_timeout_ms * PROBING_MS_NS,
 	};
-	struct hs_error err;
-	int rc = hs_probing_make_plan(config, &probing->plan, &err);
 
-	if (rc < 0)
-		return rc;
-	size_t hops = probing->plan.max_hops + 2 * (size_t)config->n_nodes;
 	probing->way_room = hs_probing_way_room(config);
-	probing->hops = calloc(hops, sizeof(*probing->hops));
-	probing->entries = calloc(hops, sizeof(*probing->entries));
-	probing->frame = malloc(FRAME_BYTES(hops));
 	probing->n_arcs = 2 * config->n_links;
 	probing->arcs = calloc(probing->n_arcs + 1, sizeof(*probing->arcs));
-	if (!probing->hops || !probing->entries || !probing->frame || !probing->arcs)
+	if (!probing->arcs)
 		return -ENOMEM;
 	fill_arcs(probing);
-	return open_nodes(probing) ?: hs_gpint_recovery_create(&recovery, &probing->recovery);
+	return take_plan(probing, config->paths) ?: open_nodes(probing)
+			       ?: hs_gpint_recovery_create(&recovery, &probing->recovery);
 }
 
 int controller_open_probing(struct hs_controller *controller)
@@ -106,15 +146,12 @@ void controller_close_probing(struct hs_controller *controller)
 	if (!probing)
 		return;
 	hs_gpint_recovery_destroy(probing->recovery);
-	hs_gpint_plan_fini(&probing->plan);
+	close_plan(probing);
 	probing_forget_packets(probing);
 	for (unsigned i = 0; i < probing->n_nodes; i++)
 		free(probing->nodes[i].values);
 	free(probing->nodes);
 	free(probing->arcs);
-	free(probing->hops);
-	free(probing->entries);
-	free(probing->frame);
 	free(probing);
 	controller->probing = NULL;
 }
@@ -261,6 +298,22 @@ static void end_session(struct hs_controller *controller)
 			controller_probing_message(controller));
 }
 
+// Shorter paths, where links lose probes. They become longer again where half as many would do, so
+// that what is measured changes the plan seldom.
+static void adapt_paths(struct controller_probing *probing)
+{
+	const struct hs_probing_config *config = probing->config;
+	uint32_t paths = hs_gpint_measure_paths(hs_gpint_recovery_measure(probing->recovery),
+			config->n_nodes, config->paths);
+
+	if (!config->adaptive || !config->max_paths || config->plan == HS_PROBING_EULER)
+		return;
+	if (paths > config->max_paths)
+		paths = config->max_paths;
+	if (paths > probing->paths || 2 * paths <= probing->paths)
+		take_plan(probing, paths);
+}
+
 // Sessions that a long one left no time for are left out.
 static void begin_session(struct hs_controller *controller)
 {
@@ -272,6 +325,7 @@ static void begin_session(struct hs_controller *controller)
 		probing->next_ns = INT64_MAX;
 	else if (probing->next_ns <= now_ns)
 		probing->next_ns += ((now_ns - probing->next_ns) / period_ns + 1) * period_ns;
+	adapt_paths(probing);
 	probing->knocks = 0;
 	probing->began_wall_ns = controller->now_ns;
 	probing->running = hs_gpint_recovery_begin(probing->recovery, now_ns, &probing->plan) == 0;

@@ -82,6 +82,7 @@ struct probing_session {
 struct controller_probing {
 	const struct hs_probing_config *config;
 	struct hs_gpint_plan plan;
+	uint32_t paths; // k of it
 	struct hs_gpint_recovery *recovery;
 	unsigned n_arcs, n_nodes;
 	struct probing_arc *arcs;		     // owned, two of each link

@@ -242,10 +242,14 @@ const struct hs_schema_field hs_probing_fields[] = {
 		{"plan", HS_SCHEMA_WORD, PROBING(plan), .words = plan_words,
 				.expected = "gpint or euler"},
 		{"paths", HS_SCHEMA_UINT, PROBING(paths), .min = 1, .max = HS_PROBING_NODES},
+		{"max_paths", HS_SCHEMA_UINT, PROBING(max_paths), .min = 0,
+				.max = HS_PROBING_NODES},
 		{"mtu", HS_SCHEMA_UINT, PROBING(mtu), .min = 72, .max = 9216},
 		{"seed", HS_SCHEMA_UINT, PROBING(seed), .min = 0, .max = UINT32_MAX},
 		{"period_ms", HS_SCHEMA_UINT, PROBING(period_ms), .min = 0, .max = 3600000},
 		{"feedback_ms", HS_SCHEMA_UINT, PROBING(feedback_ms), .min = 1, .max = 60000},
+		{"node_timeout_ms", HS_SCHEMA_UINT, PROBING(node_timeout_ms), .min = 0,
+				.max = 60000},
 		{"resolution_ms", HS_SCHEMA_UINT, PROBING(resolution_ms), .min = 1, .max = 1000},
 		{"attempts", HS_SCHEMA_UINT, PROBING(attempts), .min = 0, .max = 100},
 		{"concurrent", HS_SCHEMA_UINT, PROBING(concurrent), .min = 1, .max = 255},
@@ -364,12 +368,12 @@ static void name_path(struct hs_error *err)
 	hs_error_prefix(err, "probing");
 }
 
-int hs_probing_make_plan(const struct hs_probing_config *config, struct hs_gpint_plan *plan,
-		struct hs_error *err)
+int hs_probing_make_plan(const struct hs_probing_config *config, uint32_t paths,
+		struct hs_gpint_plan *plan, struct hs_error *err)
 {
 	struct network *network = make_network(config);
 	uint32_t way_bytes = 2 * HS_PROBE_HOP_BYTES * hs_probing_way_room(config); // and back
-	const struct hs_gpint_wish wish = {.paths = config->paths,
+	const struct hs_gpint_wish wish = {.paths = paths,
 			.mtu = config->mtu > way_bytes ? config->mtu - way_bytes : 0,
 			.seed = config->seed};
 	int rc = -ENOMEM;
@@ -417,6 +421,22 @@ static int check_reroute(const struct hs_probing_config *config, struct hs_error
 	return 0;
 }
 
+static int check_adaptive(const struct hs_probing_config *config, struct hs_error *err)
+{
+	if (config->max_paths && config->max_paths < config->paths)
+		return hs_error_set(err, "out_of_range", "probing.max_paths", "paths or more, or 0",
+				"max_paths is less than paths");
+	if (config->max_paths > config->n_nodes)
+		return hs_error_set(err, "out_of_range", "probing.max_paths",
+				"at most as many as nodes", "there are %u nodes", config->n_nodes);
+	if (config->node_timeout_ms && config->node_timeout_ms >= config->feedback_ms)
+		return hs_error_set(err, "out_of_range", "probing.node_timeout_ms",
+				"less than feedback_ms",
+				"copies come back later than node_timeout_ms: feedback_ms must be "
+				"more");
+	return 0;
+}
+
 int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err)
 {
 	struct hs_gpint_plan plan;
@@ -425,11 +445,11 @@ int hs_probing_check(const struct hs_probing_config *config, struct hs_error *er
 		return hs_error_set(err, "bad_value", "probing.first_node",
 				"the id of one of probing.nodes", "there is no node with id %u",
 				config->first_node);
-	int rc = check_packets(&config->packets, err);
+	int rc = check_packets(&config->packets, err) ?: check_adaptive(config, err);
 	if (rc == 0 && config->reroute.on)
 		rc = check_reroute(config, err);
 	if (rc == 0)
-		rc = hs_probing_make_plan(config, &plan, err);
+		rc = hs_probing_make_plan(config, config->paths, &plan, err);
 	if (rc == 0)
 		hs_gpint_plan_fini(&plan);
 	return rc;

@@ -61,12 +61,14 @@ struct hs_probing_config {
 	struct hs_probing_link *links; // owned
 	uint8_t plan;		       // enum hs_probing_plan
 	uint32_t paths;		       // k: at least so many probes
+	uint32_t max_paths;	       // that k may grow to; 0: it does not
 	uint32_t mtu;		       // bytes of an IP packet
 	uint32_t seed;
-	uint32_t period_ms;	// from session to session; 0: on request only
-	uint32_t feedback_ms;	// t_f
-	uint32_t resolution_ms; // t_ro
-	uint32_t attempts;	// r_a
+	uint32_t period_ms;	  // from session to session; 0: on request only
+	uint32_t feedback_ms;	  // t_f
+	uint32_t node_timeout_ms; // t_f of the nodes; 0: not known, and feedback_ms stays
+	uint32_t resolution_ms;	  // t_ro
+	uint32_t attempts;	  // r_a
 	uint32_t concurrent;
 	bool adaptive; // more attempts where probes are lost
 	struct hs_probing_reroute reroute;
@@ -79,10 +81,10 @@ void hs_probing_config_fini(struct hs_probing_config *config);
 // Returns the index of a node by its id, or -1.
 int hs_probing_node(const struct hs_probing_config *config, uint32_t id);
 
-// Plans the probes. Returns 0, -ENOMEM, or -EINVAL with *err, whose path begins with "probing". The
-// caller releases the plan.
-int hs_probing_make_plan(const struct hs_probing_config *config, struct hs_gpint_plan *plan,
-		struct hs_error *err);
+// Plans the probes, as many paths as `paths` says or more. Returns 0, -ENOMEM, or -EINVAL with
+// *err, whose path begins with "probing". The caller releases the plan.
+int hs_probing_make_plan(const struct hs_probing_config *config, uint32_t paths,
+		struct hs_gpint_plan *plan, struct hs_error *err);
 // Checks what no row says, and that probes can be planned. Returns 0 or a negative errno with *err.
 int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err);
 

@@ -9,19 +9,20 @@
 #define MS INT64_C(1000000)
 
 // Port 1 of each node leads to the node before it, port 2 to the next one.
-#define RING(more)                                                                                 \
+#define RING_OF(how, more)                                                                         \
 	"{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"},"                        \
 	" {\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"},"                                    \
 	" {\"name\": \"c\", \"id\": 3, \"api\": \"ipc:///c\"},"                                    \
 	" {\"name\": \"d\", \"id\": 4, \"api\": \"ipc:///d\"}],"                                   \
 	" \"probing\": {\"iface\": \"none\", \"first_node\": 1, \"address\": \"10.0.0.1\","        \
-	"  \"period_ms\": 100, \"feedback_ms\": 8, \"resolution_ms\": 1, \"attempts\": 3,"         \
-	"  \"adaptive\": false, \"plan\": \"euler\","                                              \
+	"  \"period_ms\": 100, \"resolution_ms\": 1, \"attempts\": 3," how                         \
 	"  \"nodes\": [{\"id\": 1}, {\"id\": 2}, {\"id\": 3}, {\"id\": 4}],"                       \
 	"  \"links\": [{\"node\": 1, \"port\": 2, \"peer\": 2, \"peer_port\": 1},"                 \
 	"   {\"node\": 2, \"port\": 2, \"peer\": 3, \"peer_port\": 1},"                            \
 	"   {\"node\": 3, \"port\": 2, \"peer\": 4, \"peer_port\": 1},"                            \
 	"   {\"node\": 4, \"port\": 2, \"peer\": 1, \"peer_port\": 1}]" more "}}"
+
+#define RING(more) RING_OF("\"feedback_ms\": 8, \"adaptive\": false, \"plan\": \"euler\",", more)
 
 static const char without[] = RING("");
 static const char with[] = RING(", \"reroute\": {\"hold_ms\": 1000, \"max_hold_ms\": 60000,"
@@ -34,6 +35,7 @@ static const struct hs_probe_settings settings = {
 static bool cut[4];  // the link behind port 2 of a node
 static bool dead[4]; // the node passes nothing
 static bool mute;    // no probe comes back
+static unsigned loss_percent, rolled;
 static unsigned loops;
 
 // ---- the network of probes ----
@@ -46,6 +48,12 @@ static unsigned behind(unsigned node, unsigned port)
 static bool passes(unsigned node, unsigned port)
 {
 	return !cut[port == 1 ? behind(node, 1) : node] && !dead[behind(node, port)];
+}
+
+static bool is_lost(void)
+{
+	rolled = rolled * 1664525 + 1013904223;
+	return (rolled >> 16) % 100 < loss_percent;
 }
 
 static void give(const struct fake_frame *frame)
@@ -90,9 +98,10 @@ static void send_probe(struct fake_frame frame)
 		bool last = stack.n_entries == 1;
 		hs_probe_add(frame.bytes, &packet, &stack, &hop, NULL);
 		frame.len += hs_probe_stack_growth(0);
-		if (!last && !passes(at, entry.port))
+		bool lost = !last && (!passes(at, entry.port) || is_lost());
+		if (lost)
 			hs_probe_mark_recovery(&settings, frame.bytes, packet.l3_off);
-		if (last || !passes(at, entry.port))
+		if (last || lost)
 			break;
 		at = behind(at, entry.port);
 	}
@@ -187,6 +196,7 @@ static void open_ring(const char *text)
 	memset(cut, 0, sizeof(cut));
 	memset(dead, 0, sizeof(dead));
 	mute = false;
+	loss_percent = rolled = 0;
 	loops = 0;
 	for (unsigned i = 0; i < 4; i++)
 		fake_route(&fake, i);
@@ -430,6 +440,59 @@ static void messages_that_are_lost_make_no_loop(void **state)
 	}
 }
 
+static json_int_t of_status(const char *object, const char *key)
+{
+	json_t *status = fake_ok(&fake, "{\"probe_status\": {}}");
+
+	return json_integer_value(json_object_get(json_object_get(status, object), key));
+}
+
+static void paths_become_more_where_links_lose_probes_and_fewer_again(void **state)
+{
+	static const char text[] = RING_OF("\"feedback_ms\": 8, \"max_paths\": 3,", "");
+
+	(void)state;
+	teardown(NULL);
+	open_ring(text);
+	run_sessions(3);
+	assert_int_equal(of_status("plan", "paths"), 1);
+	loss_percent = 40;
+	run_sessions(10);
+	assert_in_range(of_status("plan", "paths"), 2, 3);
+	assert_int_equal(of_status("counters", "failed"), 0);
+	loss_percent = 0;
+	run_sessions(20);
+	assert_int_equal(of_status("plan", "paths"), 1);
+	assert_int_equal(of_status("session", "nodes_covered"), 4);
+}
+
+// Returns how long a session with a cut link takes.
+static json_int_t elapsed_ns(const char *text)
+{
+	open_ring(text);
+	run_sessions(2);
+	cut[1] = true;
+	run_sessions(3);
+	assert_int_equal(of_status("session", "links_unavailable"), 1);
+	assert_int_equal(of_status("counters", "failed"), 0);
+	return of_status("session", "elapsed_ns");
+}
+
+static void t_f_follows_the_timeout_of_nodes_where_it_is_known(void **state)
+{
+	static const char unknown[] = RING_OF("\"feedback_ms\": 400, \"plan\": \"euler\",", "");
+	static const char known[] = RING_OF(
+			"\"feedback_ms\": 400, \"plan\": \"euler\", \"node_timeout_ms\": 5,", "");
+
+	(void)state;
+	teardown(NULL);
+	json_int_t long_ns = elapsed_ns(unknown);
+	teardown(NULL);
+	json_int_t short_ns = elapsed_ns(known);
+	assert_true(long_ns > 10 * SECOND);
+	assert_true(short_ns < SECOND);
+}
+
 #define ON_RING(name) cmocka_unit_test_setup_teardown(name, setup_ring, teardown_ring)
 
 int main(void)
@@ -448,6 +511,8 @@ int main(void)
 			TEST(ways_go_around_a_node_that_refuses_its_route),
 			ON_RING(a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it),
 			ON_RING(messages_that_are_lost_make_no_loop),
+			TEST(paths_become_more_where_links_lose_probes_and_fewer_again),
+			TEST(t_f_follows_the_timeout_of_nodes_where_it_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,32 @@ static void t_f_stays_where_switches_have_one_of_their_own(void **state)
 	run("a dead switch, 20 %, adaptive, t_f stays", &fixed, 0.2, 0, kill_switch);
 }
 
+static void t_f_is_that_of_switches_and_what_was_measured_where_it_is_known(void **state)
+{
+	struct hs_gpint_recovery_config known = ours;
+	struct hs_gpint_plan plan;
+
+	(void)state;
+	known.fixed_feedback = true;
+	known.feedback_ns = 2000 * MS;
+	known.switch_feedback_ns = 100 * MS;
+	plan_world(100, 1, &plan);
+	network_init(&net, &graph, 1, &known);
+	for (unsigned i = 0; i < 3; i++) {
+		net.loss = i == 2 ? 0.2 : 0;
+		net.feedback_ns = known.switch_feedback_ns;
+		network_session(&net, &plan);
+		int64_t feedback_ns = hs_gpint_recovery_feedback_ns(net.recovery);
+		if (i == 0)
+			assert_int_equal(feedback_ns, known.feedback_ns);
+		else
+			assert_in_range(feedback_ns, 101 * MS, 110 * MS);
+		assert_truth(&plan);
+	}
+	network_fini(&net);
+	hs_gpint_plan_fini(&plan);
+}
+
 static void cut_links(uint64_t seed)
 {
 	for (unsigned i = 0; i < 20; i++) {
@@ -559,6 +585,8 @@ int main(void)
 			cmocka_unit_test(sessions_end_whole_at_5_and_20_percent_loss),
 			cmocka_unit_test(a_dead_switch_and_its_links_are_named_and_no_other),
 			cmocka_unit_test(t_f_stays_where_switches_have_one_of_their_own),
+			cmocka_unit_test(
+					t_f_is_that_of_switches_and_what_was_measured_where_it_is_known),
 			cmocka_unit_test(dead_links_are_named_within_a_session_and_no_other),
 			cmocka_unit_test(a_switch_that_dies_in_mid_session_fails_no_session),
 			cmocka_unit_test(paths_that_visit_switches_again_are_recovered_too),
