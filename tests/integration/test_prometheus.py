@@ -11,7 +11,7 @@ import time
 import urllib.parse
 
 from frames import udp_frame
-from lib import Chain, RawPort, check, equal, main, need, quiet, rule, test, until
+from lib import Chain, RawPort, check, equal, main, need, quiet, rule, test, until, veth
 from prometheus_text import Page, ask, scrape
 from workspace import InNamespace, Workspace
 
@@ -352,6 +352,15 @@ def collector_page(workspace):
     return until(page, 10, "metrics of the collector")
 
 
+def unanswered_probes(namespace, nodes):
+    """Probes to an interface that leads nowhere, and routes that follow them."""
+    veth(namespace, "probe0", namespace, "probe1")
+    return {"iface": "probe0", "first_node": nodes[0], "address": "10.0.0.100", "feedback_ms": 10, "attempts": 0,
+            "plan": "euler", "nodes": [{"id": n} for n in nodes],
+            "links": [{"node": nodes[0], "port": 2, "peer": nodes[1], "peer_port": 1}],
+            "reroute": {"destinations": [{"prefix": "2001:db8:2::/64", "node": nodes[1]}]}}
+
+
 def full_pages(workspace):
     """Pages of a node and of a controller with every metric that needs no INT, and the namespace of both."""
     windows = {"windows_ms": [4 * WINDOW_MS]}  # of 1,000 values
@@ -359,7 +368,8 @@ def full_pages(workspace):
     namespace = chain.nodes[1].namespace
     labels = FakeLabelNode(workspace, "labels", 77, (1,))
     controller = Controller(workspace, [*chain.nodes, labels], controller=windows, prometheus={},
-                            namespace=namespace, label={"listen": [f"127.0.0.1:{LABEL_PORT}"]})
+                            namespace=namespace, label={"listen": [f"127.0.0.1:{LABEL_PORT}"]},
+                            probing=unanswered_probes(namespace, [node.config["node"]["id"] for node in chain.nodes]))
     for node in chain.nodes:
         node.config["control"]["publish_to"] = [controller.reports]
     chain.start()
@@ -374,7 +384,8 @@ def full_pages(workspace):
         sender.send(*[FRAME] * 100)
         items.send(datagram(item(77, 1, now_us())))
         texts = [scrape(namespace, port)[1] for port in (PORT, CONTROLLER_PORT)]
-        return all("hopsight_hop_pdv_seconds" in text for text in texts) and "label_coverage_mean" in texts[1] and texts
+        return all("hopsight_hop_pdv_seconds" in text for text in texts) and all(
+            name in texts[1] for name in ("label_coverage_mean", "probe_session_seconds")) and texts
 
     return until(pages, 15, "windows at both"), namespace
 
