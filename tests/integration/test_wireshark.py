@@ -17,7 +17,8 @@ from wireshark_cases import CASES, FLEXINT, PREFERENCES
 SCRIPT = os.path.join(ROOT, "tools", "wireshark", "hopsight.lua")
 VECTORS = os.path.join(ROOT, "tests", "golden", "wire", "vectors.json")
 INT_VECTORS = os.path.join(ROOT, "tests", "golden", "int", "vectors.json")
-TREES = {"int", "int.hop", "int.shim", "report", "report.part", "flexint", "flexint.hop", "flexint.e2e",
+PROBES = os.path.join(ROOT, "tests", "golden", "probe", "vectors.json")
+TREES = {"probe", "probe.entry", "probe.hop", "int", "int.hop", "int.shim", "report", "report.part", "flexint", "flexint.hop", "flexint.e2e",
          "packet"}
 
 
@@ -198,6 +199,72 @@ def packets_in_tunnels_are_dissected_behind_int_in_wireshark(workspace):
     equal([line.rstrip("\t") for line in shown.splitlines()], list(names.values()), "addresses")
 
 
+def _probe_words(case, visited, kind):
+    """What a probe says after so many nodes; feedback has the request alone."""
+    words = [f"probe.kind={kind}", f"probe.id={case['id']}", f"probe.type={case['type']}"]
+    if kind == "feedback":
+        return words
+    entries, hops = case["entries"][visited:], case["hops"][:visited]
+    words.append(f"probe.entries={len(entries)}")
+    for entry in entries:
+        words += [f"probe.entry.{key}={value}" for key, value in zip(("port", "first", "end"), entry)]
+    words.append(f"probe.hops={len(hops)}")
+    for hop in hops:
+        words += [f"probe.hop.node_id={hop['node']}", f"probe.hop.depth={hop['depth']}",
+                  f"probe.hop.n_values={len(hop['values'])}"]
+    values = [value for hop in hops for value in hop["values"]]
+    return words + [f"probe.values={len(values)}"] + [f"probe.value={value}" for value in values]
+
+
+@test(limit_s=90)
+def golden_packets_of_probes_are_shown_in_wireshark(workspace):
+    with open(PROBES, encoding="ascii") as f:
+        vectors = json.load(f)
+    settings = {tuple(case[key] for key in ("udp_port", "dscp", "feedback_dscp", "recovery_dscp")) for case in vectors}
+    compared = 0
+    for setting in settings:
+        port, *dscps = setting
+        frames, expected = [], []
+        for case in vectors:
+            if (case["udp_port"], case["dscp"], case["feedback_dscp"], case["recovery_dscp"]) != setting:
+                continue
+            last = len(case["hops"])
+            meant = [(case["start"], 0, "probe"), (case["recovery"], last, "recovery"), (case["feedback"], 0, "feedback"),
+                     *((hop["frame"], i + 1, "probe") for i, hop in enumerate(case["hops"]))]
+            for frame, visited, kind in meant:
+                frames.append(bytes.fromhex(frame))
+                expected.append((case["name"], _probe_words(case, visited, kind)))
+        preferences = f"probe_port:{port} probe_dscps:{','.join(map(str, dscps))}"
+        for (name, meant), words in zip(expected, dissected(workspace, "probes", frames, preferences)):
+            equal(words, meant, name)
+            compared += len(words)
+    check(compared > 3000, "only", compared, "fields")
+
+
+@test(limit_s=60)
+def probes_that_contradict_themselves_are_malformed_in_wireshark(workspace):
+    with open(PROBES, encoding="ascii") as f:
+        case = json.load(f)[0]
+    probe = bytes.fromhex(case["hops"][1]["frame"])
+    payload = 42
+    begin = {"entries": payload + 2, "hops": payload + 7, "values": payload + 17}
+    frames = [probe]
+    for at in begin.values():
+        for number in (0, 1, 7, 0xffff):
+            frames.append(probe[:at] + number.to_bytes(2, "big") + probe[at + 2:])
+    feedback = bytes.fromhex(case["feedback"])
+    frames.append(feedback[:16] + (31).to_bytes(2, "big") + feedback[18:38] + (11).to_bytes(2, "big") + feedback[40:] + b"x")
+    found = dissected(workspace, "contradictions", frames, "")
+    # Only the number that is right of each is well formed.
+    sound = ["malformed" not in words for words in found]
+    equal(sound, [True, False, True, False, False, *[False] * 8, False], "well formed")
+    # Over IPv6 and at other ports, it is no probe.
+    other = bytearray(probe)
+    other[36:38] = (7778).to_bytes(2, "big")
+    equal(dissected(workspace, "other", [bytes(other)], "") + dissected(workspace, "off", [probe], "probe_port:0"),
+          [[], []], "other packets")
+
+
 def _mutated(rng, frame):
     frame = bytearray(frame)
     for _ in range(rng.randrange(1, 4)):
@@ -208,12 +275,17 @@ def _mutated(rng, frame):
     return bytes(frame)
 
 
+def _probe_frames():
+    with open(PROBES, encoding="ascii") as f:
+        return [bytes.fromhex(case["hops"][-1]["frame"]) for case in json.load(f)[:4] if case["hops"]]
+
+
 @test(limit_s=90)
 def bytes_without_meaning_make_no_lua_error(workspace):
     rng, malformed = random.Random(12), 0
     for setting in ("2016-06", "0.5", "1.0", "2.1"):
         frames = [frame for _, _, frame, _ in CASES]
-        of_setting = [frame for _, its, frame, _ in CASES if its == setting]
+        of_setting = [frame for _, its, frame, _ in CASES if its == setting] + _probe_frames()
         frames += [_mutated(rng, rng.choice(of_setting)) for _ in range(300)]
         frames += [rng.choice(of_setting)[:54] + rng.randbytes(rng.randrange(80)) for _ in range(60)]
         frames += [frame[:cut] for frame in of_setting[:2] for cut in range(14, len(frame))]

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Dissects in-band telemetry and telemetry reports: Flexible INT, INT 2016-06, 0.5, 1.0 and 2.1,
--- reports 0.5, 1.0 and 2.0. docs/wireshark.md says how to install it and what its preferences mean.
+-- source-routed probes, reports 0.5, 1.0 and 2.0. docs/wireshark.md says how to install it and what its preferences mean.
 -- It looks at each frame after Wireshark's own dissectors, because marks such as a DSCP are no
 -- places where a dissector could be registered. It is one file, so that one file is to be installed.
 
@@ -310,6 +310,28 @@ end
 for _, row in ipairs(rows_of("0 8 protocol 0 16 src_port 0 16 dst_port")) do
 	number("hopsight.packet", row)
 end
+local REQUESTS = { [0] = "hits of rules", "packets of ports" }
+local PROBE_REQUEST = rows_of("0 15 id 15 1 type")
+local PROBE_ENTRY = rows_of("0 8 port 8 8 first 16 8 end")
+local PROBE_HOP = rows_of("0 8 node_id 8 8 depth 16 16 n_values")
+local PROBE_COUNTS = { entry = rows_of("0 16 entries"), hop = rows_of("0 16 hops"), value = rows_of("0 16 values") }
+for _, row in ipairs(PROBE_REQUEST) do
+	number("hopsight.probe", row, row.key == "type" and REQUESTS or nil)
+end
+for _, row in ipairs(PROBE_ENTRY) do
+	number("hopsight.probe.entry", row)
+end
+for _, row in ipairs(PROBE_HOP) do
+	number("hopsight.probe.hop", row)
+end
+for _, rows in pairs(PROBE_COUNTS) do
+	number("hopsight.probe", rows[1])
+end
+number("hopsight.probe", rows_of("0 32 value")[1])
+tree_field("hopsight.probe", "Probe")
+tree_field("hopsight.probe.entry", "Entry")
+tree_field("hopsight.probe.hop", "Hop")
+text("hopsight.probe.kind", "Kind")
 tree_field("hopsight.int", "INT")
 tree_field("hopsight.int.hop", "Hop")
 tree_field("hopsight.int.shim", "Shim")
@@ -370,11 +392,17 @@ prefs.source_words = Pref.uint("Source-only words", 0, "Words that only the sour
 prefs.report_ports = Pref.string("Report ports", "32766", "UDP destination ports of telemetry reports, as 32766,5000-5010")
 prefs.report_1_is_0_5 = Pref.bool("Report version 1 is 0.5", false, "As INTCollector's generator writes 0.5")
 prefs.report_lenient = Pref.bool("Lenient reports", false, "Take a length below 4 in a report 1.0 for 4, as INTCollector does")
+prefs.probe_port = Pref.uint("Probe port", 7777, "UDP destination port of source-routed probes; 0: not looked for")
+prefs.probe_dscps = Pref.string("Probe DSCPs", "23,25,33", "DSCPs of probes, their feedback and recovery packets")
 prefs.flexint = Pref.bool("Flexible INT", true, "Options 0x31, 0x11, 0x32, 0x33 are Flexible INT, not IOAM")
 
-local version, mark, ranges
+local version, mark, ranges, probes
 
 local function read_preferences()
+	probes = {}
+	for first, second, third in prefs.probe_dscps:gmatch("(%d+),(%d+),(%d+)") do
+		probes = { [tonumber(first)] = "probe", [tonumber(second)] = "feedback", [tonumber(third)] = "recovery" }
+	end
 	version, mark, ranges = VERSIONS[prefs.version], MARKS[prefs.mark], {}
 	for first, last in prefs.report_ports:gmatch("(%d+)%-?(%d*)") do
 		first = tonumber(first)
@@ -1097,6 +1125,68 @@ local function reports(s, root, at, pinfo)
 	REPORTS[name](s, tree, at, pinfo)
 end
 
+-- ---- source-routed probes ----
+
+-- A number and as many parts of the payload. Returns where they end and their heads, or nil.
+local function probe_parts(s, tree, at, name, n, rows)
+	local key = PROBE_COUNTS[name][1].key
+	local head, heads = add_head(s, tree, at, 2, PROBE_COUNTS[name], "hopsight.probe", "the number of " .. key), {}
+	if not head then
+		return nil
+	end
+	at = at + 2
+	for i = 1, head[key] do
+		if not there(s, tree, at, n, "the list of " .. key) then
+			return nil
+		end
+		local sub = tree:add(F["hopsight.probe." .. name].field, part(s, at, n))
+		heads[i] = add_head(s, sub, at, n, rows, "hopsight.probe." .. name, name)
+		at = at + n
+	end
+	return at, heads
+end
+
+local function probe_values(s, tree, at, hops)
+	local head = add_head(s, tree, at, 2, PROBE_COUNTS.value, "hopsight.probe", "the number of values")
+	local sum = 0
+	at = at + 2
+	for _, hop in ipairs(head and hops or {}) do
+		for _ = 1, hop.n_values do
+			if not there(s, tree, at, 4, "the list of values") then
+				return
+			end
+			tree:add(F["hopsight.probe.value"].field, s.tvb(at, 4)):append_text(" (node " .. hop.node_id .. ")")
+			at = at + 4
+		end
+		sum = sum + hop.n_values
+	end
+	if head and sum ~= head.values then
+		malformed(tree, "the hops have " .. sum .. " values")
+	elseif head and at ~= s.fin then
+		malformed(tree, "bytes behind the values")
+	end
+end
+
+local function probe(s, root, at, kind)
+	local range = part(s, at, rest(s, at))
+	local tree = root:add(hopsight, range):add(F["hopsight.probe"].field, range)
+	tree:set_text("Source-routed probes: " .. kind)
+	tree:add(F["hopsight.probe.kind"].field, part(s, at, 0), kind)
+	if not add_head(s, tree, at, 2, PROBE_REQUEST, "hopsight.probe", "the request") then
+		return
+	end
+	if kind == "feedback" then
+		return at + 2 == s.fin or malformed(tree, "bytes behind the request")
+	end
+	local behind, hops = probe_parts(s, tree, at + 2, "entry", 3, PROBE_ENTRY), nil
+	if behind then
+		behind, hops = probe_parts(s, tree, behind, "hop", 4, PROBE_HOP)
+	end
+	if behind then
+		probe_values(s, tree, behind, hops)
+	end
+end
+
 -- ---- the packet ----
 
 local function upper_layer(s, at, protocol)
@@ -1129,7 +1219,9 @@ local function transport(s, root, at, protocol, dscp, pinfo)
 	end
 	at = at + 8
 	local begin = is_marked(s, at, 17, dscp, port)
-	if begin then
+	if s.ipv4 and not s.packet and port == prefs.probe_port and probes[dscp] then
+		probe(s, root, at, probes[dscp])
+	elseif begin then
 		int_tcp_udp(s, root, begin)
 	elseif port == 6081 then
 		int_geneve(s, root, at)
@@ -1156,6 +1248,7 @@ local function ipv4(s, root, at, pinfo)
 	if length >= n then
 		s.fin = math.min(s.fin, at + length)
 	end
+	s.ipv4 = true
 	addresses(s, at + 12, 4, function(range) return range:ipv4() end)
 	if u16(s, at + 6) % 0x2000 == 0 then -- not a later fragment
 		transport(s, root, at + n, protocol, math.floor(u8(s, at + 1) / 4), pinfo)
