@@ -37,7 +37,7 @@ static inline int64_t hs_egress_ns(hs_egress_time time)
 	return (int64_t)(time >> 64);
 }
 
-// Of a port, for all workers.
+// Of a port, or of several that share a rate, for all workers.
 struct hs_egress {
 	hs_egress_time byte; // time of a byte, rounded up
 	uint64_t rate_bps;

@@ -33,15 +33,25 @@ static void set_shared(struct hs_node *node)
 	}
 }
 
+// The queue that a port before this one made for all of them, or a new one.
+static struct hs_egress *find_egress(const struct hs_node *node, const struct hs_port *port)
+{
+	const struct hs_port_config *config = &port->config;
+
+	for (uint16_t p = 0; config->rate_of_node && p < port->index; p++) {
+		if (node->egress[p] && node->ports[p]->config.rate_of_node)
+			return node->egress[p];
+	}
+	if (config->rate_pps)
+		return hs_egress_create_by_packet(config->rate_pps, config->queue_packets);
+	return config->rate_bps ? hs_egress_create(config->rate_bps, config->queue_packets) : NULL;
+}
+
 int hs_node_add_egress(struct hs_node *node, const struct hs_port *port)
 {
 	const struct hs_port_config *config = &port->config;
-	struct hs_egress *egress = NULL;
+	struct hs_egress *egress = find_egress(node, port);
 
-	if (config->rate_pps)
-		egress = hs_egress_create_by_packet(config->rate_pps, config->queue_packets);
-	else if (config->rate_bps)
-		egress = hs_egress_create(config->rate_bps, config->queue_packets);
 	if (!egress && (config->rate_pps || config->rate_bps))
 		return -ENOMEM;
 	node->egress[port->index] = egress;
@@ -95,6 +105,10 @@ void hs_node_free_egress(struct hs_node *node)
 		for (unsigned w = 0; w < node->config.n_workers; w++) {
 			if (node->seats[w])
 				rte_free(node->seats[w]->worker.egress[p]);
+		}
+		for (uint16_t q = p + 1; q < node->n_ports; q++) {
+			if (node->egress[q] == node->egress[p])
+				node->egress[q] = NULL;
 		}
 		hs_egress_destroy(node->egress[p]);
 	}

@@ -55,7 +55,8 @@ struct hs_port_config {
 	uint32_t id;			// what telemetry calls the port; 0: index + 1
 	uint64_t rate_bps;		// of an egress queue of the node's own; 0: none
 	uint32_t rate_pps;		// the same in packets, in place of rate_bps; 0: none
-	uint32_t queue_packets;		// that may wait there; 0: none
+	bool rate_of_node;	// rate_pps and queue_packets are those of all these ports together
+	uint32_t queue_packets; // that may wait there; 0: none
 };
 
 struct hs_port;

@@ -164,6 +164,8 @@ void lab_collect(struct hs_lab *lab)
 	int rc = lab_queue_collect(lab) ? lab->run.truth->status : -ENOMEM;
 	if (rc == 0)
 		rc = lab_label_end(lab);
+	if (lab->probing)
+		lab_monitor_end(lab);
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)
 		rc = hs_stream_status(lab->run.streams[t]);
 	if (rc < 0)

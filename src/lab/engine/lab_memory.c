@@ -106,7 +106,7 @@ static uint64_t memory_bytes(const struct hs_scenario *scenario)
 		lab_node_config(scenario, i, &config);
 		bytes += hs_node_bytes(&config) + NODE_SLACK_BYTES;
 		if (node->rate_pps)
-			bytes += (node->n_links + node->n_hosts) *
+			bytes += (node->n_links + node->n_hosts + node->rate_of_node) *
 				 hs_egress_bytes(node->queue_packets, 1);
 	}
 	for (size_t i = 0; i < 2 * scenario->n_links; i++)

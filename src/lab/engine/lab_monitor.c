@@ -309,3 +309,17 @@ void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t 
 		hs_gpint_recovery_take(probing->recovery, lab->now_ns, answer, request_id, n_nodes);
 	step(lab);
 }
+
+void lab_monitor_end(struct hs_lab *lab)
+{
+	const double duration_s = (double)(lab->run.end_ns - lab->run.start_ns) / 1e9;
+	struct hs_probing_counts *counts = &lab->probing->counts;
+
+	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++) {
+		const struct lab_node *node = &lab->nodes[i];
+		double pps = (double)node->received / duration_s;
+		counts->busiest_pps = RTE_MAX(counts->busiest_pps, pps);
+		counts->switches_overloaded +=
+				node->scenario->rate_of_node && pps > node->scenario->rate_pps;
+	}
+}

@@ -100,6 +100,7 @@ static int open_port(struct lab_port *port)
 
 	config.rate_bps = rate.bps;
 	config.rate_pps = rate.pps;
+	config.rate_of_node = node->scenario->rate_of_node;
 	config.queue_packets = rate.queue_packets;
 
 	snprintf(config.name, sizeof(config.name), "%s",

@@ -78,6 +78,7 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 	struct lab_node *node = port->node;
 
 	port->received++;
+	node->received++;
 	if (unlikely(lab_is_probe(rte_mbuf_to_priv(m)))) {
 		lab_probe_arrive(port, m);
 		poll_node(port, m);

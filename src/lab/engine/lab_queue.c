@@ -30,7 +30,8 @@ struct hs_queue_rate lab_queue_rate(const struct lab_port *port)
 	const struct hs_scenario *s = port->node->lab->scenario;
 	const struct hs_scenario_node *node = port->node->scenario;
 	const struct hs_scenario_link *link = port->out ? &s->links[port->place] : NULL;
-	struct hs_queue_rate rate = {.pps = port->to_monitor ? 0 : node->rate_pps};
+	bool served = !port->to_monitor || node->rate_of_node;
+	struct hs_queue_rate rate = {.pps = served ? node->rate_pps : 0};
 
 	if (rate.pps)
 		rate.queue_packets = node->queue_packets;

@@ -22,6 +22,7 @@ static const struct hs_schema_field count_fields[] = {
 		COUNT(values),
 		COUNT(wrong_values),
 		COUNT(max_probe_bytes),
+		COUNT(switches_overloaded),
 		{NULL},
 };
 
@@ -38,6 +39,7 @@ void outcome_probing_put(const struct hs_run *run, json_t *result)
 		outcome_put_integer(hops, "min", counts->min_hops);
 		outcome_put(hops, "mean", counts->mean_hops);
 		outcome_put_integer(hops, "max", counts->max_hops);
+		outcome_put(json, "busiest_pps", counts->busiest_pps);
 		json_object_set(json, "elapsed_ns", elapsed);
 		json_object_set(json, "path_hops", hops);
 		json_object_set(result, "probing", json);

@@ -84,6 +84,8 @@ const struct hs_lab_metric hs_lab_metrics[] = {
 	OF_PROBING("values")
 	OF_PROBING("wrong_values")
 	OF_PROBING("max_probe_bytes")
+	OF_PROBING("switches_overloaded")
+	OF_PROBING("busiest_pps")
 	OF_PROBING("elapsed_ns.mean")
 	OF_PROBING("elapsed_ns.max")
 	OF_PROBING("path_hops.min")

@@ -60,6 +60,7 @@ struct hs_scenario_node {
 	struct hs_partial partial; // fields of the node's entries; zero: all
 	uint32_t rate_pps;	   // that each of its ports serves; 0: no limit, and no queue
 	uint32_t queue_packets;	   // that may wait at each port, beside the one that is served
+	bool rate_of_node;	   // both are those of all its ports together
 };
 
 // A link has the same parameters in both directions, unless "reverse" or a further entry with

@@ -78,6 +78,10 @@ static int check_service(struct hs_draft *draft, uint32_t index)
 	const struct hs_scenario *scenario = &draft->scenario;
 	const char *why = NULL;
 
+	if (scenario->nodes[index].rate_of_node && !scenario->probing.given)
+		return hs_draft_refuse(draft, point_to(draft, "nodes", index, "rate_of"),
+				"conflict", "port where there is no probing",
+				"the lab's model of queues is of ports");
 	if (!scenario->nodes[index].rate_pps)
 		return 0;
 	if (scenario->forwarding == HS_LAB_BRIDGE)

@@ -48,9 +48,12 @@ static const struct hs_schema_field clock_fields[] = {
 		{NULL},
 };
 
-// Of each port of the node.
+static const struct hs_schema_word rate_words[] = {{"port", false}, {"node", true}, {NULL, 0}};
+
 #define SERVICE_ROWS                                                                               \
-	{"rate_pps", HS_SCHEMA_UINT, NODE(rate_pps), .max = MAX_PPS},                              \
+	{"rate_of", HS_SCHEMA_WORD, NODE(rate_of_node), .words = rate_words,                       \
+			.expected = "port or node"},                                               \
+			{"rate_pps", HS_SCHEMA_UINT, NODE(rate_pps), .max = MAX_PPS},              \
 	{                                                                                          \
 		"queue_packets", HS_SCHEMA_UINT, NODE(queue_packets), .min = 1,                    \
 								      .max = HS_PORT_QUEUE_MAX     \

@@ -22,8 +22,10 @@ struct hs_probing_counts {
 	uint64_t false_unavailable;		     // links and nodes that were up, and were named
 	uint64_t missed_unavailable;   // links of paths that were dead throughout, and were not
 	uint64_t values, wrong_values; // hops whose values were compared; that differ
+	uint64_t switches_overloaded;  // to which more packets came than they serve (rate_of node)
 	uint64_t max_probe_bytes;      // of an IP packet at the host
 	int64_t elapsed_sum_ns, elapsed_max_ns;
 	uint32_t min_hops, max_hops; // of paths
 	double mean_hops;
+	double busiest_pps; // packets of all kinds that came to a switch, at most
 };

@@ -127,6 +127,42 @@ static void euler_crosses_each_link(void **state)
 	lab_run_ends(&r);
 }
 
+// Two flows cross each other, and each node serves 1,500 packets/s: of each port, or of all. Then
+// the first node serves packets to the link, to its host, and nothing else.
+static void ports_of_a_node_share_its_rate(void **state)
+{
+	const char *format =
+			"{'name':'pair','duration_s':10,'forwarding':'shortest_path',"
+			"'profiles':{'gp':{'method':'probe'}},'nodes':["
+			"{'id':1,'name':'a','rate_pps':1500,'rate_of':'%s'},{'id':2,'name':'b'}],"
+			"'links':[{'from':'a','to':'b','profile':'gp'}],"
+			"'hosts':[{'name':'x','at':'a','addr':'192.0.2.1'},"
+			"{'name':'y','at':'b','addr':'192.0.2.2'}],"
+			"'traffic':[{'name':'t','from':'x','to':'y','rate_pps':1000},"
+			"{'name':'u','from':'y','to':'x','rate_pps':1000}],"
+			"'probing':{'k':2,'recovery':false,'start_s':9}}";
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, format, "port");
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 10000);
+	assert_int_equal(traffic_of(&r, 1).delivered[0], 10000);
+	assert_int_equal(r.run->probing->elapsed_max_ns, 2 * MS);
+	lab_run_ends(&r);
+	lab_run(&r, format, "node");
+	assert_ran(&r);
+	uint64_t served = traffic_of(&r, 0).delivered[0] + traffic_of(&r, 1).delivered[0];
+	assert_in_range(served, 15000, 15000 + 64 + 2);
+	assert_int_equal(r.run->probing->switches_overloaded, 1);
+	assert_in_range(r.run->probing->busiest_pps, 2000, 2002);
+	// The probe of the first node waits behind 64 packets, and for its own service.
+	if (r.run->probing->probes_lost == 0)
+		assert_in_range(r.run->probing->elapsed_max_ns, 2 * MS + 64 * MS / 1.5,
+				2 * MS + 66 * MS / 1.5);
+	lab_run_ends(&r);
+}
+
 // The lab's time goes on after the traffic, until windows have closed.
 static void no_session_begins_after_the_run(void **state)
 {
@@ -146,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(sessions_bring_the_registers_of_all_nodes),
+			cmocka_unit_test(ports_of_a_node_share_its_rate),
 			cmocka_unit_test(a_link_that_is_cut_is_named_in_each_session),
 			cmocka_unit_test(a_node_that_is_down_is_passed_over),
 			cmocka_unit_test(a_link_that_works_and_is_named_counts_as_false),
