@@ -217,10 +217,9 @@ static void send_all(struct hs_lab *lab)
 {
 	const struct hs_gpint_plan *plan = &lab->probing->plan;
 
-	for (uint32_t p = 0; p < plan->n_paths; p++) {
-		send_probe(lab, lab->probing->next_id, plan->paths[p].hops, plan->paths[p].n_hops);
-		lab->probing->next_id = (lab->probing->next_id + 1) % LAB_PROBE_IDS;
-	}
+	for (uint32_t p = 0; p < plan->n_paths; p++)
+		send_probe(lab, (uint16_t)((lab->probing->first_id + p) % LAB_PROBE_IDS),
+				plan->paths[p].hops, plan->paths[p].n_hops);
 }
 
 static void begin_session(struct hs_lab *lab)
@@ -232,6 +231,7 @@ static void begin_session(struct hs_lab *lab)
 	note_dead(lab);
 	probing->running = true;
 	probing->began_ns = probing->newest_ns = lab->now_ns;
+	probing->first_id = (uint16_t)((probing->first_id + probing->sent) % LAB_PROBE_IDS);
 	probing->sent = probing->back = 0;
 	if (!probing->recovery)
 		send_all(lab);
@@ -277,36 +277,52 @@ void lab_monitor_due(struct hs_lab *lab, const struct hs_lab_event *event)
 	step(lab);
 }
 
-// Returns whether the nodes of an answer are those of the attempt's path.
-static bool is_of_path(const struct lab_probing *probing, uint16_t request_id,
-		const uint32_t *nodes, uint32_t n_nodes)
-{
-	uint32_t n;
-	const struct hs_gpint_hop *hops = hs_gpint_recovery_hops(probing->recovery, request_id, &n);
+// ---- answers ----
 
-	for (uint32_t i = 0; i < n_nodes; i++)
-		if (i >= n || hops[i].at != nodes[i])
-			return false;
-	return true;
+// The hops of a request of this session.
+static const struct hs_gpint_hop *hops_of(
+		const struct lab_probing *probing, uint16_t request_id, uint32_t *n)
+{
+	const struct hs_gpint_plan *plan = &probing->plan;
+	uint32_t path = (uint32_t)(request_id - probing->first_id) % LAB_PROBE_IDS;
+
+	if (probing->recovery)
+		return hs_gpint_recovery_hops(probing->recovery, request_id, n);
+	*n = path < plan->n_paths ? plan->paths[path].n_hops : 0;
+	return *n ? plan->paths[path].hops : NULL;
+}
+
+// Notes the nodes of an answer, which are those of its request: their ids have 8 bits on the wire,
+// so that nodes are told by their places on the path.
+static void cover(
+		struct hs_lab *lab, const struct hs_gpint_hop *hops, const uint8_t *ids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (ids[i] != (uint8_t)lab->nodes[hops[i].at].scenario->id)
+			lab_fail(lab, -EBADMSG, "internal", "", "", "a hop is of another node");
+		lab->probing->covered[hops[i].at] = true;
+	}
 }
 
 void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t request_id,
-		const uint32_t *nodes, uint32_t n_nodes)
+		const uint8_t *ids, uint32_t n)
 {
 	struct lab_probing *probing = lab->probing;
+	uint32_t n_hops = 0;
+	const struct hs_gpint_hop *hops =
+			probing->running ? hops_of(probing, request_id, &n_hops) : NULL;
 
-	// An answer of a session before.
-	if (!probing->running || (answer == HS_GPINT_DONE && probing->returned[request_id]))
+	// An answer of a session before, or a copy that the network made of one.
+	if (!hops || n > n_hops || (answer == HS_GPINT_DONE && probing->returned[request_id]))
 		return;
-	for (uint32_t i = 0; i < n_nodes; i++)
-		probing->covered[nodes[i]] = true;
+	cover(lab, hops, ids, n);
 	if (answer == HS_GPINT_DONE) {
 		probing->returned[request_id] = true;
 		probing->newest_ns = lab->now_ns;
 		probing->back++;
 	}
-	if (probing->recovery && is_of_path(probing, request_id, nodes, n_nodes))
-		hs_gpint_recovery_take(probing->recovery, lab->now_ns, answer, request_id, n_nodes);
+	if (probing->recovery)
+		hs_gpint_recovery_take(probing->recovery, lab->now_ns, answer, request_id, n);
 	step(lab);
 }
 

@@ -75,7 +75,7 @@ struct lab_node {
 	struct lab_port *ports;
 	uint16_t n_ports;
 	uint32_t restarts;
-	uint64_t received; // frames
+	uint64_t received;     // frames
 	bool has_queue, waits; // ports with a queue; packets wait there
 	struct lab_handed {
 		uint64_t reports, punts;
@@ -311,9 +311,9 @@ void lab_probe_answer(struct hs_lab *lab, const struct hs_lab_event *event);
 int lab_make_monitor(struct hs_lab *lab, struct hs_error *err);
 void lab_free_monitor(struct hs_lab *lab);
 void lab_monitor_due(struct hs_lab *lab, const struct hs_lab_event *event);
-// An answer came, from these nodes; of feedback none.
+// An answer came, with these ids of nodes; of feedback none.
 void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t request_id,
-		const uint32_t *nodes, uint32_t n_nodes);
+		const uint8_t *ids, uint32_t n);
 void lab_monitor_end(struct hs_lab *lab);
 bool lab_monitor_runs(const struct hs_lab *lab);
 

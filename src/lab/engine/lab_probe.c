@@ -16,7 +16,6 @@
 #define SRC_PORT 40000
 #define TTL	 64
 #define MAX_HOPS (HS_PORT_MTU_MAX / HS_PROBE_HOP_BYTES)
-#define NO_NODE	 UINT32_MAX
 
 // ---- making ----
 
@@ -34,9 +33,6 @@ int lab_make_probing(struct hs_lab *lab, struct hs_error *err)
 	probing->was_dead = calloc(lab_ports(s), sizeof(*probing->was_dead));
 	if (!probing->profiles || !probing->covered || !probing->was_dead)
 		return -ENOMEM;
-	memset(probing->by_id, 0xff, sizeof(probing->by_id));
-	for (uint32_t i = 0; i < s->n_nodes; i++)
-		probing->by_id[s->nodes[i].id] = i;
 	lab->run.probing = &probing->counts;
 	return lab_make_monitor(lab, err);
 }
@@ -121,7 +117,8 @@ static void compare_values(const struct lab_node *node, const struct hs_packet_t
 	for (unsigned i = 0; i < hop.n_values; i++)
 		hash = mix(hash, hs_be32_load(values + (size_t)i * HS_PROBE_VALUE_BYTES));
 	counts->values++;
-	counts->wrong_values += hop.node != node->scenario->id || hash != packet_truth->number;
+	counts->wrong_values +=
+			hop.node != (uint8_t)node->scenario->id || hash != packet_truth->number;
 }
 
 // ---- nodes ----
@@ -204,17 +201,12 @@ void lab_probe_send(struct hs_lab *lab, uint16_t request_id, const struct hs_gpi
 static void take_data(
 		struct hs_lab *lab, enum hs_gpint_answer answer, const struct hs_probe_stack *stack)
 {
-	uint32_t nodes[MAX_HOPS];
+	uint8_t ids[MAX_HOPS];
 	const uint8_t *values;
 
-	for (unsigned i = 0; i < stack->n_hops; i++) {
-		nodes[i] = lab->probing->by_id[hs_probe_stack_hop(stack, i, &values).node];
-		if (nodes[i] == NO_NODE) {
-			lab_fail(lab, -EBADMSG, "internal", "", "", "a hop is of no node");
-			return;
-		}
-	}
-	lab_monitor_take(lab, answer, stack->id, nodes, stack->n_hops);
+	for (unsigned i = 0; i < stack->n_hops; i++)
+		ids[i] = hs_probe_stack_hop(stack, i, &values).node;
+	lab_monitor_take(lab, answer, stack->id, ids, stack->n_hops);
 }
 
 void lab_probe_answer(struct hs_lab *lab, const struct hs_lab_event *event)

@@ -15,7 +15,6 @@
 struct lab_probing {
 	struct hs_probing_counts counts;
 	struct hs_probe_profile *profiles; // of each node
-	uint32_t by_id[UINT8_MAX + 1];	   // indices of nodes
 	struct hs_scenario_graph network;
 	struct hs_gpint_plan plan;
 	struct hs_gpint_recovery *recovery; // NULL: without recovery
@@ -23,7 +22,7 @@ struct lab_probing {
 	bool running;
 	int64_t began_ns, newest_ns; // of a whole probe
 	uint32_t sent, back;
-	uint16_t next_id;
+	uint16_t first_id;	      // without recovery: of the request over the first path
 	bool returned[LAB_PROBE_IDS]; // by request ID
 	bool *covered;		      // of each node: its values came
 	bool *was_dead;		      // of each port: nothing could leave by it at the begin

@@ -65,7 +65,7 @@ struct hs_draft *hs_draft_begin(
 // Makes the network of a topology, or refuses a scenario without nodes.
 int hs_draft_make_topology(struct hs_draft *draft);
 int hs_draft_check_network(struct hs_draft *draft);
-// A scenario with probes needs routers with few ports and small ids, and profiles of method probe.
+// A scenario with probes needs routers with few ports, and profiles of method probe.
 int hs_draft_check_probing(struct hs_draft *draft);
 // Checks the requests too, and removes what lies beyond a shorter duration of the command line.
 int hs_draft_check_events(struct hs_draft *draft);

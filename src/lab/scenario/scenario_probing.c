@@ -58,9 +58,6 @@ int hs_draft_check_probing(struct hs_draft *draft)
 		return refuse(draft, "the nodes do not route", "forwarding shortest_path");
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		const struct hs_scenario_node *node = &s->nodes[i];
-		if (node->id > UINT8_MAX)
-			return refuse(draft, "a probe has no room for an id above 255",
-					"ids up to 255");
 		if (node->n_links + node->n_hosts >= HS_MAX_PORTS)
 			return refuse(draft, "a node has no port left for the monitoring host",
 					"at most 31 links and hosts at a node");

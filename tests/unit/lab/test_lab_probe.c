@@ -163,6 +163,29 @@ static void ports_of_a_node_share_its_rate(void **state)
 	lab_run_ends(&r);
 }
 
+static void ids_may_repeat_on_the_wire(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'wide','duration_s':3,'forwarding':'shortest_path',"
+			"'profiles':{'gp':{'method':'probe'}},'nodes':[{'id':1,'name':'a'},"
+			"{'id':257,'name':'b'},{'id':513,'name':'c'}],'links':["
+			"{'from':'a','to':'b','profile':'gp'},{'from':'b','to':'c','profile':'gp'}]"
+			","
+			"'events':[{'at_s':1.5,'link':'b-c','set':{'up':false}}],'probing':{'k':1%"
+			"s}}",
+			"");
+	assert_ran(&r);
+	assert_int_equal(r.run->probing->sessions_failed, 0);
+	assert_int_equal(r.run->probing->switches_covered, 3);
+	assert_int_equal(r.run->probing->wrong_values, 0);
+	assert_true(r.run->probing->unavailable_links > 0);
+	assert_int_equal(r.run->probing->false_unavailable, 0);
+	lab_run_ends(&r);
+}
+
 // The lab's time goes on after the traffic, until windows have closed.
 static void no_session_begins_after_the_run(void **state)
 {
@@ -183,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(sessions_bring_the_registers_of_all_nodes),
 			cmocka_unit_test(ports_of_a_node_share_its_rate),
+			cmocka_unit_test(ids_may_repeat_on_the_wire),
 			cmocka_unit_test(a_link_that_is_cut_is_named_in_each_session),
 			cmocka_unit_test(a_node_that_is_down_is_passed_over),
 			cmocka_unit_test(a_link_that_works_and_is_named_counts_as_false),
