@@ -106,6 +106,13 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.probes = true,
 				.limit = 1.02,
 				.limit_of = "no_rules"},
+		{.name = "probe_transit",
+				.about = "source-routed probes with 8 hops of 4 values and the "
+					 "feedback of each, in turn",
+				.traffic = {128, 4096, 4096, 8, .probes = true},
+				.role = HS_BENCH_TRANSIT,
+				.probes = true,
+				.limit = 5},
 		{.name = "label_all",
 				.about = "INT-label, each packet is labelled, IPv4",
 				.traffic = {128, 4096, 4096, -1, 0, true},

@@ -54,12 +54,27 @@ static bool is_allowed(const struct hs_bench_case *spec, enum hs_drop drop)
 	       (drop == HS_DROP_PORT_DOWN && spec->target == HS_BENCH_MEMIF);
 }
 
+// Of probes and their feedback in turn, the first is a probe. Each probe is one of another request,
+// goes back by the port it came by, and its copy is confirmed.
+static uint64_t events_of(
+		const struct hs_bench_case *spec, enum hs_event_count event, uint64_t received)
+{
+	bool of_probe = event == HS_EVENT_PROBE_FILLED || event == HS_EVENT_PROBE_ANSWERED ||
+			event == HS_EVENT_PROBE_HELD;
+
+	if (spec->traffic.probes)
+		return of_probe ? (received + 1) / 2 : 0;
+	return event == HS_EVENT_STRIPPED && spec->role == HS_BENCH_SINK ? received : 0;
+}
+
 static int check_ports(const struct hs_bench_setup *setup, const struct hs_port_counters *now,
 		uint64_t received, struct hs_error *err)
 {
 	const struct hs_port_counters *before = setup->before;
-	uint64_t stripped = setup->spec->role == HS_BENCH_SINK ? received : 0;
-	unsigned sent = setup->spec->traffic.int_mx ? 2 : 1; // a report beside each packet
+	bool probes = setup->spec->traffic.probes;
+	unsigned sent = probes			      ? 0
+			: setup->spec->traffic.int_mx ? 2 // a report beside each packet
+						      : 1;
 	int rc = expect("packets sent on", now[HS_BENCH_OUT].offered - before[HS_BENCH_OUT].offered,
 			sent * received, err);
 
@@ -67,11 +82,15 @@ static int check_ports(const struct hs_bench_setup *setup, const struct hs_port_
 		for (int d = 0; rc == 0 && d < HS_DROP_COUNT; d++)
 			if (!is_allowed(setup->spec, (enum hs_drop)d))
 				rc = expect(hs_drop_name((enum hs_drop)d),
-						now[p].drops[d] - before[p].drops[d], 0, err);
+						now[p].drops[d] - before[p].drops[d],
+						probes && p == HS_BENCH_IN && d == HS_DROP_PROBE_CONFIRMED
+								? received / 2
+								: 0,
+						err);
 	for (int e = 0; rc == 0 && e < HS_EVENT_COUNT; e++)
 		rc = expect(hs_event_count_name((enum hs_event_count)e),
 				now[HS_BENCH_IN].events[e] - before[HS_BENCH_IN].events[e],
-				e == HS_EVENT_STRIPPED ? stripped : 0, err);
+				events_of(setup->spec, (enum hs_event_count)e, received), err);
 	return rc;
 }
 
@@ -101,7 +120,8 @@ int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_out
 	hs_node_snapshot(setup->node, now);
 	add_up(setup, &t);
 	uint64_t received = now[HS_BENCH_IN].rx_packets - setup->before[HS_BENCH_IN].rx_packets;
-	uint64_t transits = spec->role == HS_BENCH_TRANSIT && !spec->traffic.int_mx ? received : 0;
+	bool entries = !spec->traffic.int_mx && !spec->traffic.probes;
+	uint64_t transits = spec->role == HS_BENCH_TRANSIT && entries ? received : 0;
 	uint64_t sinks = spec->role == HS_BENCH_SINK ? received : 0;
 	*outcome = (struct hs_bench_outcome){
 			.received = received,

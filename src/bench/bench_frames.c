@@ -8,6 +8,7 @@
 #include "ip.h"
 #include "ip_address.h"
 #include "packet.h"
+#include "udp_front.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -20,6 +21,9 @@
 #define START_NS    UINT64_C(1700000000000000000)
 #define DESTINATION 2 // the last byte of the address that receives traffic
 #define ELSEWHERE   3 // the last byte of an address that receives none
+
+#define PROBE_HOPS_MAX 32
+#define PROBE_VALUES   4 // of each hop
 
 const uint8_t hs_bench_router_mac[6] = {0x02, 0x70, 0x63, 0x61, 0x70, 0x00};
 
@@ -265,6 +269,54 @@ static uint8_t *put_int(uint8_t *frame, size_t len, unsigned number, bool mx, si
 	return frame;
 }
 
+// ---- probes ----
+
+const struct hs_probe_settings hs_bench_probe = {
+		HS_PROBE_DSCP, HS_PROBE_FEEDBACK_DSCP, HS_PROBE_RECOVERY_DSCP, HS_PROBE_UDP_PORT};
+
+// A request of one node more than the hops that follow, and of one behind it: so that a copy waits.
+static size_t put_request(uint16_t id, uint16_t n, uint8_t *frame)
+{
+	const struct hs_udp_front_settings settings = {.src_ip = {10, 0, 0, 1},
+			.dst_ip = {10, 0, 0, DESTINATION},
+			.dst_port = hs_bench_probe.udp_port,
+			.dscp = hs_bench_probe.dscp,
+			.hop_limit = HOP_LIMIT,
+			.ipv4_checksum = true};
+	const struct hs_probe_entry back = {.port = 1, .first = 0, .end = 2};
+	struct hs_probe_entry entries[PROBE_HOPS_MAX];
+	struct hs_udp_front front;
+
+	for (uint16_t i = 0; i < n; i++)
+		entries[i] = back;
+	hs_udp_front_init(&front, &settings);
+	size_t bytes = hs_probe_stack_write(
+			frame + front.len, id, HS_PROBE_PORT_PACKETS, entries, n);
+	hs_udp_front_write(&front, frame, bytes, UDP_PORT);
+	return front.len + bytes;
+}
+
+static size_t put_probe(const struct hs_bench_traffic *traffic, uint32_t index, uint8_t *frame)
+{
+	const uint32_t values[PROBE_VALUES] = {0};
+	uint8_t probe[HS_BENCH_FRAME_BYTES];
+	uint8_t *at = index % 2 ? probe : frame;
+	struct hs_packet packet;
+	size_t len = put_request((uint16_t)(index / 2), (uint16_t)(traffic->hops + 2), at);
+
+	for (uint8_t i = 0; i < traffic->hops; i++) {
+		const struct hs_probe_hop hop = {.node = i + 10u, .n_values = PROBE_VALUES};
+		hs_probe_parse(&hs_bench_probe, at, len, len, &packet);
+		struct hs_probe_stack stack = hs_probe_stack_of(at, &packet);
+		len += hs_probe_stack_growth(PROBE_VALUES);
+		hs_probe_add(at, &packet, &stack, &hop, values);
+	}
+	if (index % 2 == 0)
+		return len;
+	hs_probe_parse(&hs_bench_probe, probe, len, len, &packet);
+	return hs_probe_feedback(&hs_bench_probe, probe, &packet, frame);
+}
+
 size_t hs_bench_plain_frame(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
 {
 	put_plain(traffic, flow, frame);
@@ -278,6 +330,8 @@ size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, ui
 	uint32_t flow = index % traffic->flows;
 	size_t len = traffic->frame_bytes, growth;
 
+	if (traffic->probes)
+		return put_probe(traffic, index, frame);
 	put_plain(traffic, flow, start);
 	if (traffic->hops >= 0 && !traffic->int_md) {
 		start = put_source(start, len, flow, &growth);

@@ -8,6 +8,7 @@
 #include "bench_case.h"
 #include "error.h"
 #include "int_settings.h"
+#include "probe.h"
 #include "rule.h"
 
 #define HS_BENCH_TRACE_TYPE 0x7000E000u
@@ -45,6 +46,9 @@ uint8_t hs_bench_prefix(bool ipv4, uint32_t index, uint8_t prefix[16]);
 // Return the MAC address of a station behind the sending or receiving port, and of a router's port.
 void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6]);
 extern const uint8_t hs_bench_router_mac[6];
+
+// What packets of probes are on the wire.
+extern const struct hs_probe_settings hs_bench_probe;
 
 // Writes frame `index` of this traffic to `frame` (room for HS_BENCH_FRAME_BYTES). Returns its
 // length.

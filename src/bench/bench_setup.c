@@ -49,15 +49,15 @@ static const struct hs_label_profile *label_profile(enum hs_bench_label label)
 
 static const struct hs_probe_profile *probe_profile(void)
 {
-	static const struct hs_probe_profile profile = {
-			.wire = {HS_PROBE_DSCP, HS_PROBE_FEEDBACK_DSCP, HS_PROBE_RECOVERY_DSCP,
-					HS_PROBE_UDP_PORT},
+	static struct hs_probe_profile profile = {
 			.recovery = true,
 			.held = HS_PROBE_HELD,
-			.rate_pps = 10000,
+			.rate_pps = 1000000000, // none that is taken is refused
 			.timeout_ns = INT64_C(1500000000),
+			.seen_ns = INT64_C(1500000000),
 	};
 
+	profile.wire = hs_bench_probe;
 	return &profile;
 }
 
