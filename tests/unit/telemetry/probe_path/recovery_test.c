@@ -252,6 +252,36 @@ static void without_buffers_probes_go_on(void **state)
 	stand_close(s);
 }
 
+// Beside the copies, there are buffers for one burst, as where memory.mbufs are all in use.
+// Whatever comes of probes then, each other packet goes on.
+static void copies_cost_no_other_packet(void **state)
+{
+	(void)state;
+	struct stand *s = stand_open(&usual_profile);
+	struct probe_bytes other = probe_made(0x05, PROBE, false);
+	struct rte_mbuf *rest[BUFFERS - 64 - HS_BURST];
+
+	assert_int_equal(rte_pktmbuf_alloc_bulk(s->pool, rest, RTE_DIM(rest)), 0);
+	for (unsigned id = 1; id <= 100; id++) {
+		pass_number(s, id, 2);
+		assert_int_equal(taken(s, OUT) + taken(s, IN), 2);
+	}
+	assert_int_equal(hs_node_probes_held(s->t.node), 64);
+	assert_int_equal(rte_mempool_avail_count(s->pool), HS_BURST);
+	for (unsigned round = 0; round < 1000; round++) {
+		for (unsigned i = 0; i < HS_BURST - 1; i++)
+			test_node_feed(&s->t, IN, other.at, other.len, 0);
+		pass_number(s, 200 + round, 2);
+		assert_int_equal(taken(s, OUT), HS_BURST);
+		assert_int_equal(taken(s, IN), 0); // no buffer was left for feedback
+		assert_int_equal(rte_mempool_avail_count(s->pool), HS_BURST);
+	}
+	advance(s, 400 * MS);
+	assert_int_equal(taken(s, MONITOR), 64);
+	rte_pktmbuf_free_bulk(rest, RTE_DIM(rest));
+	stand_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +299,7 @@ int main(void)
 			cmocka_unit_test(
 					a_port_that_is_down_loses_the_packet_and_the_monitor_hears_of_it),
 			cmocka_unit_test(without_buffers_probes_go_on),
+			cmocka_unit_test(copies_cost_no_other_packet),
 	};
 
 	dpdk_env_init("128");
