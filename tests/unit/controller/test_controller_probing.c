@@ -162,6 +162,88 @@ static void a_key_that_may_only_read_begins_no_session(void **state)
 	assert_int_equal(fake.n_frames, 0);
 }
 
+// ---- ways ----
+
+// Ports are named by both ends: 10 * node + peer. One path covers the triangle.
+static const char triangle[] =
+		"{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"},"
+		" {\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"},"
+		" {\"name\": \"c\", \"id\": 3, \"api\": \"ipc:///c\"}],"
+		" \"probing\": {\"iface\": \"none\", \"first_node\": 1, \"address\": \"10.0.0.1\","
+		"  \"period_ms\": 0, \"feedback_ms\": 100, \"attempts\": 1, \"adaptive\": false,"
+		"  \"nodes\": [{\"id\": 1}, {\"id\": 2}, {\"id\": 3}], \"links\": ["
+		"  {\"node\": 1, \"port\": 12, \"peer\": 2, \"peer_port\": 21},"
+		"  {\"node\": 1, \"port\": 13, \"peer\": 3, \"peer_port\": 31},"
+		"  {\"node\": 2, \"port\": 23, \"peer\": 3, \"peer_port\": 32}]}}";
+
+static int setup_triangle(void **state)
+{
+	(void)state;
+	fake_open(&fake, triangle);
+	return 0;
+}
+
+// What the nodes do with a probe, if one of them is dead, or nothing passes a port.
+static void serve(const struct fake_frame *sent, unsigned dead, unsigned cut)
+{
+	struct fake_frame frame = *sent;
+	struct hs_packet packet;
+
+	for (unsigned at = 1; at;) {
+		hs_probe_parse(&settings, frame.bytes, frame.len, frame.len, &packet);
+		struct hs_probe_stack stack = hs_probe_stack_of(frame.bytes, &packet);
+		unsigned port = hs_probe_stack_entry(&stack, 0).port;
+		const struct hs_probe_hop hop = {.node = (uint8_t)at};
+		hs_probe_add(frame.bytes, &packet, &stack, &hop, NULL);
+		frame.len += hs_probe_stack_growth(0);
+		at = port % 10;
+		if (port && (at == dead || port == cut)) {
+			hs_probe_mark_recovery(&settings, frame.bytes, packet.l3_off);
+			at = 0;
+		}
+	}
+	give(&frame);
+}
+
+static void run_session(unsigned dead, unsigned cut)
+{
+	json_int_t before = of("counters", "sessions");
+
+	for (begin(); of("counters", "sessions") == before; fake_run(&fake, 10 * MS)) {
+		for (unsigned i = 0; i < fake.n_frames; i++)
+			serve(&fake.frames[i], dead, cut);
+		fake.n_frames = 0;
+	}
+}
+
+static bool is_planned(unsigned port)
+{
+	json_t *links = json_object_get(fake_ok(&fake, "{\"probe_links\": {}}"), "links"), *link;
+	bool planned = false;
+	size_t i;
+
+	json_array_foreach (links, i, link)
+		if (json_integer_value(json_object_get(link, "port")) == port)
+			planned = json_is_true(json_object_get(link, "planned"));
+	return planned;
+}
+
+// While the node was dead, its other link lost probes, too, and no path crosses that.
+static void a_way_that_was_lost_with_its_node_is_taken_again(void **state)
+{
+	(void)state;
+	assert_true(is_planned(12) && is_planned(23));
+	for (unsigned i = 0; i < 10; i++) {
+		run_session(3, 0);
+		assert_int_equal(of("session", "nodes_unavailable"), 1);
+	}
+	run_session(0, 0);
+	assert_int_equal(of("session", "nodes_covered"), 3);
+	run_session(0, 23);
+	assert_int_equal(of("session", "nodes_covered"), 3);
+	assert_int_equal(of("session", "links_unavailable"), 1);
+}
+
 static void without_probing_the_verbs_are_refused(void **state)
 {
 	static const char frame[64] = {0};
@@ -183,6 +265,9 @@ int main(void)
 			WITH(answers_that_lie_are_counted_and_change_nothing),
 			WITH(noise_in_answers_does_no_harm),
 			WITH(a_key_that_may_only_read_begins_no_session),
+			cmocka_unit_test_setup_teardown(
+					a_way_that_was_lost_with_its_node_is_taken_again,
+					setup_triangle, teardown),
 			TEST(without_probing_the_verbs_are_refused),
 	};
 
