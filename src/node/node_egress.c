@@ -15,6 +15,8 @@ static bool is_shared(const struct hs_node *node, uint16_t port)
 
 	if (config->n_workers == 1)
 		return false;
+	if (node->ports[port]->config.rate_of_node)
+		return true;
 	for (unsigned i = 0; i < config->n_pairs; i++) {
 		for (unsigned side = 0; side < 2; side++) {
 			uint16_t partner = config->pairs[i][!side];
