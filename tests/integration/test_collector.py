@@ -11,12 +11,14 @@ import subprocess
 import threading
 import time
 
+import frames as fr
+import int_frames
 from collecting import COMMAND, PORT, PROGRAM, Collector, frame, packet, report
 from lib import (InNamespace, RawPort, Subscriber, audit_ok, check, equal, iface, main, need, run, test, until,
                  veth)
 from netlab import Refused, mac_of, memif
 from test_export import chain_of
-from test_int import A4, A6, B4, B6, MD, int_rule, send_udp
+from test_int import A4, A6, B4, B6, MD, Wire, int_rule, send_udp
 
 PATH = [(1, 10, 11, 100, 3, 5, 700), (2, 20, 21, 200, 4, 6, 800), (9, 90, 91, 300, 5, 7, 900)]
 
@@ -491,6 +493,53 @@ def a_chain_of_nodes_is_known_as_it_is(workspace):
 
     until(scraped, 30, "Prometheus knows the latencies")
     equal(sum(in_prometheus(collector, "hopsight_collector_exporter_reports_total").values()), 80, "reports")
+    collector.audit()
+    audit_ok(*chain.nodes)
+    collector.stop()
+
+
+def drop_repeats(values):
+    return [value for i, value in enumerate(values) if not i or value != values[i - 1]]
+
+
+@test(limit_s=60)
+def depths_of_a_queue_are_those_that_packets_met(workspace):
+    """Bursts into a slow queue. A packet of a burst finds those of it that were sent before, because none of them
+    leaves meanwhile: it is the burst, what the packets on the link carry, and what the collector says."""
+    need()
+    bursts, places = (10, 1, 6), 100
+    collector = Collector(workspace, accept={"profiles": {"2.0": MD}},
+                          events={"gap_ns": 0, "queue_occupancy": 0, "link_utilisation": 0}).start()
+
+    def prepare(source, sink):
+        source.config["ports"][1].update(id=77, rate_bps=80_000, queue_packets=places)  # a packet in 0.1 s
+        link_to(collector, sink)
+
+    chain = chain_of(workspace, MD, 2, prepare)
+    names = ["node_id", "ports", "queue", "link_utilisation"]
+    chain.nodes[0].client.transaction([
+        {"int_request": {**int_rule(1, "udp", A6, B6, dst_port=7000), "instructions": names}}])
+    host, link = RawPort(chain.hosts[0].namespace, "eth0"), Wire(chain.nodes[1], "west")
+    one, met = fr.udp_frame(A6, B6, 4660, 7000, bytes(900)), []
+    for burst in bursts:
+        host.send(*[one] * burst)
+        met += range(burst)
+        collector.expect(len(met), limit_s=15)
+    carried = [int_frames.behind_transport("2.1", packet.payload).hops[0]
+               for packet in link.packets(lambda packet: packet.dport == 7000)]
+    equal([hop["queue"] for hop in carried], met, "depths that packets carry")
+    queue, = [q for q in collector.pages("queue_get", "queues") if q["node_id"] == 1]
+    equal((queue["queue_id"], queue["occupancy"], queue["unit"]), (carried[-1]["queue_id"], met[-1], "packets"),
+          "the queue's newest depth")
+    line, = [k for k in collector.pages("link_get", "links") if k["node_id"] == 1]
+    equal((line["port"], line["utilisation"]), (77, carried[-1]["utilisation"]), "the link's newest utilisation")
+    told = {"queue_occupancy": [], "link_utilisation": []}
+    for event in collector.call("events")["events"]:
+        if event["kind"] in told:
+            told[event["kind"]] += [point["value"] for point in event["points"] if point["node_id"] == 1]
+    equal(told["queue_occupancy"], drop_repeats(met), "depths that were events")
+    equal(told["link_utilisation"], drop_repeats([hop["utilisation"] for hop in carried]),
+          "utilisations that were events")
     collector.audit()
     audit_ok(*chain.nodes)
     collector.stop()
