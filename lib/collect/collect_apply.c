@@ -105,25 +105,25 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
 		const struct hs_collect_values *values)
 {
-	struct hs_collect_hop_entry *hop = &c->strangers[place];
+	struct hs_collect_hint *at = &c->strangers[place];
 
 	if (walk->flow) {
-		hop = hs_collect_hop_at(c, walk->number, place);
+		struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, walk->number, place);
+		at = &hop->at;
 		bool is_other = place >= walk->flow->n_hops || hop->node_id != values->node_id;
 		if (is_other) {
 			walk->moved = true;
 			walk->flow->with_latency &= ~(UINT64_C(1) << place);
 			*hop = (struct hs_collect_hop_entry){.node_id = values->node_id,
-					.queue = c->queues.capacity,
-					.link = c->links.capacity};
+					.at = {c->queues.capacity, c->links.capacity}};
 		}
 		if (values->has & HS_COLLECT_HAS_LATENCY)
 			note_latency(c, walk, place, is_other, values);
 	}
 	if (values->node_id == UINT32_MAX)
 		return;
-	hs_collect_note_queue(c, values, &hop->queue);
-	hs_collect_note_link(c, values, &hop->link);
+	hs_collect_note_queue(c, values, &at->queue);
+	hs_collect_note_link(c, values, &at->link);
 }
 
 // What the reporter says beside its hop of the stack, where that does not say it.

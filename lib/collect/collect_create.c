@@ -141,8 +141,7 @@ static int make_entries(struct hs_collect *c)
 	if (!c->flow || !c->far || !c->queue || !c->link || !c->drop || !c->exporter)
 		return -ENOMEM;
 	for (unsigned i = 0; i < HS_COLLECT_MAX_HOPS; i++)
-		c->strangers[i] = (struct hs_collect_hop_entry){
-				.queue = config->max_queues, .link = config->max_links};
+		c->strangers[i] = (struct hs_collect_hint){config->max_queues, config->max_links};
 	// Nobody's: the values of a node without id are not kept.
 	c->queue[config->max_queues].key = c->link[config->max_links].key = UINT64_MAX;
 	return 0;

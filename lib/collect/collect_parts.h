@@ -19,7 +19,7 @@
 #define HS_COLLECT_NEAR_HOPS  8
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
-#define HS_COLLECT_HINTS      4096
+#define HS_COLLECT_HINT_BITS  14
 #define HS_COLLECT_KEEP_S     10	// in which no new key pushes an entry out, but a flow
 #define HS_COLLECT_WINDOW     256	// sequence numbers that are told apart behind the last
 #define HS_COLLECT_FAR	      (1 << 24) // ahead of the last: another beginning
@@ -34,13 +34,17 @@ struct hs_collect_band {
 	uint32_t low, width;
 };
 
+// Where a hop's values were last time: numbers of entries that may be another's by now, or of the
+// one behind the last, which is nobody's.
+struct hs_collect_hint {
+	uint32_t queue, link;
+};
+
 struct hs_collect_hop_entry {
 	uint32_t node_id;
 	uint32_t latency;
 	struct hs_collect_band band;
-	uint32_t queue; // where its values were last time: the number of an entry that may be
-			// another's
-	uint32_t link;	// by now, or of the one behind the last, which is nobody's
+	struct hs_collect_hint at;
 };
 
 // What each report needs comes first: with six hops, four lines of the cache.
@@ -236,9 +240,9 @@ struct hs_collect {
 	const struct hs_collect_datagram *last; // of collect_plain.c, of this burst; NULL: none
 	const struct hs_collect_view *last_view;
 	// Of reports whose flow is not kept: where the values of each place were last time.
-	struct hs_collect_hop_entry strangers[HS_COLLECT_MAX_HOPS];
-	// Of theirs, too: numbers of entries, by a hash of the key.
-	uint32_t queue_hints[HS_COLLECT_HINTS], link_hints[HS_COLLECT_HINTS];
+	struct hs_collect_hint strangers[HS_COLLECT_MAX_HOPS];
+	// Of theirs, too: by a hash of node, queue and port.
+	struct hs_collect_hint hints[1 << HS_COLLECT_HINT_BITS];
 	struct hs_collect_point points[HS_COLLECT_MAX_POINTS];
 	struct hs_collect_view views[HS_COLLECT_BURST];
 	struct hs_collect_flow told; // for events

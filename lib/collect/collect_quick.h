@@ -116,22 +116,22 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_
 	return link;
 }
 
-// Takes the values of a hop's queue and link, which may be where `entry` says.
+// Takes the values of a hop's queue and link, which may be where `at` says.
 HS_COLLECT_INLINE bool hs_collect_quick_values(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
-		const struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
+		const struct hs_collect_hint *at, struct hs_collect_quick *q)
 {
 	struct hs_collect_queue_entry *queue = NULL;
 	struct hs_collect_link_entry *link = NULL;
 
 	if (form->has_queue) {
-		queue = hs_collect_quick_queue(c, form, hop, node, entry->queue, q);
+		queue = hs_collect_quick_queue(c, form, hop, node, at->queue, q);
 		if (!queue)
 			return false;
 		q->queue = queue;
 	}
 	if (form->has_link) {
-		link = hs_collect_quick_link(c, form, hop, node, entry->link, q);
+		link = hs_collect_quick_link(c, form, hop, node, at->link, q);
 		if (!link)
 			return false;
 	}
@@ -160,7 +160,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 		entry->latency = latency;
 		q->latency += latency;
 	}
-	return hs_collect_quick_values(c, form, hop, node, entry, q);
+	return hs_collect_quick_values(c, form, hop, node, &entry->at, q);
 }
 
 // Whether the newest hop says whether its queue is congested, and the queue was already so.
@@ -244,59 +244,34 @@ HS_COLLECT_INLINE bool hs_collect_quick(
 
 // ---- of no flow ----
 
-HS_COLLECT_INLINE uint32_t hs_collect_hint_of(const struct hs_collect *c, uint64_t key)
+// The number of a queue or port that is told as "none" is nobody's.
+HS_COLLECT_INLINE uint64_t hs_collect_told_key(uint64_t node, uint64_t id, uint64_t none)
 {
-	return (uint32_t)(key * c->secret.words[0] >> 52); // HS_COLLECT_HINTS of them
+	return id == none ? UINT64_MAX : node | id;
 }
 
-// Where a queue and a link may be. Nobody's entry has no such key.
-HS_COLLECT_INLINE uint32_t hs_collect_queue_hint(struct hs_collect *c, uint64_t key)
-{
-	uint32_t *hint = &c->queue_hints[hs_collect_hint_of(c, key)];
-
-	if (__builtin_expect(c->queue[*hint].key == key, 1))
-		return *hint;
-	*hint = hs_collect_known_queue(c, key);
-	if (*hint == HS_COLLECT_NONE)
-		*hint = c->queues.capacity;
-	return *hint;
-}
-
-HS_COLLECT_INLINE uint32_t hs_collect_link_hint(struct hs_collect *c, uint64_t key)
-{
-	uint32_t *hint = &c->link_hints[hs_collect_hint_of(c, key)];
-
-	if (__builtin_expect(c->link[*hint].key == key, 1))
-		return *hint;
-	*hint = hs_collect_known_link(c, key);
-	if (*hint == HS_COLLECT_NONE)
-		*hint = c->links.capacity;
-	return *hint;
-}
-
-// As hs_collect_quick_hop, for the queue and the link alone. The general path takes a node, a queue
-// or a port that is not told.
+// As hs_collect_quick_hop, for the queue and the link alone. They are where they were when a hop
+// said the same node, queue and port last.
 HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, struct hs_collect_quick *q)
 {
-	uint64_t node = (uint64_t)hs_be32_load(hop + form->node) << 32;
-	struct hs_collect_hop_entry entry = {.node_id = 0};
+	uint64_t node = (uint64_t)hs_be32_load(hop + form->node) << 32, id = 0, port = 0;
+	const uint64_t no_id = UINT32_MAX >> form->queue_bits;
 
-	if (node == (uint64_t)UINT32_MAX << 32)
-		return false;
-	if (form->has_queue) {
-		uint64_t id = hs_be32_load(hop + form->queue) >> form->queue_bits;
-		if (id == UINT32_MAX >> form->queue_bits)
+	if (form->has_queue)
+		id = hs_be32_load(hop + form->queue) >> form->queue_bits;
+	if (form->has_link)
+		port = hs_be16_load(hop + form->port);
+	struct hs_collect_hint *hint =
+			&c->hints[((node | id) * c->secret.words[0] + port * c->secret.words[1]) >>
+					(64 - HS_COLLECT_HINT_BITS)];
+	for (bool learned = false;; learned = true) {
+		if (hs_collect_quick_values(c, form, hop, node, hint, q))
+			return true;
+		if (learned || !hs_collect_learn(c, hint, hs_collect_told_key(node, id, no_id),
+					       hs_collect_told_key(node, port, UINT16_MAX)))
 			return false;
-		entry.queue = hs_collect_queue_hint(c, node | id);
 	}
-	if (form->has_link) {
-		uint64_t port = hs_be16_load(hop + form->port);
-		if (port == UINT16_MAX)
-			return false;
-		entry.link = hs_collect_link_hint(c, node | port);
-	}
-	return hs_collect_quick_values(c, form, hop, node, &entry, q);
 }
 
 HS_COLLECT_INLINE bool hs_collect_quick_strangers_with(struct hs_collect *c,

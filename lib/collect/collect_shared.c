@@ -40,13 +40,6 @@ static uint32_t find_queue(struct hs_collect *c, uint32_t node, uint32_t id)
 	return number != HS_COLLECT_NONE ? number : add_queue(c, hash, node, id);
 }
 
-uint32_t hs_collect_known_queue(const struct hs_collect *c, uint64_t key)
-{
-	uint32_t node = hs_collect_key_node(key), id = (uint32_t)key;
-
-	return search_queue(c, hs_collect_hash_2(&c->secret, node, id), node, id);
-}
-
 // A value of a queue, new or changed.
 static void tell_queue(struct hs_collect *c, const struct hs_collect_queue_entry *queue,
 		struct hs_collect_point point, const struct hs_collect_values *values, bool known)
@@ -181,11 +174,19 @@ static uint32_t search_link(const struct hs_collect *c, uint32_t hash, uint32_t 
 	return number;
 }
 
-uint32_t hs_collect_known_link(const struct hs_collect *c, uint64_t key)
+bool hs_collect_learn(const struct hs_collect *c, struct hs_collect_hint *at, uint64_t queue,
+		uint64_t link)
 {
-	uint32_t node = hs_collect_key_node(key), port = (uint32_t)key;
+	uint32_t node = hs_collect_key_node(queue), id = (uint32_t)queue, port = (uint32_t)link;
+	uint32_t number = search_queue(c, hs_collect_hash_2(&c->secret, node, id), node, id);
+	struct hs_collect_hint now = {number == HS_COLLECT_NONE ? c->queues.capacity : number};
 
-	return search_link(c, hs_collect_hash_2(&c->secret, ~node, port), node, port);
+	node = hs_collect_key_node(link);
+	number = search_link(c, hs_collect_hash_2(&c->secret, ~node, port), node, port);
+	now.link = number == HS_COLLECT_NONE ? c->links.capacity : number;
+	bool differs = now.queue != at->queue || now.link != at->link;
+	*at = now;
+	return differs;
 }
 
 // Returns the event's cause, or HS_COLLECT_CAUSES where it is none.

@@ -13,9 +13,9 @@ void hs_collect_note_queue(
 void hs_collect_note_link(
 		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number);
 
-// Where the entry of a key is, or HS_COLLECT_NONE.
-uint32_t hs_collect_known_queue(const struct hs_collect *c, uint64_t key);
-uint32_t hs_collect_known_link(const struct hs_collect *c, uint64_t key);
+// Sets *at to where the entries of two keys are. Returns whether it was elsewhere.
+bool hs_collect_learn(const struct hs_collect *c, struct hs_collect_hint *at, uint64_t queue,
+		uint64_t link);
 
 void hs_collect_note_drop(
 		struct hs_collect *c, uint32_t node_id, uint8_t reason, uint64_t device_ns);
