@@ -264,6 +264,17 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 // A function that does nothing else is not called: these must be inlined.
 #define AHEAD 4 // reports between two steps, each of which reads what the one before asked for
 
+// All of them at once would be more than a core has under way.
+HS_COLLECT_INLINE void prefetch_hops(const struct hs_collect_view *view)
+{
+	if (!view->n_hops) // then there is no pointer either
+		return;
+	const uint8_t *end = view->hops + (size_t)view->n_hops * view->hop_bytes;
+
+	for (const uint8_t *at = view->hops - (uintptr_t)view->hops % 64; at < end; at += 64)
+		__builtin_prefetch(at);
+}
+
 // What the next steps read comes into the cache meanwhile.
 HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *view)
 {
@@ -317,8 +328,10 @@ void hs_collect_apply_views(struct hs_collect *c)
 		if (!views[i].same)
 			__builtin_prefetch(&map->places[hs_u32_map_home(map, views[i].hash)]);
 	for (unsigned i = 0; i < n + 3 * AHEAD; i++) {
-		if (i < n)
+		if (i < n) {
+			prefetch_hops(&views[i]);
 			prefetch_flow(c, &views[i]);
+		}
 		if (i - AHEAD < n)
 			prefetch_place(c, &views[i - AHEAD]);
 		if (i - 2 * AHEAD < n)
