@@ -72,6 +72,11 @@ int hs_collector_udp_fd(const struct hs_collector_udp *udp)
 	return udp->socket.fd;
 }
 
+uint32_t hs_collector_udp_kib(const struct hs_collector_udp *udp)
+{
+	return udp->socket.buffer_kib;
+}
+
 static void read_sender(const struct hs_collector_udp *udp, unsigned i,
 		struct hs_collect_datagram *datagram)
 {

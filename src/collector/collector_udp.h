@@ -16,6 +16,7 @@ int hs_collector_udp_open(const struct hs_collector_listen *listen, uint8_t list
 		struct hs_collector_udp **udp, uint32_t *got_kib, struct hs_error *err);
 void hs_collector_udp_close(struct hs_collector_udp *udp); // accepts NULL
 int hs_collector_udp_fd(const struct hs_collector_udp *udp);
+uint32_t hs_collector_udp_kib(const struct hs_collector_udp *udp); // *got_kib
 
 // Fills up to HS_COLLECTOR_BATCH datagrams, which stay until the next call, and never waits.
 // Returns how many, or a negative errno; *cut counts those whose end did not fit.

@@ -18,10 +18,15 @@
 #define PUSH_AT_ONCE	32	// entries of a round
 #define PUSH_WAIT_NS	1000000 // while the ring is half full
 #define LCORE		1
-#define NAP_REPORTS	256
 #define SHORTEST_NAP_NS 30000
-#define LONGEST_NAP_NS	250000
-#define RARE_NS		64000000 // so rare that no nap saves anything: 4,000 a second
+#define LONGEST_NAP_NS	1000000
+#define RARE_NS		250000 // one report: no nap saves anything
+#define UNKNOWN_ROOM	1024   // of a port
+#define SOCKET_BYTES	1280   // that the kernel takes for a datagram of 400
+#define NAP_SHARE	4      // of the room. What comes late has the rest
+#define LEAST_NAP	32
+#define PREFETCH_BYTES	448
+#define AHEAD		4
 #define LONGEST_NS	INT64_C(100000000)
 
 #define ADD(counter, n) __atomic_store_n(&(counter), (counter) + (n), __ATOMIC_RELAXED)
@@ -83,6 +88,16 @@ static enum hs_collector_frame read_frame(
 			rte_pktmbuf_data_len(mbuf), udp_port, datagram);
 }
 
+// Another core or a device has written it.
+static void prefetch_frame(const struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint16_t bytes = RTE_MIN(mbuf->data_len, PREFETCH_BYTES);
+
+	for (uint16_t at = 0; at < bytes; at = (uint16_t)(at + RTE_CACHE_LINE_SIZE))
+		rte_prefetch0(frame + at);
+}
+
 static unsigned take_queue(
 		struct hs_collector_worker *worker, unsigned index, uint16_t queue, int64_t now_ns)
 {
@@ -96,8 +111,12 @@ static unsigned take_queue(
 	if (got == 0)
 		return 0;
 	for (uint16_t i = 0; i < got; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], const void *));
+		rte_prefetch0(mbufs[i]);
+	for (uint16_t i = 0; i < got && i < AHEAD; i++)
+		prefetch_frame(mbufs[i]);
 	for (uint16_t i = 0; i < got; i++) {
+		if (i + AHEAD < got)
+			prefetch_frame(mbufs[i + AHEAD]);
 		enum hs_collector_frame kind =
 				read_frame(mbufs[i], worker->udp_ports[index], &datagrams[n]);
 		datagrams[n].listener = (uint8_t)(worker->n_sockets + index);
@@ -155,21 +174,39 @@ static unsigned round_now(struct hs_collector_worker *worker)
 	return hs_collector_worker_round(worker, hs_os_clock_ns(CLOCK_REALTIME));
 }
 
+// How many reports may wait while the thread naps: part of what the smallest way in holds.
+static unsigned nap_reports(const struct hs_collector_worker *worker)
+{
+	uint64_t room = UINT32_MAX;
+
+	for (unsigned i = 0; i < worker->n_sockets; i++) {
+		uint64_t bytes = UINT64_C(2048) * hs_collector_udp_kib(worker->sockets[i]);
+		room = RTE_MIN(room, bytes / SOCKET_BYTES);
+	}
+	for (unsigned i = 0; i < worker->n_ports; i++) {
+		uint32_t of_port = worker->ports[i]->rx_room;
+		room = RTE_MIN(room, of_port ? of_port : UNKNOWN_ROOM);
+	}
+	return RTE_MAX((unsigned)(room / NAP_SHARE), LEAST_NAP);
+}
+
 // Everything was taken and more comes soon: to wait for some of it costs less than to look for
-// each. As much may wait as a small ring holds.
-static void nap(struct hs_collector_worker *worker)
+// each. Returns whether it has.
+static bool nap(struct hs_collector_worker *worker)
 {
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
-	int64_t some_ns = (now_ns - worker->nap_ns) * NAP_REPORTS / worker->taken;
+	int64_t each_ns = (now_ns - worker->nap_ns) / worker->taken;
+	int64_t some_ns = (now_ns - worker->nap_ns) * worker->nap_reports / worker->taken;
 
 	if (some_ns < SHORTEST_NAP_NS)
-		return;
-	if (some_ns < RARE_NS) {
+		return false;
+	if (each_ns < RARE_NS) {
 		hs_idle_nap(worker->idle, some_ns < LONGEST_NAP_NS ? some_ns : LONGEST_NAP_NS);
 		now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	}
 	worker->nap_ns = now_ns;
 	worker->taken = 0;
+	return each_ns < RARE_NS;
 }
 
 static void rest(struct hs_collector_worker *worker)
@@ -196,9 +233,10 @@ static int loop(void *context)
 		worker->taken += taken;
 		if (taken > 0)
 			hs_idle_work(worker->idle, taken);
-		if (taken > 0 && taken < HS_BURST && worker->adaptive)
-			nap(worker);
-		else if (taken == 0 && hs_idle_next(worker->idle) != HS_PACE_SPIN)
+		bool is_empty = taken < HS_BURST && worker->taken > 0;
+		if (is_empty && worker->adaptive && nap(worker))
+			continue;
+		if (taken == 0 && hs_idle_next(worker->idle) != HS_PACE_SPIN)
 			rest(worker);
 	}
 	return 0;
@@ -228,6 +266,7 @@ int hs_collector_worker_start(struct hs_collector_worker *worker)
 {
 	int rc = 0;
 
+	worker->nap_reports = nap_reports(worker);
 	for (unsigned i = 0; rc == 0 && i < worker->n_sockets; i++)
 		rc = hs_idle_add_fd(worker->idle, hs_collector_udp_fd(worker->sockets[i]));
 	for (unsigned i = 0; rc == 0 && i < worker->n_ports; i++)

@@ -49,10 +49,76 @@ static void a_clock_that_was_set_back_does_not_silence_values(void **state)
 	hs_collector_worker_fini(&worker);
 }
 
+static uint16_t none(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	(void)port, (void)queue, (void)mbufs, (void)n;
+	return 0;
+}
+
+static void add_port(uint32_t room)
+{
+	const struct hs_port_config config = {.name = "in", .rx_queues = 1};
+	struct hs_port **port = &worker.ports[worker.n_ports++];
+
+	assert_int_equal(hs_port_open_custom(none, none, NULL, &config, 0, 1, port), 0);
+	(*port)->rx_room = room;
+}
+
+static uint32_t add_socket(uint32_t buffer_kib)
+{
+	struct hs_collector_listen listen = {.buffer_kib = buffer_kib};
+	struct hs_error err = {0};
+	uint32_t got_kib;
+
+	memcpy(listen.udp.address, (uint8_t[16]){[10] = 0xff, 0xff, 127, 0, 0, 1}, 16);
+	assert_int_equal(hs_collector_udp_open(&listen, 0, &worker.sockets[worker.n_sockets],
+					 &got_kib, &err),
+			0);
+	worker.n_sockets++;
+	return got_kib;
+}
+
+static unsigned nap_reports(void)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_error err = {0};
+
+	assert_int_equal(hs_collector_worker_init(&worker, &config, true, &err), 0);
+	assert_int_equal(hs_collector_worker_start(&worker), 0);
+	hs_collector_worker_stop(&worker);
+	unsigned reports = worker.nap_reports;
+	for (unsigned i = 0; i < worker.n_ports; i++)
+		hs_port_close(worker.ports[i]);
+	for (unsigned i = 0; i < worker.n_sockets; i++)
+		hs_collector_udp_close(worker.sockets[i]);
+	hs_collector_worker_fini(&worker);
+	return reports;
+}
+
+// How many reports wait during a nap: the kernel takes 1,280 bytes for one of 400, and doubles what
+// is asked for.
+static void a_nap_leaves_room_in_the_smallest_way_in(void **state)
+{
+	(void)state;
+	add_port(4096);
+	assert_int_equal(nap_reports(), 1024);
+	add_port(4096);
+	add_port(0);
+	assert_int_equal(nap_reports(), 256);
+	uint32_t kib = add_socket(208);
+	unsigned reports = nap_reports();
+	assert_in_range(reports * 1280, kib * 2048 / 5, kib * 2048 / 3);
+	add_port(1024);
+	add_socket(64);
+	add_socket(208);
+	assert_true(nap_reports() < reports);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_clock_that_was_set_back_does_not_silence_values),
+			cmocka_unit_test(a_nap_leaves_room_in_the_smallest_way_in),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
