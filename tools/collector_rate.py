@@ -7,9 +7,11 @@
 
 pcap                   frames of a capture file in an endless loop, as many as one core takes
 memif                  frames of another process, as many as both can
+virtio                 the same by virtio-user: the sender (net_vhost) puts them into the collector's own buffers
 udp                    datagrams by a UDP socket at a rate that must lose none
 collect_idle_1200000   1,200,000 reports a second by memif, polling adaptive: the share of a core
 collect_idle_events    the same with node ids alone, 2,000 flows and 1,000 events a second
+..._virtio             these two by virtio-user
 
 The share is that of all threads of the collector, user and system time, divided by the time that went by. A sender
 (tests/bench/report_sender) has the other core. The reports are those of hopsight-bench's collect_100. As root.
@@ -37,6 +39,7 @@ PORT = 32766
 PAPER_KPPS = 154.8  # of 1 % of a core: Tu, Hyun and Hong, INTCollector (2018), section V-C
 MOST_SKIPPED = 0.06  # SCHED_FIFO has 95 % of the time at most
 START_LIMIT_S, WARM_S, CALM_S = 20, 1, 0.5
+EVENTS = ("--ids", "--events", "1200")  # of the sender: node ids alone, and a path that changes each 1,200 reports
 EAL = ("--no-huge", "-m", "256", "--no-shconf", "--no-pci", "--no-telemetry", "--log-level=*:error")
 
 
@@ -55,9 +58,12 @@ class Case:
 CASES = (
     Case("pcap", "pcap", least_per_core=5e6),
     Case("memif", "memif", least_per_core=5e6),
+    Case("virtio", "virtio", least_per_core=5e6),
     Case("udp", "udp", rate=550000, least_per_core=5e5, lossless=True),
     Case("collect_idle_1200000", "memif", rate=1200000, most_share=0.0775, lossless=True),
-    Case("collect_idle_events", "memif", flows=2000, rate=1200000, words=("--ids", "--events", "1200"), lossless=True),
+    Case("collect_idle_1200000_virtio", "virtio", rate=1200000, most_share=0.0775, lossless=True),
+    Case("collect_idle_events", "memif", flows=2000, rate=1200000, words=EVENTS, lossless=True),
+    Case("collect_idle_events_virtio", "virtio", flows=2000, rate=1200000, words=EVENTS, lossless=True),
 )
 
 
@@ -109,9 +115,10 @@ class Collector:
     def ways(self):
         if self.case.way == "udp":
             return {"listen": [{"udp": f"127.0.0.1:{PORT}"}]}
-        devargs = (f"net_pcap0,rx_pcap={self.folder}/frames.pcap,infinite_rx=1" if self.case.way == "pcap" else
-                   f"net_memif0,role=server,id=0,socket={self.folder}/memif,socket-abstract=no,rsize=12")
-        return {"ports": [{"name": "in", "devargs": devargs, "udp_port": PORT}]}
+        devargs = {"pcap": f"net_pcap0,rx_pcap={self.folder}/frames.pcap,infinite_rx=1",
+                   "memif": f"net_memif0,role=server,id=0,socket={self.folder}/memif,socket-abstract=no,rsize=12",
+                   "virtio": f"net_virtio_user0,path={self.folder}/virtio,queue_size=4096,mrg_rxbuf=0,in_order=1"}
+        return {"ports": [{"name": "in", "devargs": devargs[self.case.way], "udp_port": PORT}]}
 
     def wait(self):
         end = time.monotonic() + START_LIMIT_S
@@ -155,11 +162,13 @@ class Collector:
 def sender(case, folder, seconds, core, priority):
     """Starts it, on one core."""
     words = [SENDER, "--flows", str(case.flows), "--rate", str(case.rate), "--seconds", str(seconds), *case.words]
+    device = {"memif": f"net_memif0,role=client,id=0,socket={folder}/memif,socket-abstract=no,rsize=12",
+              "virtio": f"net_vhost0,iface={folder}/virtio"}
     if case.way == "udp":
         words += ["--udp", f"127.0.0.1:{PORT}"]
     else:
         words += ["--port", str(PORT), "--", *EAL, f"--file-prefix=sender{os.getpid()}", "-l", str(core), "--vdev",
-                  f"net_memif0,role=client,id=0,socket={folder}/memif,socket-abstract=no,rsize=12"]
+                  device[case.way]]
     return start(["taskset", "-c", str(core), *words], priority and 1, stdout=subprocess.PIPE, text=True)
 
 
@@ -205,10 +214,16 @@ def measure(case, seconds, cores, priority):
         if case.way == "pcap":
             subprocess.run([SENDER, "--pcap", f"{folder}/frames.pcap", "--port", str(PORT), "--flows",
                             str(case.flows)], check=True, stdout=subprocess.DEVNULL)
-        collector, process = Collector(case, folder, cores[-1], cores[0], priority), None
+        process = None
+        if case.way == "virtio":  # its driver waits for the other end
+            process = sender(case, folder, seconds + 2 * WARM_S + 1, cores[0], priority)
+            end = time.monotonic() + START_LIMIT_S
+            while not glob.glob(f"{folder}/virtio") and time.monotonic() < end:
+                time.sleep(0.02)
+        collector = Collector(case, folder, cores[-1], cores[0], priority)
         try:
             collector.wait()
-            if case.way != "pcap":
+            if case.way in ("memif", "udp"):
                 process = sender(case, folder, seconds + 2 * WARM_S + 1, cores[0], priority)
             end = time.monotonic() + START_LIMIT_S
             while not collector.counters()["reports_read"]:

@@ -3,6 +3,7 @@
 
 #include "bench_collect.h"
 #include "bench_control.h"
+#include "bench_offered.h"
 
 #include "control.h"
 #include "log.h"
@@ -268,13 +269,15 @@ static json_t *measure_collect(const struct hs_bench_case *spec,
 		const struct hs_bench_child_config *config, struct hs_error *err)
 {
 	struct hs_bench_collected collected;
-	int rc = hs_bench_collect(spec, config, &collected, err);
+	bool sleeps = spec->kind == HS_BENCH_COLLECT_IDLE;
+	int rc = sleeps ? hs_bench_offered(spec, config, &collected, err)
+			: hs_bench_collect(spec, config, &collected, err);
 
 	if (rc < 0)
 		return failure(err, rc);
-	return json_pack("{s:f, s:I, s:f, s:s*}", "per_second", collected.per_second, "packets",
-			(json_int_t)collected.reports, "share_of_core", collected.share, "kind",
-			collected.kind);
+	return json_pack("{s:f, s:I, s:f, s:f, s:s*}", "per_second", collected.per_second,
+			"packets", (json_int_t)collected.reports, "share_of_core", collected.share,
+			"left_out", collected.left_out, "kind", collected.kind);
 }
 
 int hs_bench_child_run(const struct hs_bench_case *spec, const struct hs_bench_child_config *config)

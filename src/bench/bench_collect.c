@@ -10,18 +10,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #define BURST	     32
-#define NAP_REPORTS  256    // as src/collector naps
-#define LEAST	     800    // datagrams in memory, more than the first level of cache holds
 #define LEARN_STRIDE 100003 // prime: no order of the table is that of the datagrams
 #define OFFERED_RATE 1200000.0
 #define EVENT_FLOWS  2000
 #define EVENTS_APART 1200 // reports: 1,000 events a second
-#define OTHER_NODE   0x40 // changes the first byte of its id
-#define SEQUENCE     8
 #define USUAL_RATE   10e6
 #define START_NS     INT64_C(1700000000000000000)
 
@@ -40,7 +35,6 @@ struct scene {
 	uint64_t points;
 	uint64_t learned;     // reports that were events by then
 	uint64_t reports, ns; // measured
-	uint64_t offered_ns;  // how long they were offered; 0: as many as go
 };
 
 // The cases of the paper's section V-D: node ids alone, and events.
@@ -60,13 +54,6 @@ static uint64_t clock_ns(clockid_t clock)
 static uint64_t own_cpu_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-static void sleep_until(uint64_t ns)
-{
-	const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
 static void tell(void *context, const struct hs_collect_event *event)
@@ -117,11 +104,11 @@ static void renew(struct scene *scene, uint32_t at)
 {
 	uint8_t *bytes = hs_bench_datagram(&scene->datagrams, at);
 
-	hs_be32_store(bytes + SEQUENCE, scene->sequence++);
+	hs_bench_number(bytes, scene->sequence++);
 	if (scene->garbage && scene->garbage->other_flow)
 		hs_be32_store(bytes + HS_BENCH_INNER_SOURCE, scene->sequence);
 	if (scene->changing && ++scene->prepared % EVENTS_APART == 0) {
-		bytes[HS_BENCH_INNER_HOPS] ^= OTHER_NODE;
+		hs_bench_change_path(bytes);
 		scene->changes++;
 	}
 }
@@ -151,7 +138,7 @@ static void measure_all(struct scene *scene)
 // Reports a second of the collector's time, which is not this machine's.
 static double rate_of(const struct hs_bench_case *spec)
 {
-	if (spec->kind == HS_BENCH_COLLECT_EVENTS || spec->kind == HS_BENCH_COLLECT_IDLE)
+	if (spec->kind == HS_BENCH_COLLECT_EVENTS)
 		return OFFERED_RATE;
 	return spec->least_per_second > 0 ? spec->least_per_second : USUAL_RATE;
 }
@@ -174,50 +161,10 @@ static int open_collect(struct scene *scene, struct hs_error *err)
 
 static int open_datagrams(struct scene *scene)
 {
-	uint32_t flows = scene->spec->reported, n = flows;
 	bool ids = changes_paths(scene->spec);
 
-	while (n < LEAST)
-		n += flows;
-	return hs_bench_datagrams_make(
-			&scene->datagrams, n, flows, ids ? HS_BENCH_NODE_IDS : HS_BENCH_ALL_VALUES);
-}
-
-// ---- at a rate ----
-
-static uint64_t rusage_ns(void)
-{
-	struct rusage used;
-
-	getrusage(RUSAGE_THREAD, &used);
-	return ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000000 +
-	       ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000;
-}
-
-// Takes what came since the last look, then sleeps until a collector with adaptive polling would
-// look again. All that this thread does counts.
-static void take_offered(struct scene *scene, double seconds)
-{
-	const double apart_ns = 1e9 / OFFERED_RATE;
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC), used = rusage_ns(), now = begin;
-	uint64_t end = begin + (uint64_t)(seconds * 1e9);
-	uint32_t at = 0;
-
-	for (; now < end; now = clock_ns(CLOCK_MONOTONIC)) {
-		uint64_t due = (uint64_t)((double)(now - begin) / apart_ns);
-		while (scene->reports < due) {
-			uint64_t left = due - scene->reports;
-			uint32_t n = left < BURST ? (uint32_t)left : BURST;
-			for (uint32_t i = 0, next = at; i < n; i++) {
-				renew(scene, next);
-				next = next + 1 < scene->datagrams.n ? next + 1 : 0;
-			}
-			take_burst(scene, &at, 1, n);
-		}
-		sleep_until(begin + (uint64_t)((double)(scene->reports + NAP_REPORTS) * apart_ns));
-	}
-	scene->ns = rusage_ns() - used;
-	scene->offered_ns = now - begin;
+	return hs_bench_datagrams_of(&scene->datagrams, scene->spec->reported,
+			ids ? HS_BENCH_NODE_IDS : HS_BENCH_ALL_VALUES);
 }
 
 static void run(struct scene *scene, double seconds, uint64_t reports)
@@ -228,10 +175,6 @@ static void run(struct scene *scene, double seconds, uint64_t reports)
 	scene->changing = changes_paths(scene->spec);
 	measure_all(scene); // warms up
 	scene->ns = scene->reports = 0;
-	if (scene->spec->kind == HS_BENCH_COLLECT_IDLE) {
-		take_offered(scene, seconds);
-		return;
-	}
 	if (!reports) {
 		while ((double)scene->ns < seconds * 1e9)
 			measure_all(scene);
@@ -273,8 +216,6 @@ static int measure_good(
 	run(scene, scene->config->seconds, scene->config->packets);
 	collected->reports = scene->reports;
 	collected->per_second = (double)scene->reports * 1e9 / (double)scene->ns;
-	if (scene->offered_ns)
-		collected->share = (double)scene->ns / (double)scene->offered_ns;
 	return check_good(scene, err);
 }
 

@@ -9,8 +9,10 @@
 struct hs_bench_collected {
 	double per_second; // of the thread's own processor time
 	uint64_t reports;  // that were measured
-	double share;	   // of the core, where they are offered at a rate; else 0
-	const char *kind;  // of garbage: the most expensive one; else NULL
+	// Where they are offered at a rate, else 0:
+	double share;	  // of the core that they take
+	double left_out;  // share of them that could not be offered: a thread was off its core
+	const char *kind; // of garbage: the most expensive one; else NULL
 };
 
 // Returns 0, or a negative errno with *err. The process ends after it, so nothing is released.

@@ -6,6 +6,7 @@
 #include "int.h"
 #include "int_report_writer.h"
 
+#include <netinet/in.h>
 #include <sys/mman.h>
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #define HOPS	  6
 #define ROOM	  1024
 #define HUGE_PAGE ((size_t)2 << 20)
+#define LEAST	  800
 
 // Hop `place` of flow `flow` in datagram `i`. Latencies and occupancies differ from report to
 // report by less than what a collector takes for a change.
@@ -102,8 +104,41 @@ int hs_bench_datagrams_make(
 	return 0;
 }
 
+int hs_bench_datagrams_of(struct hs_bench_datagrams *made, uint32_t flows, uint16_t bitmap)
+{
+	uint32_t n = flows;
+
+	while (n < LEAST)
+		n += flows;
+	return hs_bench_datagrams_make(made, n, flows, bitmap);
+}
+
 void hs_bench_datagrams_free(struct hs_bench_datagrams *made)
 {
 	free(made->slots);
 	*made = (struct hs_bench_datagrams){0};
+}
+
+void hs_bench_datagram_head(uint8_t *datagram, uint16_t udp_port)
+{
+	static const uint8_t ether[14] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0};
+	uint16_t len = hs_be16_load(datagram - 2);
+	uint8_t *frame = datagram - HS_BENCH_PAYLOAD, *ip = frame + 14, *udp = ip + 20;
+	uint32_t sum = 0;
+
+	memcpy(frame, ether, sizeof(ether));
+	memset(ip, 0, 28);
+	ip[0] = 0x45;
+	hs_be16_store(ip + 2, (uint16_t)(28 + len));
+	ip[8] = 64;
+	ip[9] = IPPROTO_UDP;
+	hs_be32_store(ip + 12, 0xc0000201);
+	hs_be32_store(ip + 16, 0xc0000202);
+	for (unsigned i = 0; i < 20; i += 2)
+		sum += hs_be16_load(ip + i);
+	sum = (sum & 0xffff) + (sum >> 16);
+	hs_be16_store(ip + 10, (uint16_t) ~(sum + (sum >> 16)));
+	hs_be16_store(udp, udp_port);
+	hs_be16_store(udp + 2, udp_port);
+	hs_be16_store(udp + 4, (uint16_t)(8 + len));
 }

@@ -8,6 +8,7 @@
 
 #include "bytes.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,8 @@
 #define HS_BENCH_INNER_SHIM   (HS_BENCH_INNER_UDP + 8)
 #define HS_BENCH_INNER_HEAD   (HS_BENCH_INNER_SHIM + 4)
 #define HS_BENCH_INNER_HOPS   (HS_BENCH_INNER_HEAD + 8)
-#define HS_BENCH_REPORT_NODES 16 // each place of a path has one of so many nodes
+#define HS_BENCH_OTHER_NODE   0x40 // in the first byte of a node's id
+#define HS_BENCH_REPORT_NODES 16   // each place of a path has one of so many nodes
 
 struct hs_bench_datagrams {
 	uint8_t *slots;
@@ -33,6 +35,9 @@ struct hs_bench_datagrams {
 // Returns 0, or -ENOMEM. The memory is zeros behind each datagram.
 int hs_bench_datagrams_make(
 		struct hs_bench_datagrams *made, uint32_t n, uint32_t flows, uint16_t bitmap);
+// Enough of them for a measurement: more than the first level of cache holds, and each flow equally
+// often.
+int hs_bench_datagrams_of(struct hs_bench_datagrams *made, uint32_t flows, uint16_t bitmap);
 void hs_bench_datagrams_free(struct hs_bench_datagrams *made);
 
 static inline uint8_t *hs_bench_datagram(const struct hs_bench_datagrams *made, uint32_t i)
@@ -50,4 +55,28 @@ static inline void hs_bench_datagram_cut(
 		const struct hs_bench_datagrams *made, uint32_t i, uint32_t len)
 {
 	hs_be16_store(hs_bench_datagram(made, i) - 2, (uint16_t)len);
+}
+
+// What exporters change from report to report: the sequence number, and here and there the path.
+static inline void hs_bench_number(uint8_t *datagram, uint32_t sequence)
+{
+	hs_be32_store(datagram + 8, sequence);
+}
+
+static inline void hs_bench_change_path(uint8_t *datagram)
+{
+	datagram[HS_BENCH_INNER_HOPS] ^= HS_BENCH_OTHER_NODE;
+}
+
+static inline bool hs_bench_path_differs(const uint8_t *datagram)
+{
+	return datagram[HS_BENCH_INNER_HOPS] & HS_BENCH_OTHER_NODE;
+}
+
+// Writes the headers of a frame to this UDP port in front of a datagram, over its length.
+void hs_bench_datagram_head(uint8_t *datagram, uint16_t udp_port);
+
+static inline uint32_t hs_bench_frame_len(const uint8_t *datagram)
+{
+	return HS_BENCH_PAYLOAD - 8u + hs_be16_load(datagram - 4);
 }

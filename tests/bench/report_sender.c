@@ -25,9 +25,6 @@
 #include <rte_ethdev.h>
 
 #define BURST	     32
-#define LEAST	     800
-#define SEQUENCE     8
-#define OTHER_NODE   0x40
 #define FRAME_HEAD   HS_BENCH_PAYLOAD
 #define POOL	     8191
 #define DESCRIPTORS  1024
@@ -73,52 +70,23 @@ static uint8_t *next(struct sender *s)
 	uint8_t *bytes = hs_bench_datagram(&s->datagrams, s->at);
 
 	s->at = s->at + 1 < s->datagrams.n ? s->at + 1 : 0;
-	hs_be32_store(bytes + SEQUENCE, s->sequence++);
+	hs_bench_number(bytes, s->sequence++);
 	if (s->events_apart && s->sequence % s->events_apart == 0) {
-		bytes[HS_BENCH_INNER_HOPS] ^= OTHER_NODE;
+		hs_bench_change_path(bytes);
 		s->changes++;
 	}
 	return bytes;
 }
 
-// The headers of a datagram in a frame lie before it.
-static void put_head(uint8_t *bytes, uint16_t port)
-{
-	static const uint8_t ether[14] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0};
-	uint16_t len = hs_be16_load(bytes - 2);
-	uint8_t *frame = bytes - FRAME_HEAD, *ip = frame + 14, *udp = ip + 20;
-	uint32_t sum = 0;
-
-	memcpy(frame, ether, sizeof(ether));
-	memset(ip, 0, 28);
-	ip[0] = 0x45;
-	hs_be16_store(ip + 2, (uint16_t)(28 + len));
-	ip[8] = 64;
-	ip[9] = IPPROTO_UDP;
-	hs_be32_store(ip + 12, 0xc0000201);
-	hs_be32_store(ip + 16, 0xc0000202);
-	for (unsigned i = 0; i < 20; i += 2)
-		sum += hs_be16_load(ip + i);
-	sum = (sum & 0xffff) + (sum >> 16);
-	hs_be16_store(ip + 10, (uint16_t) ~(sum + (sum >> 16)));
-	hs_be16_store(udp, port);
-	hs_be16_store(udp + 2, port);
-	hs_be16_store(udp + 4, (uint16_t)(8 + len));
-}
-
 static int make(struct sender *s)
 {
-	uint32_t n = s->flows;
-
-	while (n < LEAST)
-		n += s->flows;
-	return hs_bench_datagrams_make(&s->datagrams, n, s->flows,
-			s->ids ? HS_BENCH_NODE_IDS : HS_BENCH_ALL_VALUES);
+	return hs_bench_datagrams_of(
+			&s->datagrams, s->flows, s->ids ? HS_BENCH_NODE_IDS : HS_BENCH_ALL_VALUES);
 }
 
 static uint16_t len_of(const uint8_t *bytes, const struct sender *s)
 {
-	return (uint16_t)(s->udp ? hs_be16_load(bytes - 2) : hs_be16_load(bytes - 4) - 8);
+	return (uint16_t)(s->udp ? hs_be16_load(bytes - 2) : hs_bench_frame_len(bytes));
 }
 
 // ---- ways out ----
@@ -273,7 +241,7 @@ static int open_way(struct sender *s, int argc, char **argv)
 	if (s->udp)
 		return open_udp(s);
 	for (uint32_t i = 0; i < s->datagrams.n; i++)
-		put_head(hs_bench_datagram(&s->datagrams, i), s->udp_port);
+		hs_bench_datagram_head(hs_bench_datagram(&s->datagrams, i), s->udp_port);
 	if (s->pcap)
 		return write_pcap(s);
 	argv[optind - 1] = argv[0];

@@ -71,7 +71,7 @@ for _part in ("scenario", "traffic", "truth", "engine", "outcome"):
     ALLOWED[f"src/lab/{_part}"] = list(_LAB)
     _LAB.append(f"src/lab/{_part}")
 # Measures all of it, from the burst to the report as text.
-ALLOWED["src/bench"] = ALLOWED["src/control"] + ["src/control"]
+ALLOWED["src/bench"] = ALLOWED["src/control"] + ["src/control", "src/collector"]
 ALLOWED["src/controller"] = _LIB
 # A collector has ports and parts of a node's configuration, whose header names a node's parts.
 ALLOWED["src/collector"] = ALLOWED["src/config"] + ["src/config"]
