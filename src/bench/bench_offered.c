@@ -19,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define BURST	      32
 #define MBUFS	      8192
 #define MBUF_BYTES    RTE_MBUF_DEFAULT_BUF_SIZE
 #define CACHE	      256
@@ -110,16 +109,14 @@ static void prepare(struct source *s, struct rte_mbuf *mbuf)
 		hs_bench_change_path(bytes);
 }
 
-static void put_burst(struct source *s)
+static void put(struct source *s)
 {
-	struct rte_mbuf *mbufs[BURST];
+	void *mbuf;
 
-	if (rte_ring_free_count(s->ring) < BURST ||
-			rte_mempool_get_bulk(s->pool, (void **)mbufs, BURST) < 0)
+	if (rte_ring_full(s->ring) || rte_mempool_get(s->pool, &mbuf) < 0)
 		return;
-	for (unsigned i = 0; i < BURST; i++)
-		prepare(s, mbufs[i]);
-	rte_ring_sp_enqueue_burst(s->ring, (void **)mbufs, BURST, NULL);
+	prepare(s, mbuf);
+	rte_ring_sp_enqueue(s->ring, mbuf);
 }
 
 // Control, which empties the ring of events.
@@ -132,7 +129,7 @@ static void attend(struct source *s)
 // Offers reports at the rate.
 static void offer(struct source *s, double seconds)
 {
-	const double burst_ns = BURST * 1e9 / RATE;
+	const double apart_ns = 1e9 / RATE;
 	int64_t begin = hs_os_clock_ns(CLOCK_MONOTONIC), now = begin;
 	double due = (double)begin;
 
@@ -140,9 +137,9 @@ static void offer(struct source *s, double seconds)
 		if ((double)now < due)
 			continue;
 		while ((double)now - due > BEHIND_NS)
-			due += burst_ns;
-		due += burst_ns;
-		put_burst(s);
+			due += apart_ns;
+		due += apart_ns;
+		put(s);
 		attend(s);
 	}
 }
@@ -180,7 +177,6 @@ static int open_worker(struct source *s, struct hs_error *err)
 	int rc = hs_port_open_custom(take, send_nothing, s->ring, &port, 0, 1, &worker->ports[0]);
 	if (rc < 0)
 		return rc;
-	worker->ports[0]->rx_room = ROOM;
 	worker->n_ports = 1;
 	rc = hs_collector_worker_init(worker, &config, true, err);
 	return rc < 0 ? rc : hs_collector_worker_start(worker);

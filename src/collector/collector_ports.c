@@ -9,7 +9,6 @@
 #include "log.h"
 #include "port_watch.h"
 
-#include <rte_common.h>
 #include <rte_mempool.h>
 
 #include <errno.h>
@@ -19,9 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_NS		  INT64_C(1000000000)
-#define MOST_DESCRIPTORS  4096u
-#define LEAST_DESCRIPTORS 256u
+#define LOOK_NS INT64_C(1000000000)
 
 struct hs_collector_ports {
 	struct hs_collector *collector;
@@ -184,18 +181,6 @@ static int open_pool(struct hs_collector_ports *ports, struct hs_error *err)
 	return rc;
 }
 
-// Of each receive queue: the more, the longer the thread may sleep. Half of the buffers are for
-// them.
-static uint16_t descriptors(const struct hs_collector_config *config)
-{
-	uint32_t queues = 0;
-
-	for (unsigned i = 0; i < config->n_ports; i++)
-		queues += RTE_MAX(config->base.ports[i].rx_queues, 1u);
-	uint32_t n = rte_align32prevpow2(hs_config_mbufs(&config->base) / (2 * queues));
-	return (uint16_t)RTE_MAX(RTE_MIN(n, MOST_DESCRIPTORS), LEAST_DESCRIPTORS);
-}
-
 static int open_ports(struct hs_collector_ports *ports, struct hs_error *err)
 {
 	const struct hs_collector_config *config = ports->collector->config;
@@ -203,9 +188,8 @@ static int open_ports(struct hs_collector_ports *ports, struct hs_error *err)
 	char prefix[32];
 
 	for (unsigned i = 0; i < config->n_ports; i++) {
-		struct hs_port_config port = config->base.ports[i];
-		port.rx_descriptors = descriptors(config);
-		int rc = hs_port_open(&port, (uint16_t)i, 1, ports->pool, &worker->ports[i], err);
+		int rc = hs_port_open(&config->base.ports[i], (uint16_t)i, 1, ports->pool,
+				&worker->ports[i], err);
 		snprintf(prefix, sizeof(prefix), "ports[%u]", i);
 		if (rc < 0) {
 			hs_error_prefix(err, prefix);

@@ -20,8 +20,9 @@
 #define LCORE		1
 #define SHORTEST_NAP_NS 30000
 #define LONGEST_NAP_NS	1000000
+#define PORT_NAP_NS	250000
 #define RARE_NS		250000 // one report: no nap saves anything
-#define UNKNOWN_ROOM	1024   // of a port
+#define PORT_NAP	256    // a quarter of a small ring
 #define SOCKET_BYTES	1280   // that the kernel takes for a datagram of 400
 #define NAP_SHARE	4      // of the room. What comes late has the rest
 #define LEAST_NAP	32
@@ -177,36 +178,40 @@ static unsigned round_now(struct hs_collector_worker *worker)
 // How many reports may wait while the thread naps: part of what the smallest way in holds.
 static unsigned nap_reports(const struct hs_collector_worker *worker)
 {
-	uint64_t room = UINT32_MAX;
+	uint64_t n = worker->n_ports ? PORT_NAP : UINT32_MAX;
 
 	for (unsigned i = 0; i < worker->n_sockets; i++) {
 		uint64_t bytes = UINT64_C(2048) * hs_collector_udp_kib(worker->sockets[i]);
-		room = RTE_MIN(room, bytes / SOCKET_BYTES);
+		n = RTE_MIN(n, bytes / SOCKET_BYTES / NAP_SHARE);
 	}
-	for (unsigned i = 0; i < worker->n_ports; i++) {
-		uint32_t of_port = worker->ports[i]->rx_room;
-		room = RTE_MIN(room, of_port ? of_port : UNKNOWN_ROOM);
-	}
-	return RTE_MAX((unsigned)(room / NAP_SHARE), LEAST_NAP);
+	return RTE_MAX((unsigned)n, LEAST_NAP);
+}
+
+// Whether what came was taken. To ask a socket again costs a system call. Ports that bring nothing
+// are asked again by the rule of idle.h.
+static bool is_empty(const struct hs_collector_worker *worker, unsigned taken)
+{
+	return worker->n_ports ? taken > 0 && taken < HS_BURST
+			       : taken < HS_BURST && worker->taken > 0;
 }
 
 // Everything was taken and more comes soon: to wait for some of it costs less than to look for
-// each. Returns whether it has.
-static bool nap(struct hs_collector_worker *worker)
+// each.
+static void nap(struct hs_collector_worker *worker)
 {
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	int64_t each_ns = (now_ns - worker->nap_ns) / worker->taken;
 	int64_t some_ns = (now_ns - worker->nap_ns) * worker->nap_reports / worker->taken;
+	int64_t longest_ns = worker->n_ports ? PORT_NAP_NS : LONGEST_NAP_NS;
 
 	if (some_ns < SHORTEST_NAP_NS)
-		return false;
+		return;
 	if (each_ns < RARE_NS) {
-		hs_idle_nap(worker->idle, some_ns < LONGEST_NAP_NS ? some_ns : LONGEST_NAP_NS);
+		hs_idle_nap(worker->idle, some_ns < longest_ns ? some_ns : longest_ns);
 		now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	}
 	worker->nap_ns = now_ns;
 	worker->taken = 0;
-	return each_ns < RARE_NS;
 }
 
 static void rest(struct hs_collector_worker *worker)
@@ -233,11 +238,10 @@ static int loop(void *context)
 		worker->taken += taken;
 		if (taken > 0)
 			hs_idle_work(worker->idle, taken);
-		bool is_empty = taken < HS_BURST && worker->taken > 0;
-		if (is_empty && worker->adaptive && nap(worker))
-			continue;
 		if (taken == 0 && hs_idle_next(worker->idle) != HS_PACE_SPIN)
 			rest(worker);
+		else if (is_empty(worker, taken) && worker->adaptive)
+			nap(worker);
 	}
 	return 0;
 }

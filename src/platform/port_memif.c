@@ -6,12 +6,10 @@
 
 #include "log.h"
 
-#include <rte_common.h>
 #include <rte_dev.h>
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -36,15 +34,6 @@ bool port_memif_is_client(const char *devargs)
 bool port_is_memif(const struct hs_port *port)
 {
 	return port->config.kind == HS_PORT_DEVARGS && is_memif(port->config.device);
-}
-
-// Places of a ring: 1 << rsize, which is 10 unless told otherwise. The other end may have fewer.
-uint32_t port_memif_room(const struct hs_port *port)
-{
-	const char *at = strstr(port->config.device, ",rsize=");
-	unsigned long rsize = at ? strtoul(at + strlen(",rsize="), NULL, 10) : 10;
-
-	return UINT32_C(1) << RTE_MIN(rsize, 14ul);
 }
 
 bool hs_port_frees_rings(const struct hs_port *port)

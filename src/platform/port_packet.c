@@ -128,7 +128,7 @@ static void close_device(struct packet_device *device)
 	free(device);
 }
 
-static int open_device(struct packet_device *device, struct hs_port *port)
+static int open_device(struct packet_device *device, const struct hs_port *port)
 {
 	const struct port_private *p = port_private(port);
 	int ret = 0;
@@ -141,7 +141,6 @@ static int open_device(struct packet_device *device, struct hs_port *port)
 		ret = open_tx(&device->tx[i], p->iface.index);
 	for (unsigned i = 0; i < port->rx_queues && ret == 0; i++)
 		ret = open_rx(&device->rx[i], port);
-	port->rx_room = device->rx[0].frames;
 	return ret ? ret : join_fanout(device, port->rx_queues);
 }
 

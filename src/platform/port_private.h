@@ -130,7 +130,6 @@ int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error 
 // ---- port_memif.c ----
 
 bool port_is_memif(const struct hs_port *port);
-uint32_t port_memif_room(const struct hs_port *port);
 bool port_memif_is_client(const char *devargs);
 // Creates the directory of a server's socket, and removes the file that a killed server left.
 void port_memif_prepare(const char *devargs);
