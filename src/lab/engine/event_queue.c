@@ -75,10 +75,10 @@ static int add(struct hs_event_queue *queue, const struct hs_lab_event *event)
 	return 0;
 }
 
-int hs_event_push(struct hs_event_queue *queue, int64_t at_ns, uint32_t kind, uint32_t index,
-		void *subject)
+int hs_event_push(
+		struct hs_event_queue *queue, int64_t at_ns, hs_lab_event_fn *run, uintptr_t about)
 {
-	struct hs_lab_event event = {at_ns, queue->pushed++, kind, index, subject};
+	struct hs_lab_event event = {at_ns, queue->pushed++, run, about};
 
 	return add(queue, &event);
 }
@@ -95,14 +95,9 @@ bool hs_event_pop(struct hs_event_queue *queue, struct hs_lab_event *event)
 
 // ---- timers ----
 
-int hs_event_add_timer(struct hs_event_queue *queue, uint32_t kind, uint32_t index)
+int hs_event_add_timer(struct hs_event_queue *queue, hs_lab_event_fn *run, uintptr_t about)
 {
-	struct hs_lab_event timer = {
-			.at_ns = HS_EVENT_NEVER,
-			.order = TIMER | queue->n_timers,
-			.kind = kind,
-			.index = index,
-	};
+	struct hs_lab_event timer = {HS_EVENT_NEVER, TIMER | queue->n_timers, run, about};
 
 	if (!HS_ARRAY_ADD(queue->places, queue->n_timers))
 		return -ENOMEM;

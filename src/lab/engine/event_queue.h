@@ -13,11 +13,15 @@
 
 #define HS_EVENT_NEVER INT64_MAX
 
+struct hs_lab;
+struct hs_lab_event;
+typedef void hs_lab_event_fn(struct hs_lab *lab, const struct hs_lab_event *event);
+
 struct hs_lab_event {
 	int64_t at_ns;
 	uint64_t order; // among those of the same time, given by the queue
-	uint32_t kind, index;
-	void *subject; // belongs to the pusher
+	hs_lab_event_fn *run;
+	uintptr_t about; // an index, or a pointer that belongs to the pusher
 };
 
 struct hs_event_queue {
@@ -32,13 +36,13 @@ struct hs_event_queue {
 void hs_event_queue_fini(struct hs_event_queue *queue);
 
 // Returns 0 or -ENOMEM. Allocates only if the queue is longer than ever before.
-int hs_event_push(struct hs_event_queue *queue, int64_t at_ns, uint32_t kind, uint32_t index,
-		void *subject);
+int hs_event_push(
+		struct hs_event_queue *queue, int64_t at_ns, hs_lab_event_fn *run, uintptr_t about);
 // Returns false if an event is not first: the queue is empty, or a timer is first.
 bool hs_event_pop(struct hs_event_queue *queue, struct hs_lab_event *event);
 
 // Adds a timer at HS_EVENT_NEVER. Returns 0 or -ENOMEM. The first timer has number 0.
-int hs_event_add_timer(struct hs_event_queue *queue, uint32_t kind, uint32_t index);
+int hs_event_add_timer(struct hs_event_queue *queue, hs_lab_event_fn *run, uintptr_t about);
 void hs_event_set_timer(struct hs_event_queue *queue, size_t timer, int64_t at_ns);
 
 static inline int64_t hs_event_timer_ns(const struct hs_event_queue *queue, size_t timer)

@@ -78,32 +78,13 @@ static void tell_progress(struct hs_lab *lab)
 
 // ---- events ----
 
-bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, size_t index,
-		void *subject)
+bool lab_push(struct hs_lab *lab, int64_t at_ns, hs_lab_event_fn *run, uintptr_t about)
 {
-	if (likely(hs_event_push(&lab->queue, at_ns, kind, (uint32_t)index, subject) == 0))
+	if (likely(hs_event_push(&lab->queue, at_ns, run, about) == 0))
 		return true;
 	lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for events");
 	return false;
 }
-
-static void (*const handlers[])(struct hs_lab *lab, const struct hs_lab_event *event) = {
-		[LAB_FRAME] = lab_frame_arrives,
-		[LAB_SCENARIO] = lab_scenario_event,
-		[LAB_REROUTE] = lab_reroute,
-		[LAB_NODE_BACK] = lab_node_back,
-		[LAB_EXTRA] = lab_extra,
-		[LAB_OPENED] = lab_opened,
-		[LAB_STREAM] = lab_stream_due,
-		[LAB_CONTROL] = lab_control_due,
-		[LAB_DEPARTURE] = lab_departure,
-		[LAB_LABEL_DATAGRAM] = lab_label_datagram,
-		[LAB_LABEL_STEP] = lab_label_step,
-		[LAB_LABEL_TOLD] = lab_label_told,
-		[LAB_LABEL_CONFIRMED] = lab_label_confirmed,
-		[LAB_PROBE_ANSWER] = lab_probe_answer,
-		[LAB_MONITOR] = lab_monitor_due,
-};
 
 static void run_next(struct hs_lab *lab)
 {
@@ -112,7 +93,7 @@ static void run_next(struct hs_lab *lab)
 	hs_event_pop(&lab->queue, &event); // a timer stays, until it is set
 	lab->now_ns = lab->config.real ? RTE_MAX(wall_ns(lab), event.at_ns) : event.at_ns;
 	lab->run.events++;
-	handlers[event.kind](lab, &event);
+	event.run(lab, &event);
 }
 
 // Returns whether nothing is under way.
@@ -203,11 +184,11 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 	int rc = lab_make_pool(lab, err);
 
 	for (uint32_t t = 0; rc == 0 && t < s->n_traffic; t++)
-		rc = hs_event_add_timer(&lab->queue, LAB_STREAM, t);
+		rc = hs_event_add_timer(&lab->queue, lab_stream_due, t);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
-		rc = hs_event_add_timer(&lab->queue, LAB_CONTROL, i);
+		rc = hs_event_add_timer(&lab->queue, lab_control_due, i);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
-		rc = hs_event_add_timer(&lab->queue, LAB_DEPARTURE, i);
+		rc = hs_event_add_timer(&lab->queue, lab_departure, i);
 	if (rc == 0)
 		rc = hs_truth_create((uint32_t)s->n_flows, s->window_ns, &lab->run.truth);
 	if (rc == 0)
@@ -254,11 +235,11 @@ void hs_lab_destroy(struct hs_lab *lab)
 	if (!lab)
 		return;
 	for (size_t i = 0; i < lab->queue.n; i++) {
-		if (lab->queue.heap[i].kind == LAB_FRAME ||
-				lab->queue.heap[i].kind == LAB_PROBE_ANSWER)
-			rte_pktmbuf_free(lab->queue.heap[i].subject);
-		if (lab->queue.heap[i].kind == LAB_LABEL_DATAGRAM)
-			free(lab->queue.heap[i].subject);
+		const struct hs_lab_event *event = &lab->queue.heap[i];
+		if (event->run == lab_frame_arrives || event->run == lab_probe_answer)
+			rte_pktmbuf_free((struct rte_mbuf *)event->about);
+		if (event->run == lab_label_datagram)
+			free((void *)event->about);
 	}
 	hs_event_queue_fini(&lab->queue);
 	lab_free_net(lab);

@@ -99,7 +99,7 @@ void lab_control_step(struct lab_node *node)
 
 void lab_control_due(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	lab_control_step(&lab->nodes[event->index]);
+	lab_control_step(&lab->nodes[event->about]);
 }
 
 void lab_control_look(struct lab_node *node)

@@ -60,21 +60,22 @@ static void set_modes(struct hs_lab *lab, uint32_t traffic, const json_t *rule)
 	}
 }
 
-void lab_opened(struct hs_lab *lab, const struct hs_lab_event *event)
+static void opened(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	set_modes(lab, event->index, NULL);
+	set_modes(lab, (uint32_t)event->about, NULL);
 }
 
 // The packet carries telemetry, whatever the mode of its rule.
-void lab_extra(struct hs_lab *lab, const struct hs_lab_event *event)
+static void extra(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	json_t *every = json_pack("{s:s, s:i}", "mode", "count", "mode_setting", 1);
+	uint32_t traffic = (uint32_t)event->about;
 
 	lab->extras--;
-	set_modes(lab, event->index, every);
+	set_modes(lab, traffic, every);
 	json_decref(every);
-	hs_stream_extra(lab->run.streams[event->index], lab->now_ns);
-	lab_follow_stream(lab, event->index);
+	hs_stream_extra(lab->run.streams[traffic], lab->now_ns);
+	lab_follow_stream(lab, traffic);
 }
 
 void lab_push_openings(struct hs_lab *lab)
@@ -84,8 +85,8 @@ void lab_push_openings(struct hs_lab *lab)
 		int64_t at_ns = lab->run.start_ns + traffic->start_ns;
 		if (!traffic->opening_ns || traffic->start_ns >= traffic->stop_ns)
 			continue;
-		lab->extras += lab_push(lab, at_ns, LAB_EXTRA, t, NULL);
-		lab_push(lab, at_ns + traffic->opening_ns / 2, LAB_OPENED, t, NULL);
+		lab->extras += lab_push(lab, at_ns, extra, t);
+		lab_push(lab, at_ns + traffic->opening_ns / 2, opened, t);
 	}
 }
 
@@ -97,8 +98,8 @@ void lab_push_closings(struct hs_lab *lab)
 				 traffic->flows[1] != HS_NO_INDEX;
 		if (monitored && traffic->sent_ns != 0)
 			lab->extras += lab_push(lab,
-					RTE_MAX(lab->now_ns, traffic->sent_ns + CLOSING_NS),
-					LAB_EXTRA, t, NULL);
+					RTE_MAX(lab->now_ns, traffic->sent_ns + CLOSING_NS), extra,
+					t);
 	}
 }
 

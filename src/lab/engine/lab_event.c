@@ -7,13 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-void lab_push_events(struct hs_lab *lab)
-{
-	for (uint32_t i = 0; i < lab->scenario->n_events; i++)
-		lab_push(lab, lab->run.start_ns + lab->scenario->events[i].at_ns, LAB_SCENARIO, i,
-				NULL);
-}
-
 // ---- links ----
 
 static int change_link(
@@ -36,11 +29,25 @@ static int change_link(
 		up_changed |= config.down != was_down;
 	}
 	if (up_changed && lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
-		lab_push(lab, lab->now_ns + lab->scenario->reroute_ns, LAB_REROUTE, 0, NULL);
+		lab_push(lab, lab->now_ns + lab->scenario->reroute_ns, lab_reroute, 0);
 	return 0;
 }
 
 // ---- nodes ----
+
+static void node_back(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	struct lab_node *node = &lab->nodes[event->about];
+	struct hs_error err = {0};
+	int rc = lab_node_start(node, &err);
+
+	if (rc < 0)
+		lab_fail_as(lab, rc, &err);
+	else
+		lab_control_step(node);
+	if (lab->label)
+		lab_label_back(node);
+}
 
 static void restart(struct lab_node *node, const struct hs_scenario_event *event)
 {
@@ -54,21 +61,7 @@ static void restart(struct lab_node *node, const struct hs_scenario_event *event
 	hs_event_set_timer(&lab->queue, lab_control_timer(node), HS_EVENT_NEVER);
 	hs_truth_restart(lab->run.truth, node->index);
 	node->restarts++;
-	lab_push(lab, lab->now_ns + event->down_ns, LAB_NODE_BACK, node->index, NULL);
-}
-
-void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event)
-{
-	struct lab_node *node = &lab->nodes[event->index];
-	struct hs_error err = {0};
-	int rc = lab_node_start(node, &err);
-
-	if (rc < 0)
-		lab_fail_as(lab, rc, &err);
-	else
-		lab_control_step(node);
-	if (lab->label)
-		lab_label_back(node);
+	lab_push(lab, lab->now_ns + event->down_ns, node_back, node->index);
 }
 
 // Forgets what the node had counted of the flow of a rule that it removed. taken NULL: none was
@@ -129,18 +122,18 @@ static int run_event(
 
 static void push_next(struct hs_lab *lab, const struct hs_lab_event *due)
 {
-	const struct hs_scenario_event *event = &lab->scenario->events[due->index];
+	const struct hs_scenario_event *event = &lab->scenario->events[due->about];
 	int64_t duration_ns = lab->scenario->duration_ns;
 	int64_t until_ns = event->until_ns ? RTE_MIN(event->until_ns, duration_ns) : duration_ns;
 	int64_t next_ns = due->at_ns + event->every_ns;
 
 	if (event->every_ns && next_ns <= lab->run.start_ns + until_ns)
-		lab_push(lab, next_ns, LAB_SCENARIO, due->index, NULL);
+		lab_push(lab, next_ns, due->run, due->about);
 }
 
-void lab_scenario_event(struct hs_lab *lab, const struct hs_lab_event *due)
+static void happen(struct hs_lab *lab, const struct hs_lab_event *due)
 {
-	const struct hs_scenario_event *event = &lab->scenario->events[due->index];
+	const struct hs_scenario_event *event = &lab->scenario->events[due->about];
 	struct hs_error err = {0};
 	char path[48];
 	int rc = run_event(lab, event, &err);
@@ -152,4 +145,10 @@ void lab_scenario_event(struct hs_lab *lab, const struct hs_lab_event *due)
 	snprintf(path, sizeof(path), "events[%u]", event->entry);
 	hs_error_prefix(&err, path);
 	lab_fail_as(lab, rc, &err);
+}
+
+void lab_push_events(struct hs_lab *lab)
+{
+	for (uint32_t i = 0; i < lab->scenario->n_events; i++)
+		lab_push(lab, lab->run.start_ns + lab->scenario->events[i].at_ns, happen, i);
 }

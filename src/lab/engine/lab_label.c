@@ -53,59 +53,6 @@ static const struct hs_label_profile *profile_of(const struct lab_port *port)
 	return port->out ? hs_profile_label(&config->profiles[port - port->node->ports]) : NULL;
 }
 
-// ---- making ----
-
-int lab_make_label(struct hs_lab *lab)
-{
-	const struct hs_scenario *s = lab->scenario;
-	const struct hs_label_truth_config truth = {
-			.n_ports = (uint32_t)(2 * s->n_links + s->n_hosts),
-			.start_ns = lab->run.start_ns,
-			.interval_ns = s->label.interval_ns,
-			.stop_ns = lab->run.end_ns,
-	};
-	const struct hs_label_database_config database = {
-			.ports = truth.n_ports,
-			.series = 1,
-			.interval_ns = truth.interval_ns,
-			.age_ns = AGE_NS,
-	};
-
-	if (!s->label.given)
-		return 0;
-	struct lab_label *label = calloc(1, sizeof(*label));
-	lab->label = label;
-	if (!label || hs_label_truth_create(&truth, &label->truth) < 0 ||
-			hs_label_database_create(&database, &label->database) < 0)
-		return -ENOMEM;
-	lab->run.label = label->truth;
-	hs_rng_init(&label->rng, lab_seed(s, "label", 0));
-	memset(label->by_id, 0xff, sizeof(label->by_id));
-	for (uint32_t i = 0; i < s->n_nodes; i++)
-		label->by_id[s->nodes[i].id] = i;
-	if (s->label.pro_step_ns)
-		lab_push(lab, lab->run.start_ns + s->label.pro_step_ns, LAB_LABEL_STEP, 0, NULL);
-	return lab->rc;
-}
-
-void lab_free_label(struct hs_lab *lab)
-{
-	if (!lab->label)
-		return;
-	hs_label_truth_destroy(lab->label->truth);
-	hs_label_database_destroy(lab->label->database);
-	free(lab->label);
-}
-
-void lab_label_config(const struct hs_scenario *scenario, struct hs_node_config *config)
-{
-	if (!scenario->label.given)
-		return;
-	config->n_exports = 1;
-	config->exports[0] = (struct hs_export_config){
-			.format = HS_EXPORT_LABEL, .flows = true, .port = HS_EXPORT_NO_PORT};
-}
-
 // ---- links ----
 
 bool lab_parse_label(
@@ -257,7 +204,7 @@ int lab_label_send(void *context, unsigned receiver, const uint8_t *payload, siz
 	}
 	datagram->bytes = bytes;
 	memcpy(datagram->payload, payload, bytes);
-	if (!lab_push(lab, lab->now_ns + config->delay_ns, LAB_LABEL_DATAGRAM, 0, datagram))
+	if (!lab_push(lab, lab->now_ns + config->delay_ns, lab_label_datagram, (uintptr_t)datagram))
 		free(datagram);
 	return 0;
 }
@@ -286,21 +233,41 @@ static void take(struct hs_lab *lab, const struct datagram *datagram)
 
 void lab_label_datagram(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	take(lab, event->subject);
-	free(event->subject);
+	struct datagram *datagram = (struct datagram *)event->about;
+
+	take(lab, datagram);
+	free(datagram);
 }
 
 // ---- Pro ----
 
 // What is told of a port stands in the event itself.
-static void *pack(uint8_t port, uint8_t shift)
+static uintptr_t pack(uint32_t node, uint8_t port, uint8_t shift)
 {
-	return (void *)((uintptr_t)port << 8 | shift);
+	return (uintptr_t)node << 16 | (uintptr_t)port << 8 | shift;
 }
 
-static uint8_t port_in(const void *subject)
+static struct lab_node *told_node(struct hs_lab *lab, uintptr_t about)
 {
-	return (uint8_t)((uintptr_t)subject >> 8);
+	return &lab->nodes[about >> 16];
+}
+
+static void confirmed(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	hs_label_pro_confirm(lab->label->database, told_node(lab, event->about)->scenario->id,
+			(uint8_t)(event->about >> 8), (uint8_t)event->about);
+}
+
+static void told(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	struct lab_node *node = told_node(lab, event->about);
+	uint8_t port = (uint8_t)(event->about >> 8);
+
+	if (!node->node)
+		return;
+	hs_label_port_set_shift(hs_node_label(node->node, port - 1u), (uint8_t)event->about);
+	if (!is_lost(lab, config_of(lab)->pro_loss_ratio))
+		lab_push(lab, lab->now_ns + config_of(lab)->delay_ns, confirmed, event->about);
 }
 
 static bool tell(void *context, uint16_t node_id, uint8_t port, uint8_t shift)
@@ -312,40 +279,19 @@ static bool tell(void *context, uint16_t node_id, uint8_t port, uint8_t shift)
 	counts->shifts_told++;
 	counts->shifts_lost += lost;
 	if (!lost)
-		lab_push(lab, lab->now_ns + config_of(lab)->delay_ns, LAB_LABEL_TOLD,
-				lab->label->by_id[node_id], pack(port, shift));
+		lab_push(lab, lab->now_ns + config_of(lab)->delay_ns, told,
+				pack(lab->label->by_id[node_id], port, shift));
 	return true;
 }
 
-void lab_label_step(struct hs_lab *lab, const struct hs_lab_event *event)
+static void pro_step(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	const struct hs_scenario_label *config = config_of(lab);
 
-	(void)event;
 	hs_label_database_step(lab->label->database, lab->now_ns);
 	hs_label_pro_step(&config->pro, lab->label->database, lab->now_ns, tell, lab);
 	if (lab->now_ns < lab->run.end_ns)
-		lab_push(lab, lab->now_ns + config->pro_step_ns, LAB_LABEL_STEP, 0, NULL);
-}
-
-void lab_label_told(struct hs_lab *lab, const struct hs_lab_event *event)
-{
-	struct lab_node *node = &lab->nodes[event->index];
-	uint8_t port = port_in(event->subject);
-
-	if (!node->node)
-		return;
-	hs_label_port_set_shift(
-			hs_node_label(node->node, port - 1u), (uint8_t)(uintptr_t)event->subject);
-	if (!is_lost(lab, config_of(lab)->pro_loss_ratio))
-		lab_push(lab, lab->now_ns + config_of(lab)->delay_ns, LAB_LABEL_CONFIRMED,
-				event->index, event->subject);
-}
-
-void lab_label_confirmed(struct hs_lab *lab, const struct hs_lab_event *event)
-{
-	hs_label_pro_confirm(lab->label->database, lab->nodes[event->index].scenario->id,
-			port_in(event->subject), (uint8_t)(uintptr_t)event->subject);
+		lab_push(lab, lab->now_ns + config->pro_step_ns, event->run, 0);
 }
 
 // A controller sees that a node began anew by its boot id.
@@ -360,4 +306,57 @@ int lab_label_end(struct hs_lab *lab)
 		return 0;
 	hs_label_truth_end(lab->label->truth, lab->run.end_ns);
 	return hs_label_truth_status(lab->label->truth);
+}
+
+// ---- making ----
+
+int lab_make_label(struct hs_lab *lab)
+{
+	const struct hs_scenario *s = lab->scenario;
+	const struct hs_label_truth_config truth = {
+			.n_ports = (uint32_t)(2 * s->n_links + s->n_hosts),
+			.start_ns = lab->run.start_ns,
+			.interval_ns = s->label.interval_ns,
+			.stop_ns = lab->run.end_ns,
+	};
+	const struct hs_label_database_config database = {
+			.ports = truth.n_ports,
+			.series = 1,
+			.interval_ns = truth.interval_ns,
+			.age_ns = AGE_NS,
+	};
+
+	if (!s->label.given)
+		return 0;
+	struct lab_label *label = calloc(1, sizeof(*label));
+	lab->label = label;
+	if (!label || hs_label_truth_create(&truth, &label->truth) < 0 ||
+			hs_label_database_create(&database, &label->database) < 0)
+		return -ENOMEM;
+	lab->run.label = label->truth;
+	hs_rng_init(&label->rng, lab_seed(s, "label", 0));
+	memset(label->by_id, 0xff, sizeof(label->by_id));
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		label->by_id[s->nodes[i].id] = i;
+	if (s->label.pro_step_ns)
+		lab_push(lab, lab->run.start_ns + s->label.pro_step_ns, pro_step, 0);
+	return lab->rc;
+}
+
+void lab_free_label(struct hs_lab *lab)
+{
+	if (!lab->label)
+		return;
+	hs_label_truth_destroy(lab->label->truth);
+	hs_label_database_destroy(lab->label->database);
+	free(lab->label);
+}
+
+void lab_label_config(const struct hs_scenario *scenario, struct hs_node_config *config)
+{
+	if (!scenario->label.given)
+		return;
+	config->n_exports = 1;
+	config->exports[0] = (struct hs_export_config){
+			.format = HS_EXPORT_LABEL, .flows = true, .port = HS_EXPORT_NO_PORT};
 }

@@ -15,78 +15,6 @@ static const struct hs_scenario_probing *config_of(const struct hs_lab *lab)
 	return &lab->scenario->probing;
 }
 
-// ---- making ----
-
-static int make_plan(struct hs_lab *lab, struct hs_error *err)
-{
-	const struct hs_scenario_probing *config = config_of(lab);
-	struct lab_probing *probing = lab->probing;
-	const struct hs_gpint_wish wish = {
-			.paths = config->paths ? config->paths
-					       : hs_scenario_graph_paths(lab->scenario),
-			.mtu = config->mtu ? config->mtu : lab->scenario->mtu,
-			.seed = lab->scenario->seed,
-	};
-
-	int rc = (config->planner == HS_LAB_EULER ? hs_gpint_euler : hs_gpint_plan)(
-			&probing->network.graph, &wish, &probing->plan, err);
-	if (rc == -EINVAL)
-		hs_error_prefix(err, "probing");
-	return rc;
-}
-
-static void describe_plan(struct lab_probing *probing)
-{
-	const struct hs_gpint_plan *plan = &probing->plan;
-	struct hs_probing_counts *counts = &probing->counts;
-
-	counts->paths = plan->n_paths;
-	counts->switches = counts->switches_covered = plan->n_switches;
-	counts->min_hops = plan->min_hops;
-	counts->max_hops = plan->max_hops;
-	counts->mean_hops = (double)plan->sum_hops / plan->n_paths;
-}
-
-int lab_make_monitor(struct hs_lab *lab, struct hs_error *err)
-{
-	const struct hs_scenario_probing *config = config_of(lab);
-	struct lab_probing *probing = lab->probing;
-	const struct hs_gpint_recovery_config recovery = {
-			.feedback_ns = config->feedback_ns,
-			.resolution_ns = config->resolution_ns,
-			.attempts = config->attempts,
-			.concurrent = config->concurrent,
-			.adaptive = config->adaptive,
-	};
-
-	int rc = hs_scenario_graph_init(&probing->network, lab->scenario);
-	if (rc == 0)
-		rc = make_plan(lab, err);
-	if (rc == 0 && config->recovery)
-		rc = hs_gpint_recovery_create(&recovery, &probing->recovery);
-	if (rc == 0)
-		rc = hs_event_add_timer(&lab->queue, LAB_MONITOR, 0);
-	if (rc < 0)
-		return rc;
-	describe_plan(probing);
-	if (config->start_ns < lab->scenario->duration_ns)
-		hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
-				lab->run.start_ns + config->start_ns);
-	return 0;
-}
-
-void lab_free_monitor(struct hs_lab *lab)
-{
-	hs_gpint_recovery_destroy(lab->probing->recovery);
-	hs_gpint_plan_fini(&lab->probing->plan);
-	hs_scenario_graph_fini(&lab->probing->network);
-}
-
-bool lab_monitor_runs(const struct hs_lab *lab)
-{
-	return lab->probing && lab->probing->running;
-}
-
 // ---- the truth of links ----
 
 static bool is_dead(const struct lab_port *port)
@@ -269,7 +197,7 @@ static void step(struct hs_lab *lab)
 					    : probing->began_ns + config->wait_ns);
 }
 
-void lab_monitor_due(struct hs_lab *lab, const struct hs_lab_event *event)
+static void due(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	(void)event;
 	if (!lab->probing->running)
@@ -338,4 +266,76 @@ void lab_monitor_end(struct hs_lab *lab)
 		counts->switches_overloaded +=
 				node->scenario->rate_of_node && pps > node->scenario->rate_pps;
 	}
+}
+
+bool lab_monitor_runs(const struct hs_lab *lab)
+{
+	return lab->probing && lab->probing->running;
+}
+
+// ---- making ----
+
+static int make_plan(struct hs_lab *lab, struct hs_error *err)
+{
+	const struct hs_scenario_probing *config = config_of(lab);
+	struct lab_probing *probing = lab->probing;
+	const struct hs_gpint_wish wish = {
+			.paths = config->paths ? config->paths
+					       : hs_scenario_graph_paths(lab->scenario),
+			.mtu = config->mtu ? config->mtu : lab->scenario->mtu,
+			.seed = lab->scenario->seed,
+	};
+
+	int rc = (config->planner == HS_LAB_EULER ? hs_gpint_euler : hs_gpint_plan)(
+			&probing->network.graph, &wish, &probing->plan, err);
+	if (rc == -EINVAL)
+		hs_error_prefix(err, "probing");
+	return rc;
+}
+
+static void describe_plan(struct lab_probing *probing)
+{
+	const struct hs_gpint_plan *plan = &probing->plan;
+	struct hs_probing_counts *counts = &probing->counts;
+
+	counts->paths = plan->n_paths;
+	counts->switches = counts->switches_covered = plan->n_switches;
+	counts->min_hops = plan->min_hops;
+	counts->max_hops = plan->max_hops;
+	counts->mean_hops = (double)plan->sum_hops / plan->n_paths;
+}
+
+int lab_make_monitor(struct hs_lab *lab, struct hs_error *err)
+{
+	const struct hs_scenario_probing *config = config_of(lab);
+	struct lab_probing *probing = lab->probing;
+	const struct hs_gpint_recovery_config recovery = {
+			.feedback_ns = config->feedback_ns,
+			.resolution_ns = config->resolution_ns,
+			.attempts = config->attempts,
+			.concurrent = config->concurrent,
+			.adaptive = config->adaptive,
+	};
+
+	int rc = hs_scenario_graph_init(&probing->network, lab->scenario);
+	if (rc == 0)
+		rc = make_plan(lab, err);
+	if (rc == 0 && config->recovery)
+		rc = hs_gpint_recovery_create(&recovery, &probing->recovery);
+	if (rc == 0)
+		rc = hs_event_add_timer(&lab->queue, due, 0);
+	if (rc < 0)
+		return rc;
+	describe_plan(probing);
+	if (config->start_ns < lab->scenario->duration_ns)
+		hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
+				lab->run.start_ns + config->start_ns);
+	return 0;
+}
+
+void lab_free_monitor(struct hs_lab *lab)
+{
+	hs_gpint_recovery_destroy(lab->probing->recovery);
+	hs_gpint_plan_fini(&lab->probing->plan);
+	hs_scenario_graph_fini(&lab->probing->network);
 }

@@ -30,25 +30,6 @@
 // noticed.
 #define LAB_SPARE_MBUFS 64
 
-// Each kind has a handler (lab.c).
-enum lab_event_kind {
-	LAB_FRAME,    // index: port; subject: mbuf
-	LAB_SCENARIO, // index: event of the scenario
-	LAB_REROUTE,
-	LAB_NODE_BACK,	     // index: node
-	LAB_EXTRA,	     // index: traffic; the opening or the closing packet
-	LAB_OPENED,	     // index: traffic
-	LAB_STREAM,	     // index: traffic; a timer
-	LAB_CONTROL,	     // index: node; a timer
-	LAB_DEPARTURE,	     // index: node; a timer, only if some queue stands in a node
-	LAB_LABEL_DATAGRAM,  // subject: of lab_label.c
-	LAB_LABEL_STEP,	     // of the controller
-	LAB_LABEL_TOLD,	     // index: node; subject: port and S
-	LAB_LABEL_CONFIRMED, // the same
-	LAB_PROBE_ANSWER,    // index: node; subject: mbuf; to the monitoring host
-	LAB_MONITOR,	     // a timer, only in a scenario with probes
-};
-
 struct lab_port {
 	struct lab_node *node;
 	struct lab_port *peer; // at the link's other end; NULL: a host port, or the monitor's
@@ -147,8 +128,7 @@ void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
 	} while (0)
 
 // Returns false if memory is out, which ends the run.
-bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, size_t index,
-		void *subject);
+bool lab_push(struct hs_lab *lab, int64_t at_ns, hs_lab_event_fn *run, uintptr_t about);
 
 static inline size_t lab_monitor_timer(const struct hs_lab *lab)
 {
@@ -216,8 +196,9 @@ void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
 uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
-void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event);
-void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event);
+// A buffer is about to be polled by the node that it is under way to.
+hs_lab_event_fn lab_frame_arrives;
+hs_lab_event_fn lab_stream_due; // about: traffic; a timer
 // Teaches a bridge where every host is, before traffic reaches it.
 void lab_announce(struct lab_node *node);
 void lab_packets_header(FILE *file);
@@ -249,7 +230,7 @@ void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packe
 // Sets the time at which the node is polled for what waits in it, or none.
 void lab_queue_follow(struct lab_node *node);
 void lab_queue_stop(struct lab_node *node);
-void lab_departure(struct hs_lab *lab, const struct hs_lab_event *event);
+hs_lab_event_fn lab_departure; // about: node; a timer, which is set only if some queue stands there
 // Returns whether memory was sufficient.
 bool lab_queue_collect(struct hs_lab *lab);
 
@@ -278,10 +259,7 @@ void lab_label_deliver(const struct lab_port *port, const struct hs_packet_truth
 void lab_label_polled(struct hs_lab *lab);
 // A node sends a datagram: hs_control_output.send_export.
 int lab_label_send(void *lab, unsigned receiver, const uint8_t *payload, size_t bytes);
-void lab_label_datagram(struct hs_lab *lab, const struct hs_lab_event *event);
-void lab_label_step(struct hs_lab *lab, const struct hs_lab_event *event);
-void lab_label_told(struct hs_lab *lab, const struct hs_lab_event *event);
-void lab_label_confirmed(struct hs_lab *lab, const struct hs_lab_event *event);
+hs_lab_event_fn lab_label_datagram; // about: on the heap
 // The node is back after a restart.
 void lab_label_back(const struct lab_node *node);
 int lab_label_end(struct hs_lab *lab);
@@ -304,13 +282,12 @@ bool lab_probe_depart(const struct lab_port *port, struct rte_mbuf *m);
 // The host sends a probe to a node.
 void lab_probe_send(struct hs_lab *lab, uint16_t request_id, const struct hs_gpint_hop *hops,
 		uint32_t n_hops);
-void lab_probe_answer(struct hs_lab *lab, const struct hs_lab_event *event);
+hs_lab_event_fn lab_probe_answer; // about: a buffer for the monitoring host
 
 // ---- lab_monitor.c: the monitoring host's sessions ----
 
 int lab_make_monitor(struct hs_lab *lab, struct hs_error *err);
 void lab_free_monitor(struct hs_lab *lab);
-void lab_monitor_due(struct hs_lab *lab, const struct hs_lab_event *event);
 // An answer came, with these ids of nodes; of feedback none.
 void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t request_id,
 		const uint8_t *ids, uint32_t n);
@@ -325,20 +302,18 @@ int lab_find_routes(struct hs_lab *lab);
 uint8_t lab_port_to(const struct lab_node *node, uint32_t host);
 // Installs what differs from the routes that the node has.
 int lab_set_routes(struct lab_node *node, struct hs_error *err);
-void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event);
+hs_lab_event_fn lab_reroute;
 
 // ---- lab_event.c ----
 
 void lab_push_events(struct hs_lab *lab);
-void lab_scenario_event(struct hs_lab *lab, const struct hs_lab_event *due);
-void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event);
 
 // ---- lab_control.c ----
 
 int lab_publish(void *lab, const char *topic, const char *json);
 int lab_install(struct lab_node *node, struct hs_error *err);
 void lab_control_step(struct lab_node *node);
-void lab_control_due(struct hs_lab *lab, const struct hs_lab_event *event);
+hs_lab_event_fn lab_control_due; // about: node; a timer
 // Call this after a node was polled. Looks for what the node handed over.
 void lab_control_look(struct lab_node *node);
 // Releases the request. Returns a new reference to the verb's result, or NULL: with *err, or
@@ -349,6 +324,4 @@ json_t *lab_ask(struct lab_node *node, json_t *request, struct hs_error *err);
 
 void lab_push_openings(struct hs_lab *lab);
 void lab_push_closings(struct hs_lab *lab);
-void lab_extra(struct hs_lab *lab, const struct hs_lab_event *event);
-void lab_opened(struct hs_lab *lab, const struct hs_lab_event *event);
 void lab_collect(struct hs_lab *lab);

@@ -94,15 +94,17 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 
 void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	struct lab_port *port = &lab->ports[event->index];
+	struct rte_mbuf *m = (struct rte_mbuf *)event->about;
+	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+	struct lab_port *port = &lab->ports[packet_truth->port];
 
 	lab->in_flight--;
 	if (likely(port->port)) {
-		arrive(port, event->subject);
+		arrive(port, m);
 		return;
 	}
 	lab->run.dropped_down++;
-	rte_pktmbuf_free(event->subject);
+	rte_pktmbuf_free(m);
 }
 
 // ---- from hosts ----
@@ -178,11 +180,12 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 
 void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event)
 {
+	uint32_t traffic = (uint32_t)event->about;
 	struct hs_stream_frame frame;
 
-	if (hs_stream_send(lab->run.streams[event->index], lab->now_ns, &frame))
-		enter(lab, event->index, &frame);
-	lab_follow_stream(lab, event->index);
+	if (hs_stream_send(lab->run.streams[traffic], lab->now_ns, &frame))
+		enter(lab, traffic, &frame);
+	lab_follow_stream(lab, traffic);
 }
 
 // A frame of each host arrives on the port that leads to the host. Nothing that the bridge sends on
@@ -291,7 +294,10 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 void lab_put_under_way(struct hs_lab *lab, const struct lab_port *to, struct rte_mbuf *m,
 		int64_t arrives_ns)
 {
-	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, to - lab->ports, m)))
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+
+	packet_truth->port = (uint32_t)(to - lab->ports);
+	if (unlikely(!lab_push(lab, arrives_ns, lab_frame_arrives, (uintptr_t)m)))
 		rte_pktmbuf_free(m);
 	else if (unlikely(++lab->in_flight > lab->scenario->mbufs))
 		no_buffer(lab);

@@ -154,8 +154,9 @@ bool lab_probe_depart(const struct lab_port *port, struct rte_mbuf *m)
 		return true;
 	}
 	lab->in_flight++;
-	if (!lab_push(lab, lab->now_ns + lab->scenario->probing.delay_ns, LAB_PROBE_ANSWER,
-			    port->node->index, m))
+	packet_truth->port = (uint32_t)(port - lab->ports);
+	if (!lab_push(lab, lab->now_ns + lab->scenario->probing.delay_ns, lab_probe_answer,
+			    (uintptr_t)m))
 		rte_pktmbuf_free(m);
 	return true;
 }
@@ -211,11 +212,12 @@ static void take_data(
 
 void lab_probe_answer(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	struct rte_mbuf *m = event->subject;
+	struct rte_mbuf *m = (struct rte_mbuf *)event->about;
+	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct hs_probing_counts *counts = &lab->probing->counts;
 	struct hs_packet packet;
-	enum hs_probe_kind kind = parse(&lab->nodes[event->index], m, &packet);
+	enum hs_probe_kind kind = parse(lab->ports[packet_truth->port].node, m, &packet);
 
 	lab->in_flight--;
 	if (kind == HS_PROBE_FEEDBACK) {

@@ -83,7 +83,7 @@ void lab_queue_follow(struct lab_node *node)
 
 void lab_departure(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	struct lab_node *node = &lab->nodes[event->index];
+	struct lab_node *node = &lab->nodes[event->about];
 
 	lab->polled = NULL;
 	hs_node_worker_poll(node->node, 0);

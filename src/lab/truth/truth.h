@@ -43,6 +43,7 @@ struct hs_packet_truth {
 	uint8_t labels;	 // items of INT-label that it had when it left the latest node
 	bool host_label; // and the port to its host labelled it
 	uint32_t bytes;	 // of the frame as its host made it
+	uint32_t port;	 // of the engine: that it is under way to
 	int64_t came_ns; // to the node that it is at
 	uint64_t number;
 	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];

@@ -13,6 +13,11 @@
 
 #define MANY 20000
 
+static void run(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	(void)lab, (void)event;
+}
+
 static void nothing_is_due_in_an_empty_queue(void **state)
 {
 	struct hs_event_queue queue = {0};
@@ -31,13 +36,12 @@ static void an_event_comes_out_as_it_went_in(void **state)
 	int subject;
 
 	(void)state;
-	assert_int_equal(hs_event_push(&queue, 17, 3, 4, &subject), 0);
+	assert_int_equal(hs_event_push(&queue, 17, run, (uintptr_t)&subject), 0);
 	assert_int_equal(hs_event_next_ns(&queue), 17);
 	assert_true(hs_event_pop(&queue, &event));
 	assert_int_equal(event.at_ns, 17);
-	assert_int_equal(event.kind, 3);
-	assert_int_equal(event.index, 4);
-	assert_ptr_equal(event.subject, &subject);
+	assert_ptr_equal(event.run, run);
+	assert_ptr_equal((int *)event.about, &subject);
 	assert_false(hs_event_pop(&queue, &event));
 	hs_event_queue_fini(&queue);
 }
@@ -57,14 +61,14 @@ static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_push
 	while (popped < MANY) {
 		if (pushed < MANY && (queue.n == 0 || hs_rng_u32(&rng) % 16 < 9)) {
 			int64_t at_ns = (last_ns < 0 ? 0 : last_ns) + hs_rng_u32(&rng) % 50;
-			assert_int_equal(hs_event_push(&queue, at_ns, 0, pushed++, NULL), 0);
+			assert_int_equal(hs_event_push(&queue, at_ns, run, pushed++), 0);
 			continue;
 		}
 		assert_true(hs_event_pop(&queue, &event));
 		assert_true(event.at_ns >= last_ns);
 		if (event.at_ns == last_ns)
 			assert_true(event.order > last_order);
-		assert_int_equal(event.order, event.index);
+		assert_int_equal(event.order, event.about);
 		last_ns = event.at_ns;
 		last_order = event.order;
 		popped++;
@@ -84,10 +88,9 @@ static void every_event_comes_out_once(void **state)
 	hs_rng_init(&rng, 1);
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(
-				hs_event_push(&queue, (int64_t)(hs_rng_u64(&rng) >> 2), 0, i, NULL),
-				0);
+				hs_event_push(&queue, (int64_t)(hs_rng_u64(&rng) >> 2), run, i), 0);
 	while (hs_event_pop(&queue, &event))
-		seen[event.index]++;
+		seen[event.about]++;
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(seen[i], 1);
 	hs_event_queue_fini(&queue);
@@ -100,12 +103,12 @@ static void a_queue_that_was_as_long_before_allocates_nothing(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < MANY; i++)
-		assert_int_equal(hs_event_push(&queue, i, 0, i, NULL), 0);
+		assert_int_equal(hs_event_push(&queue, i, run, i), 0);
 	const struct hs_lab_event *heap = queue.heap;
 	size_t room = queue.room;
 	for (unsigned i = 0; i < 5 * MANY; i++) {
 		assert_true(hs_event_pop(&queue, &event));
-		assert_int_equal(hs_event_push(&queue, event.at_ns + MANY, 0, i, NULL), 0);
+		assert_int_equal(hs_event_push(&queue, event.at_ns + MANY, run, i), 0);
 	}
 	assert_ptr_equal(queue.heap, heap);
 	assert_int_equal(queue.room, room);
@@ -117,7 +120,7 @@ static void a_queue_that_was_as_long_before_allocates_nothing(void **state)
 static void add_timers(struct hs_event_queue *queue, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(hs_event_add_timer(queue, 9, i), 0);
+		assert_int_equal(hs_event_add_timer(queue, run, i), 0);
 }
 
 static void no_timer_is_due_until_it_is_set(void **state)
@@ -130,8 +133,8 @@ static void no_timer_is_due_until_it_is_set(void **state)
 	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
 	hs_event_set_timer(&queue, 1, 20);
 	assert_int_equal(hs_event_next_ns(&queue), 20);
-	assert_int_equal(queue.heap[0].kind, 9);
-	assert_int_equal(queue.heap[0].index, 1);
+	assert_ptr_equal(queue.heap[0].run, run);
+	assert_int_equal(queue.heap[0].about, 1);
 	assert_false(hs_event_pop(&queue, &event)); // a timer stays
 	hs_event_set_timer(&queue, 1, HS_EVENT_NEVER);
 	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
@@ -149,13 +152,13 @@ static void timers_of_one_time_follow_events_in_order_of_their_index(void **stat
 	for (uint32_t i = 100; i-- > 0;)
 		hs_event_set_timer(&queue, i, 5);
 	for (uint32_t i = 0; i < 10; i++)
-		assert_int_equal(hs_event_push(&queue, 5, 0, i, NULL), 0);
+		assert_int_equal(hs_event_push(&queue, 5, run, i), 0);
 	for (uint32_t i = 0; i < 10; i++) {
 		assert_true(hs_event_pop(&queue, &event));
-		assert_int_equal(event.index, i);
+		assert_int_equal(event.about, i);
 	}
 	for (uint32_t i = 0; i < 100; i++) {
-		assert_int_equal(queue.heap[0].index, i);
+		assert_int_equal(queue.heap[0].about, i);
 		hs_event_set_timer(&queue, i, HS_EVENT_NEVER);
 	}
 	hs_event_queue_fini(&queue);
@@ -192,11 +195,11 @@ static void a_timer_that_moves_either_way_is_due_at_its_latest_time(void **state
 		uint32_t i = hs_rng_u32(&rng) % N;
 		at_ns[i] = hs_rng_u32(&rng) % 8 ? hs_rng_u32(&rng) % 200 : HS_EVENT_NEVER;
 		hs_event_set_timer(&queue, i, at_ns[i]);
-		assert_int_equal(hs_event_push(&queue, hs_rng_u32(&rng) % 250, 0, 0, NULL), 0);
+		assert_int_equal(hs_event_push(&queue, hs_rng_u32(&rng) % 250, run, 0), 0);
 		uint32_t first = first_of(at_ns, N);
 		while (hs_event_pop(&queue, &event))
 			assert_true(event.at_ns <= at_ns[first]);
-		assert_int_equal(queue.heap[0].index, first);
+		assert_int_equal(queue.heap[0].about, first);
 		assert_true(hs_event_next_ns(&queue) == at_ns[first]);
 		for (i = 0; i < N; i++)
 			assert_true(hs_event_timer_ns(&queue, i) == at_ns[i]);
