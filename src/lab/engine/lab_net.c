@@ -176,14 +176,14 @@ uint64_t lab_node_drops(const struct lab_node *node)
 void lab_node_count(const struct lab_node *node)
 {
 	struct hs_run *run = &node->lab->run;
-	struct hs_node_counts *counts = &run->node_counts[node->index];
 	struct hs_node_totals totals;
+	uint64_t *sums = (uint64_t *)&run->totals[node->index];
+	const uint64_t *words = (const uint64_t *)&totals;
 
 	run->node_drops += lab_node_drops(node);
 	hs_control_totals(node->control, &totals);
-#define ADD(X, key) counts->key += totals.key;
-	HS_NODE_COUNTS(ADD, )
-#undef ADD
+	for (size_t i = 0; i < sizeof(totals) / sizeof(*words); i++)
+		sums[i] += words[i];
 }
 
 void lab_node_stop(struct lab_node *node)
@@ -244,9 +244,9 @@ static bool make_arrays(struct hs_lab *lab)
 	lab->traffic = calloc(s->n_traffic, sizeof(*lab->traffic));
 	run->streams = calloc(s->n_traffic, sizeof(*run->streams));
 	run->links = calloc(s->n_links, sizeof(*run->links));
-	run->node_counts = calloc(s->n_nodes, sizeof(*run->node_counts));
+	run->totals = calloc(s->n_nodes, sizeof(*run->totals));
 	return lab->nodes && lab->ports && lab->host_ports && lab->links && lab->next_ports &&
-	       lab->traffic && run->streams && run->links && run->node_counts;
+	       lab->traffic && run->streams && run->links && run->totals;
 }
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err)
@@ -271,7 +271,7 @@ void lab_free_net(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 	void *arrays[] = {lab->nodes, lab->ports, lab->host_ports, lab->links, lab->traffic,
-			lab->next_ports, lab->run.streams, lab->run.links, lab->run.node_counts,
+			lab->next_ports, lab->run.streams, lab->run.links, lab->run.totals,
 			lab->run.queues};
 
 	for (uint32_t t = 0; lab->run.streams && t < s->n_traffic; t++)

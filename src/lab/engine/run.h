@@ -14,6 +14,7 @@
 #include "truth.h"
 
 #include "link.h"
+#include "metric.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -38,7 +39,7 @@ struct hs_run {
 	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
 	uint64_t events;     // run by the loop
 	uint64_t node_drops; // of all nodes, all reasons
-	struct hs_node_counts *node_counts; // [n_nodes], of all lives of a node; or NULL
-	uint64_t dropped_down;		    // frames that reached a node that was down
+	struct hs_node_totals *totals; // [n_nodes], summed over all lives of a node; or NULL
+	uint64_t dropped_down;	       // frames that reached a node that was down
 	json_t *audit; // [{node_id, ok, ...}] of nodes that failed; NULL: none; borrowed
 };

@@ -52,9 +52,8 @@ static bool is_negative(const struct hs_measured_window *window)
 	return false;
 }
 
-#define COUNT_MEMBER(key) int64_t key;
 struct counts {
-	HS_FLOW_COUNTS(COUNT_MEMBER)
+	HS_FLOW_COUNTS(HS_LAB_COUNT_MEMBER)
 };
 
 static void count_window(
@@ -92,7 +91,7 @@ static void put_flow(const struct outcome_flow *flow, const struct counts *count
 {
 	json_t *json = json_pack("{s:s, s:I}", "flow", flow->config->name, "ns_id",
 			(json_int_t)flow->config->ns_id);
-#define PUT_COUNT(key) outcome_put_integer(json, #key, counts->key);
+#define PUT_COUNT(key) outcome_put_integer(json, #key, (json_int_t)counts->key);
 	HS_FLOW_COUNTS(PUT_COUNT)
 	outcome_put_integer(json, "true_reports", (json_int_t)flow->n);
 	json_object_set_new(json, "flags", flags_json(flow));

@@ -191,11 +191,12 @@ void outcome_maes_put(const struct hs_run *run, json_t *result)
 // The result does not list the counts of nodes.
 static json_t *nodes_json(const struct hs_run *run)
 {
+	static const struct hs_schema_field count_fields[] = {{HS_METRIC_MEMBERS(node)}, {NULL}};
 	json_t *list = json_array();
-	for (size_t i = 0; run->node_counts && i < run->scenario->n_nodes; i++) {
+	for (size_t i = 0; run->totals && i < run->scenario->n_nodes; i++) {
+		const struct hs_metric_view view = {.node = run->totals[i]};
 		json_t *json = json_pack("{s:s}", "node", run->scenario->nodes[i].name);
-#define PUT_COUNT(X, key) outcome_put_integer(json, #key, (json_int_t)run->node_counts[i].key);
-		HS_NODE_COUNTS(PUT_COUNT, )
+		hs_schema_print_into(json, count_fields, &view);
 		json_array_append_new(list, json);
 	}
 	return list;

@@ -31,22 +31,8 @@ static json_t *gaps_json(struct hs_label_truth *truth, enum hs_label_gap which)
 	return json;
 }
 
-#define COUNT(member) HS_SCHEMA_ROW(struct hs_label_counts, UINT, member, NULL)
-static const struct hs_schema_field count_fields[] = {
-		COUNT(intervals),
-		COUNT(packets),
-		COUNT(labelled_packets),
-		COUNT(labels),
-		COUNT(telemetry_bytes),
-		COUNT(traffic_bytes),
-		COUNT(exported),
-		COUNT(received),
-		COUNT(shifts_told),
-		COUNT(shifts_lost),
-		COUNT(late_labels),
-		COUNT(ports),
-		{NULL},
-};
+#define COUNT(member) HS_SCHEMA_ROW(struct hs_label_counts, UINT, member, NULL),
+static const struct hs_schema_field count_fields[] = {HS_LABEL_COUNTS(COUNT){NULL}};
 
 void outcome_label_put(const struct hs_run *run, json_t *result)
 {

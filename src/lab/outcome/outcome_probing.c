@@ -2,29 +2,8 @@
 // The numbers of a monitoring host's sessions.
 #include "outcome_parts.h"
 
-#define COUNT(member) HS_SCHEMA_ROW(struct hs_probing_counts, UINT, member, NULL)
-static const struct hs_schema_field count_fields[] = {
-		COUNT(paths),
-		COUNT(sessions),
-		COUNT(sessions_failed),
-		COUNT(probes_sent),
-		COUNT(probes_lost),
-		COUNT(recovery_probes),
-		COUNT(check_probes),
-		COUNT(recovery_packets),
-		COUNT(probes_lost_on_links),
-		COUNT(switches),
-		COUNT(switches_covered),
-		COUNT(unavailable_links),
-		COUNT(congested_links),
-		COUNT(false_unavailable),
-		COUNT(missed_unavailable),
-		COUNT(values),
-		COUNT(wrong_values),
-		COUNT(max_probe_bytes),
-		COUNT(switches_overloaded),
-		{NULL},
-};
+#define COUNT(member) HS_SCHEMA_ROW(struct hs_probing_counts, UINT, member, NULL),
+static const struct hs_schema_field count_fields[] = {HS_PROBING_COUNTS(COUNT){NULL}};
 
 void outcome_probing_put(const struct hs_run *run, json_t *result)
 {

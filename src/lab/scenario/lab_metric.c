@@ -21,9 +21,12 @@ const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS] = {HS_LAB_NUMBERS(OF_KIND)};
 #define OF_FLOW(key) {#key, HS_OVER_SUM, "flows", #key},
 #define OF_FLAG(NAME, word, bit) {"flag." #word, HS_OVER_SUM, "flows", "flags." #word},
 #define OF_QUEUES(key, over) {"queues." #key, HS_OVER_##over, "queues", #key},
-#define OF_LABEL(path) {"label." path, HS_OVER_SUM, "run", "label." path},
-#define OF_PROBING(path) {"probing." path, HS_OVER_SUM, "run", "probing." path},
-#define OF_NODES(X, key) {"nodes." #key, HS_OVER_SUM, "nodes", #key},
+#define OF_RUN(path) {path, HS_OVER_SUM, "run", path},
+#define OF_LABEL(key) OF_RUN("label." #key)
+#define OF_PROBING(key) OF_RUN("probing." #key)
+#define OF_NODE_COUNTER(key) {"nodes." #key, HS_OVER_SUM, "nodes", #key},
+#define OF_NODE_GAUGE(key)
+#define HS_TOTAL(key, unit, kind, text) OF_NODE_##kind(key)
 
 const struct hs_lab_metric hs_lab_metrics[] = {
 	HS_LAB_NUMBERS(OF_NUMBER)
@@ -43,54 +46,25 @@ const struct hs_lab_metric hs_lab_metrics[] = {
 	{"round_trip.truth_ns", HS_OVER_MEAN, "round_trip", "truth_ns"},
 	{"round_trip.pairs", HS_OVER_SUM, "round_trip", "pairs"},
 	{"round_trip.clocks_differ", HS_OVER_SUM, "round_trip", "clocks_differ"},
-	HS_NODE_COUNTS(OF_NODES, )
+#include "node_total.def"
 	HS_QUEUE_COUNTS(OF_QUEUES)
 	OF_QUEUES(utilisation_error_max, MAX)
-	OF_LABEL("coverage_ratio.mean")
-	OF_LABEL("coverage_ratio.min")
-	OF_LABEL("intervals")
-	OF_LABEL("packets")
-	OF_LABEL("labelled_packets")
-	OF_LABEL("labels")
-	OF_LABEL("telemetry_bytes")
-	OF_LABEL("traffic_bytes")
-	OF_LABEL("exported")
-	OF_LABEL("received")
-	OF_LABEL("shifts_told")
-	OF_LABEL("shifts_lost")
-	OF_LABEL("late_labels")
-	OF_LABEL("ports")
-	OF_LABEL("relabel_interval_ns.mean")
-	OF_LABEL("relabel_interval_ns.p99")
-	OF_LABEL("relabel_interval_ns.max")
-	OF_LABEL("update_interval_ns.mean")
-	OF_LABEL("update_interval_ns.p99")
-	OF_LABEL("update_interval_ns.max")
-	OF_PROBING("paths")
-	OF_PROBING("sessions")
-	OF_PROBING("sessions_failed")
-	OF_PROBING("probes_sent")
-	OF_PROBING("probes_lost")
-	OF_PROBING("recovery_probes")
-	OF_PROBING("check_probes")
-	OF_PROBING("recovery_packets")
-	OF_PROBING("probes_lost_on_links")
-	OF_PROBING("switches")
-	OF_PROBING("switches_covered")
-	OF_PROBING("unavailable_links")
-	OF_PROBING("congested_links")
-	OF_PROBING("false_unavailable")
-	OF_PROBING("missed_unavailable")
-	OF_PROBING("values")
-	OF_PROBING("wrong_values")
-	OF_PROBING("max_probe_bytes")
-	OF_PROBING("switches_overloaded")
-	OF_PROBING("busiest_pps")
-	OF_PROBING("elapsed_ns.mean")
-	OF_PROBING("elapsed_ns.max")
-	OF_PROBING("path_hops.min")
-	OF_PROBING("path_hops.mean")
-	OF_PROBING("path_hops.max")
+	HS_LABEL_COUNTS(OF_LABEL)
+	OF_RUN("label.coverage_ratio.mean")
+	OF_RUN("label.coverage_ratio.min")
+	OF_RUN("label.relabel_interval_ns.mean")
+	OF_RUN("label.relabel_interval_ns.p99")
+	OF_RUN("label.relabel_interval_ns.max")
+	OF_RUN("label.update_interval_ns.mean")
+	OF_RUN("label.update_interval_ns.p99")
+	OF_RUN("label.update_interval_ns.max")
+	HS_PROBING_COUNTS(OF_PROBING)
+	OF_RUN("probing.busiest_pps")
+	OF_RUN("probing.elapsed_ns.mean")
+	OF_RUN("probing.elapsed_ns.max")
+	OF_RUN("probing.path_hops.min")
+	OF_RUN("probing.path_hops.mean")
+	OF_RUN("probing.path_hops.max")
 	{"altered_packets", HS_OVER_SUM, "traffic", "altered"},
 	{"delivered_ratio", HS_OVER_RATIO, "traffic"},
 	{"goodput_bps", HS_OVER_SUM, "traffic", "goodput_bps"},

@@ -40,28 +40,6 @@ struct hs_lab_kind {
 };
 extern const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS];
 
-// Counters of nodes that scenarios may name in expectations, under the same names.
-#define HS_NODE_COUNTS(COUNT, X)                                                                   \
-	COUNT(X, requests_in_band_sent)                                                            \
-	COUNT(X, requests_in_band_received)                                                        \
-	COUNT(X, requests_in_band_installed)                                                       \
-	COUNT(X, requests_in_band_refreshed)                                                       \
-	COUNT(X, requests_in_band_refused)                                                         \
-	COUNT(X, requests_in_band_bad)                                                             \
-	COUNT(X, requests_in_band_replayed)                                                        \
-	COUNT(X, requests_in_band_expired)                                                         \
-	COUNT(X, reports_piggyback_queued)                                                         \
-	COUNT(X, reports_piggyback_sent)                                                           \
-	COUNT(X, reports_piggyback_lost)                                                           \
-	COUNT(X, reports_piggyback_received)                                                       \
-	COUNT(X, reports_piggyback_bad)                                                            \
-	COUNT(X, signals_lost)
-
-#define HS_NODE_COUNT_MEMBER(X, key) uint64_t key;
-struct hs_node_counts {
-	HS_NODE_COUNTS(HS_NODE_COUNT_MEMBER, )
-};
-
 // Counts of a queue that stands in a node, which scenarios may name, and how those of several are
 // combined. wrong_drops: of packets that found a place and did not depart, or the reverse.
 // wrong_departures: at another time than the model's. stamped: packets whose telemetry has a depth
@@ -90,6 +68,56 @@ struct hs_node_counts {
 	X(marked_windows)                                                                          \
 	X(negative_windows)                                                                        \
 	X(unattributed_lost_packets)
+
+// Counts of INT-label. intervals: that ended, with active ports. packets: that hosts sent;
+// labelled_packets: of them with one label or more. telemetry_bytes and traffic_bytes: on links, of
+// labels and of the rest. exported, received: datagrams that nodes sent, and that the controller
+// took. shifts_told: changes of S that the controller sent; shifts_lost: of them. late_labels: gaps
+// above T + Ts. ports: that had a packet.
+#define HS_LABEL_COUNTS(X)                                                                         \
+	X(intervals)                                                                               \
+	X(packets)                                                                                 \
+	X(labelled_packets)                                                                        \
+	X(labels)                                                                                  \
+	X(telemetry_bytes)                                                                         \
+	X(traffic_bytes)                                                                           \
+	X(exported)                                                                                \
+	X(received)                                                                                \
+	X(shifts_told)                                                                             \
+	X(shifts_lost)                                                                             \
+	X(late_labels)                                                                             \
+	X(ports)
+
+// Counts of a monitoring host. probes_lost: that did not come back from the end in time.
+// recovery_probes and check_probes: of those sent, over the rest of a path again, and over one
+// suspect link. recovery_packets: copies with DSCP 0x21 that came. probes_lost_on_links: of packets
+// with DSCP 0x17. switches_covered: in the session that covered the fewest. unavailable_links,
+// congested_links: that the host named, of all sessions. false_unavailable: links and nodes that
+// were named and were up. missed_unavailable: links of paths that were dead throughout and were not
+// named. values: hops whose values were compared; wrong_values: of them that differ.
+// max_probe_bytes: of an IP packet at the host.
+#define HS_PROBING_COUNTS(X)                                                                       \
+	X(paths)                                                                                   \
+	X(sessions)                                                                                \
+	X(sessions_failed)                                                                         \
+	X(probes_sent)                                                                             \
+	X(probes_lost)                                                                             \
+	X(recovery_probes)                                                                         \
+	X(check_probes)                                                                            \
+	X(recovery_packets)                                                                        \
+	X(probes_lost_on_links)                                                                    \
+	X(switches)                                                                                \
+	X(switches_covered)                                                                        \
+	X(unavailable_links)                                                                       \
+	X(congested_links)                                                                         \
+	X(false_unavailable)                                                                       \
+	X(missed_unavailable)                                                                      \
+	X(values)                                                                                  \
+	X(wrong_values)                                                                            \
+	X(max_probe_bytes)                                                                         \
+	X(switches_overloaded)
+
+#define HS_LAB_COUNT_MEMBER(key) uint64_t key;
 
 // How the numbers of the elements of a list are combined. The elements of the first three are hops
 // and flows from end to end, which an expectation may name.

@@ -13,6 +13,8 @@
 // Thread rule: owner. Times are true time and do not go back.
 #pragma once
 
+#include "lab_metric.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,17 +31,9 @@ struct hs_label_truth_config {
 };
 
 struct hs_label_counts {
-	uint64_t packets;	   // that hosts sent
-	uint64_t labelled_packets; // with one label or more
-	uint64_t labels;
-	uint64_t telemetry_bytes, traffic_bytes; // on links, without and with hosts' bytes
-	uint64_t exported, received;	   // datagrams: sent by nodes; taken by the controller
-	uint64_t shifts_told, shifts_lost; // changes of S: sent by the controller; of them lost
-	uint64_t late_labels;		   // gaps above T + Ts
+	HS_LABEL_COUNTS(HS_LAB_COUNT_MEMBER)
 	uint64_t labels_per_packet[HS_LABEL_TRUTH_ITEMS]; // [n]: packets with n labels
-	uint64_t intervals;				  // that ended, with active ports
-	double coverage_sum, coverage_min;		  // of their coverage ratios
-	uint32_t ports;					  // that had a packet
+	double coverage_sum, coverage_min;		  // of the intervals' coverage ratios
 };
 
 // Returns 0 or -ENOMEM. destroy accepts NULL.

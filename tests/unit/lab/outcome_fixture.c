@@ -60,7 +60,7 @@ void fixture_init(struct fixture *f)
 	describe(f);
 	f->run = (struct hs_run){.scenario = &f->scenario,
 			.streams = f->streams,
-			.node_counts = f->node_counts,
+			.totals = f->totals,
 			.links = f->counters,
 			.start_ns = T0,
 			.end_ns = T0 + 4 * SECOND,

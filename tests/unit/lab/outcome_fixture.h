@@ -28,7 +28,7 @@ struct fixture {
 	struct hs_scenario_expect expects[1];
 	struct hs_link_counters counters[2][2];
 	struct hs_stream *streams[1];
-	struct hs_node_counts node_counts[8];
+	struct hs_node_totals totals[8];
 	struct hs_run run;
 	json_t *result;
 	int64_t sink_ahead_ns; // of dst's clock

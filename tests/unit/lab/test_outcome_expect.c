@@ -216,9 +216,9 @@ static void counts_of_nodes_are_added_up_unless_one_is_named(void **state)
 	struct fixture *f = *state;
 	struct hs_scenario_expect expect =
 			EXPECT(7, NAN, NAN, .metric = "nodes.requests_in_band_installed");
-	f->node_counts[0].requests_in_band_installed = 3;
-	f->node_counts[2].requests_in_band_installed = 4;
-	f->node_counts[1].requests_in_band_sent = 50;
+	f->totals[0].requests_in_band_installed = 3;
+	f->totals[2].requests_in_band_installed = 4;
+	f->totals[1].requests_in_band_sent = 50;
 	assert_true(is_met(f, expect));
 	expect.node = 2;
 	assert_false(is_met(f, expect));
