@@ -72,8 +72,7 @@ const struct hs_schema_field hs_influx_rows[] = {ROWS, {NULL}};
 
 const struct hs_schema_field hs_influx_collector_rows[] = {
 		ROWS,
-		{"lines", HS_SCHEMA_WORD, DATABASE(lines), .words = lines_words,
-				.expected = "hopsight or intcollector"},
+		{"lines", HS_SCHEMA_WORD, DATABASE(lines), .words = lines_words},
 		{"flow_tags", HS_SCHEMA_BOOL, DATABASE(flow_tags)},
 		{NULL},
 };

@@ -121,7 +121,7 @@ static int read_name(const struct reader *reader, const struct hs_schema_field *
 		json_t *value, const char *path, void *at)
 {
 	const struct hs_schema_names *names = field->names;
-	const char *expected = field->expected ? field->expected : names->expected;
+	const char *expected = hs_schema_bounds(field, NULL);
 
 	if (!json_is_string(value))
 		return hs_schema_wrong_type(value, path, expected, reader->err);
@@ -409,14 +409,16 @@ static int refuse_missing(
 		const struct reader *reader, const struct hs_schema_field *field, const char *path)
 {
 	const char *expected = field->allowed ? field->allowed : field->expected;
+	const char *missing = reader->style ? reader->style->missing : NULL;
 	char bounds[80];
 
-	if (!reader->style || !reader->style->missing)
+	if (!expected)
+		expected = hs_schema_bounds(field, bounds);
+	if (!missing)
 		return hs_error_set(reader->err, "missing_field", path, expected,
 				"there is no \"%s\"", field->key);
-	return hs_error_set(reader->err, "missing_field", path,
-			expected ? expected : hs_schema_bounds(field, bounds), "%s%s", field->key,
-			reader->style->missing);
+	return hs_error_set(
+			reader->err, "missing_field", path, expected, "%s%s", field->key, missing);
 }
 
 static int read_object(const struct reader *reader, const struct hs_schema_field *fields,

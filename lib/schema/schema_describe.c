@@ -107,7 +107,7 @@ static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 		return describe_words(field->words);
 	case HS_SCHEMA_NAME:
 		return json_pack("{s:s, s:s}", "type", "string", "description",
-				field->expected ? field->expected : field->names->expected);
+				hs_schema_bounds(field, NULL));
 	case HS_SCHEMA_OBJECT:
 		return describe_object(field->fields, printed);
 	case HS_SCHEMA_LIST:

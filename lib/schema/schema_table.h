@@ -75,7 +75,8 @@ struct hs_schema_field {
 	uint64_t min, max;
 	double least, most;
 	const struct hs_schema_word *words;
-	const char *expected; // for words: all words in one text
+	// What is expected, in errors. NULL: what the kind, the bounds, the words or the names say.
+	const char *expected;
 	// Fields of requests: what is allowed, as errors and documents say it. Errors then begin
 	// with the key.
 	const char *allowed, *fallback, *help;

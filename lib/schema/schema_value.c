@@ -92,6 +92,20 @@ static void show(const struct hs_schema_value *value, char text[80])
 	}
 }
 
+// "a", "a or b", "a, b or c".
+static const char *list_words(const struct hs_schema_word *word, char text[80])
+{
+	size_t used = 0;
+
+	for (bool first = true; word && word->text && used < 80; word++, first = false)
+		used += (size_t)snprintf(text + used, 80 - used, "%s%s",
+				first	       ? ""
+				: word[1].text ? ", "
+					       : " or ",
+				word->text);
+	return text;
+}
+
 const char *hs_schema_bounds(const struct hs_schema_field *field, char text[80])
 {
 	switch (field->kind) {
@@ -113,6 +127,10 @@ const char *hs_schema_bounds(const struct hs_schema_field *field, char text[80])
 		return text;
 	case HS_SCHEMA_BOOL:
 		return "true or false";
+	case HS_SCHEMA_WORD:
+		return field->expected ? field->expected : list_words(field->words, text);
+	case HS_SCHEMA_NAME:
+		return field->expected ? field->expected : field->names->expected;
 	default:
 		return field->expected			 ? field->expected
 		       : field->kind == HS_SCHEMA_OBJECT ? "an object"

@@ -95,8 +95,7 @@ static const struct hs_schema_list port_list = {
 static const struct hs_schema_list format_list = {
 		.item = {.kind = HS_SCHEMA_WORD,
 				.size = sizeof(uint8_t),
-				.words = hs_config_report_words,
-				.expected = "0.5, 1.0 or 2.0"},
+				.words = hs_config_report_words},
 		HS_SCHEMA_ITEMS(struct hs_collector_config, formats),
 		HS_SCHEMA_COUNT(struct hs_collector_config, n_formats),
 		.noun = "formats",
@@ -160,7 +159,7 @@ static const struct hs_schema_field accept_fields[] = {
 		{"formats", HS_SCHEMA_LIST, CONFIG(formats), .min = 1, .max = HS_COLLECTOR_FORMATS,
 				.expected = "a list of formats of reports", .list = &format_list},
 		{"lenient", HS_SCHEMA_WORD, CONFIG(collect.intercollector), .words = lenient_words,
-				.expected = "intcollector", .given = is_lenient},
+				.given = is_lenient},
 		{"profiles", HS_SCHEMA_MAP, CONFIG(profiles), .max = HS_COLLECTOR_FORMATS,
 				.expected = "an object with a profile for each format",
 				.list = &profile_list, .given = has_profiles},

@@ -31,13 +31,10 @@ static bool has_node(const void *from)
 const struct hs_schema_field hs_collector_unit_fields[] = {
 		{"node_id", HS_SCHEMA_UINT, UNITS(node_id), .min = 0, .max = UINT32_MAX - 1,
 				.given = has_node},
-		{"latency", HS_SCHEMA_WORD, UNITS(latency), .words = hs_collector_latency_words,
-				.expected = "ns, us, ms or ticks"},
+		{"latency", HS_SCHEMA_WORD, UNITS(latency), .words = hs_collector_latency_words},
 		{"occupancy", HS_SCHEMA_WORD, UNITS(occupancy),
-				.words = hs_collector_occupancy_words,
-				.expected = "packets, bytes, cells or percent"},
+				.words = hs_collector_occupancy_words},
 		{"utilisation", HS_SCHEMA_WORD, UNITS(utilisation),
-				.words = hs_collector_utilisation_words,
-				.expected = "1/10000, percent or bps"},
+				.words = hs_collector_utilisation_words},
 		{NULL},
 };

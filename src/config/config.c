@@ -135,8 +135,7 @@ static const struct hs_schema_field node_fields[] = {
 };
 
 static const struct hs_schema_field scheduling_fields[] = {
-		{"class", HS_SCHEMA_WORD, CONFIG(worker_scheduling.class), .words = class_words,
-				.expected = "normal, rr or fifo"},
+		{"class", HS_SCHEMA_WORD, CONFIG(worker_scheduling.class), .words = class_words},
 		{"priority", HS_SCHEMA_UINT, CONFIG(worker_scheduling.priority), .min = 1,
 				.max = 99, .optional = true},
 		{"nice", HS_SCHEMA_INT, CONFIG(worker_scheduling.nice), .min = (uint64_t)-20,
@@ -156,8 +155,7 @@ static const struct hs_schema_field memory_fields[] = {
 };
 
 static const struct hs_schema_field forwarding_fields[] = {
-		{"mode", HS_SCHEMA_WORD, CONFIG(node.forwarding), .words = forwarding_words,
-				.expected = "patch, bridge or route"},
+		{"mode", HS_SCHEMA_WORD, CONFIG(node.forwarding), .words = forwarding_words},
 		{"pairs", HS_SCHEMA_LIST, CONFIG(pairs), .max = HS_MAX_PORTS / 2,
 				.expected = "a list of pairs of port names", .list = &pair_list,
 				.given = is_patch},
@@ -187,12 +185,10 @@ static const struct hs_schema_field in_band_fields[] = {
 };
 
 static const struct hs_schema_field telemetry_fields[] = {
-		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words,
-				.expected = "utc or tai"},
+		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words},
 		{"clock_step_ms", HS_SCHEMA_UINT, CONFIG(clock_step_ms), .min = 10,
 				.max = HS_CLOCK_STEP_MAX_NS / 1000000},
-		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = hs_config_layout_words,
-				.expected = HS_CONFIG_LAYOUTS},
+		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = hs_config_layout_words},
 		{"max_hops", HS_SCHEMA_UINT, CONFIG(node.max_hops), .min = 1, .max = 255},
 		{"mss_clamp", HS_SCHEMA_BOOL, CONFIG(node.mss_clamp)},
 		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(in_band.interval_s), .min = 1,
@@ -202,7 +198,7 @@ static const struct hs_schema_field telemetry_fields[] = {
 				.shape = HS_IN_BAND_REPEATS_SHAPE},
 		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
 		{"host_side_policy", HS_SCHEMA_WORD, CONFIG(node.host_side_policy),
-				.words = policy_words, .expected = "strip or drop"},
+				.words = policy_words},
 		{"fields", HS_SCHEMA_OBJECT, CONFIG(node.partial), .fields = hs_partial_fields},
 		{"windows_ms", HS_SCHEMA_CUSTOM, CONFIG(window_ns), .read = hs_qos_lengths_read,
 				.print = hs_qos_lengths_print, .shape = HS_QOS_LENGTHS_SHAPE},

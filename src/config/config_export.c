@@ -130,8 +130,7 @@ static bool has_queue(const void *from)
 
 #define EXPORT(member) HS_SCHEMA_MEMBER(struct hs_export_item, member)
 static const struct hs_schema_field export_fields[] = {
-		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = format_words,
-				.expected = "0.5, 1.0, 2.0 or label"},
+		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = format_words},
 		{"to", HS_SCHEMA_PARSED, EXPORT(of.to), .required = true, .text = &to_text,
 				.expected = "like 192.0.2.9:32766 or [2001:db8::9]:32766"},
 		{"port", HS_SCHEMA_TEXT, EXPORT(port), .min = 1, .max = HS_PORT_NAME_MAX - 1,
@@ -145,8 +144,7 @@ static const struct hs_schema_field export_fields[] = {
 		{"bytes", HS_SCHEMA_UINT, EXPORT(of.bytes), .min = HS_EXPORT_MIN_BYTES,
 				.max = HS_EXPORT_MAX_BYTES, .given = is_report},
 		{"flows", HS_SCHEMA_BOOL, EXPORT(of.flows), .given = is_report},
-		{"on", HS_SCHEMA_WORD, EXPORT(of.on), .words = on_words,
-				.expected = "packet or change", .given = has_flows},
+		{"on", HS_SCHEMA_WORD, EXPORT(of.on), .words = on_words, .given = has_flows},
 		{"latency_change_ns", HS_SCHEMA_UINT, EXPORT(of.latency_change_ns),
 				.max = UINT32_MAX, .given = is_on_change},
 		{"drops", HS_SCHEMA_BOOL, EXPORT(of.drops), .given = is_report},

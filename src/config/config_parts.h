@@ -16,7 +16,6 @@ int hs_config_port_index(const struct hs_config *config, const char *name);
 extern const struct hs_schema_field hs_config_control_fields[];
 // "aligned", "paper": enum hs_flexint_layout.
 extern const struct hs_schema_word hs_config_layout_words[];
-#define HS_CONFIG_LAYOUTS "aligned or paper"
 // "profiles" of struct hs_config.
 extern const struct hs_schema_list hs_config_profile_list;
 // Gives each port the profile that it names. 0, or -EINVAL with *err.

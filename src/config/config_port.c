@@ -124,8 +124,7 @@ static const struct hs_schema_field port_fields[] = {
 				.print = hs_config_print_driver, .shape = HS_CONFIG_DRIVER_SHAPE},
 		// There is no default: if a port were taken for inside by mistake, the node would
 		// trust what hosts send.
-		{"side", HS_SCHEMA_WORD, PORT(side), .required = true, .words = side_words,
-				.expected = "host or network"},
+		{"side", HS_SCHEMA_WORD, PORT(side), .required = true, .words = side_words},
 		{"profile", HS_SCHEMA_TEXT, PORT(profile), .min = 1, .max = HS_PORT_NAME_MAX - 1},
 		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
 		{"rx_queues", HS_SCHEMA_UINT, PORT(rx_queues), .min = 1, .max = HS_MAX_WORKERS},

@@ -162,20 +162,19 @@ static bool has_seen_ns(const void *from)
 }
 
 #define PROFILE(member) HS_SCHEMA_MEMBER(struct hs_profile_config, member)
-#define WORD(member, text)                                                                         \
-	PROFILE(member), .words = member##_words, .expected = (text), .given = has_##member
+#define WORD(member)	PROFILE(member), .words = member##_words, .given = has_##member
 #define NUMBER(member, least, greatest)                                                            \
 	PROFILE(member), .min = (least), .max = (greatest), .given = has_##member
 const struct hs_schema_field hs_config_profile_fields[] = {
-		{"method", HS_SCHEMA_WORD, PROFILE(method), .required = true, .words = method_words,
-				.expected = "flexint, int, label or probe"},
+		{"method", HS_SCHEMA_WORD, PROFILE(method), .required = true,
+				.words = method_words},
 		{"layout", HS_SCHEMA_WORD, PROFILE(layout), .words = hs_config_layout_words,
-				.expected = HS_CONFIG_LAYOUTS, .given = has_layout},
-		{"version", HS_SCHEMA_WORD, WORD(version, "2016-06, 0.5, 1.0 or 2.1")},
-		{"mode", HS_SCHEMA_WORD, WORD(mode, "md, mx or xd")},
-		{"carrier", HS_SCHEMA_WORD, WORD(carrier, "tcp_udp, gre, vxlan-gpe or geneve")},
-		{"mark", HS_SCHEMA_WORD, WORD(mark, "dscp, udp_port or probe_marker")},
-		{"malformed", HS_SCHEMA_WORD, WORD(malformed, "drop or pass")},
+				.given = has_layout},
+		{"version", HS_SCHEMA_WORD, WORD(version)},
+		{"mode", HS_SCHEMA_WORD, WORD(mode)},
+		{"carrier", HS_SCHEMA_WORD, WORD(carrier)},
+		{"mark", HS_SCHEMA_WORD, WORD(mark)},
+		{"malformed", HS_SCHEMA_WORD, WORD(malformed)},
 		{"dscp", HS_SCHEMA_UINT, NUMBER(dscp, 1, 63)},
 		{"dscp_mask", HS_SCHEMA_UINT, NUMBER(dscp_mask, 1, 63)},
 		{"udp_port", HS_SCHEMA_UINT, NUMBER(udp_port, 1, 65535)},
@@ -191,10 +190,10 @@ const struct hs_schema_field hs_config_profile_fields[] = {
 		{"ip_protocol", HS_SCHEMA_UINT, NUMBER(ip_protocol, 0, 255)},
 		{"interval_ns", HS_SCHEMA_UINT, NUMBER(interval_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
 		{"rest_ns", HS_SCHEMA_UINT, NUMBER(rest_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
-		{"function", HS_SCHEMA_WORD, WORD(function, "f1, f2 or f3")},
+		{"function", HS_SCHEMA_WORD, WORD(function)},
 		{"feedback_dscp", HS_SCHEMA_UINT, NUMBER(feedback_dscp, 1, 63)},
 		{"recovery_dscp", HS_SCHEMA_UINT, NUMBER(recovery_dscp, 1, 63)},
-		{"recovery", HS_SCHEMA_WORD, WORD(recovery, "off or sqr")},
+		{"recovery", HS_SCHEMA_WORD, WORD(recovery)},
 		{"timeout_ns", HS_SCHEMA_UINT, NUMBER(timeout_ns, 1, HS_CONFIG_PROBE_MOST_NS)},
 		{"seen_ns", HS_SCHEMA_UINT, NUMBER(seen_ns, 0, HS_CONFIG_PROBE_MOST_NS)},
 		{"held", HS_SCHEMA_UINT, NUMBER(held, 1, HS_PROBE_HELD_MAX)},

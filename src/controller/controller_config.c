@@ -243,8 +243,7 @@ static const struct hs_schema_word metrics_words[] = {
 static const struct hs_schema_field controller_fields[] = {
 		{"name", HS_SCHEMA_TEXT, CONFIG(name), .min = 1,
 				.max = HS_CONTROLLER_NAME_BYTES - 1},
-		{"metrics", HS_SCHEMA_WORD, CONFIG(metrics), .words = metrics_words,
-				.expected = "auto, always or never"},
+		{"metrics", HS_SCHEMA_WORD, CONFIG(metrics), .words = metrics_words},
 		{"max_rules", HS_SCHEMA_UINT, CONFIG(max_rules), .min = 1, .max = 4194304},
 		{"monitored_rules", HS_SCHEMA_UINT, CONFIG(monitored_rules), .min = 0,
 				.max = 4194304},

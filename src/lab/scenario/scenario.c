@@ -36,7 +36,7 @@ static const struct hs_schema_word forwarding_words[] = {
 	"'id': {}}, 'additionalProperties': false}}"
 #define TITLE_ROWS                                                                                 \
 	{"name", HS_SCHEMA_TEXT, HEAD(name), .required = true, .min = 1,                           \
-			.max = HS_SCENARIO_NAME - 1, .expected = "a string of 1 to 63 bytes"},     \
+			.max = HS_SCENARIO_NAME - 1},                                              \
 			{"source", HS_SCHEMA_TEXT, HEAD(source), .max = 159},                      \
 	{                                                                                          \
 		"description", HS_SCHEMA_TEXT, HEAD(description), .max = 399                       \
@@ -63,7 +63,7 @@ static const struct hs_schema_field telemetry_fields[] = {
 		{NULL},
 };
 
-#define RATIO(member)  HEAD(label.member), .most = 1, .expected = "a number from 0 to 1"
+#define RATIO(member)  HEAD(label.member), .most = 1
 #define PERIOD(member) HEAD(label.member), .least = 0.000001, .most = HS_DRAFT_MAX_S
 static const struct hs_schema_field pro_fields[] = {
 		{"patience_s", HS_SCHEMA_SECONDS, PERIOD(pro.patience_ns), .required = true,
@@ -91,8 +91,7 @@ static const struct hs_schema_field fields[] = {
 				.expected = "seconds from 0.001 to 1000000"},
 		{"window", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct hs_draft, window), .min = 1,
 				.max = HS_DURATION_BYTES - 1},
-		{"forwarding", HS_SCHEMA_WORD, HEAD(forwarding), .words = forwarding_words,
-				.expected = "patch, bridge or shortest_path"},
+		{"forwarding", HS_SCHEMA_WORD, HEAD(forwarding), .words = forwarding_words},
 		{"closing_packet", HS_SCHEMA_BOOL, HEAD(closing_packet)},
 		{"opening_packet", HS_SCHEMA_BOOL, HEAD(opening_packet)},
 		{"keep_windows", HS_SCHEMA_BOOL, HEAD(keep_windows)},

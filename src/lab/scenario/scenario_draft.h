@@ -10,7 +10,6 @@
 #include "schema.h"
 
 #define HS_DRAFT_MAX_S 1000000.0
-#define HS_DRAFT_TEXT  "a string of 1 to 31 bytes"
 #define HS_DRAFT_NEVER INT64_MIN // a time that the file leaves out
 
 // A network that a few numbers generate.

@@ -31,10 +31,8 @@ static const struct hs_schema_text addr_text = {.parse = parse_addr,
 
 #define HOST(member) HS_SCHEMA_MEMBER(struct hs_scenario_host, member)
 static const struct hs_schema_field host_fields[] = {
-		{"name", HS_SCHEMA_TEXT, HOST(name), .required = true, .min = 1, .max = 31,
-				.expected = HS_DRAFT_TEXT},
-		{"at", HS_SCHEMA_NAME, HOST(at), .names = &hs_draft_node_names, .required = true,
-				.expected = "the name of a node"},
+		{"name", HS_SCHEMA_TEXT, HOST(name), .required = true, .min = 1, .max = 31},
+		{"at", HS_SCHEMA_NAME, HOST(at), .names = &hs_draft_node_names, .required = true},
 		{"addr", HS_SCHEMA_PARSED, HOST(addr), .text = &addr_text, .required = true,
 				.expected = "a unicast IP address, not link-local"},
 		{NULL},

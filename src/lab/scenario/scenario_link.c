@@ -17,9 +17,7 @@ static const struct hs_schema_word distribution_words[] = {
 
 static const struct hs_schema_word queue_words[] = {{"link", false}, {"node", true}, {NULL, 0}};
 
-#define BURSTS(member)                                                                             \
-	HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .most = 1,                                \
-							 .expected = "a number from 0 to 1"
+#define BURSTS(member) HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .most = 1
 static const struct hs_schema_field bursts_fields[] = {
 		{"p", HS_SCHEMA_REAL, BURSTS(p), .required = true},
 		{"r", HS_SCHEMA_REAL, BURSTS(r), .required = true},
@@ -53,8 +51,7 @@ static int read_up(json_t *value, const char *path, void *down, struct hs_error 
 	{"overhead_bytes", HS_SCHEMA_UINT, DIRECTION(overhead_bytes), .max = 65535}, \
 	{"delay_ns", HS_SCHEMA_UINT, DIRECTION(delay_ns), .max = HOUR_NS}, \
 	{"jitter_ns", HS_SCHEMA_UINT, DIRECTION(jitter_ns), .max = HOUR_NS}, \
-	{"jitter_distribution", HS_SCHEMA_WORD, DIRECTION(distribution), .words = distribution_words, \
-		.expected = "uniform or normal"}, \
+	{"jitter_distribution", HS_SCHEMA_WORD, DIRECTION(distribution), .words = distribution_words}, \
 	{"in_order", HS_SCHEMA_BOOL, DIRECTION(in_order)}, \
 	{"loss_ratio", HS_SCHEMA_REAL, DIRECTION(loss_ratio), .most = 1}, \
 	{"telemetry_loss_ratio", HS_SCHEMA_REAL, DIRECTION(telemetry_loss_ratio), .most = 1}, \
@@ -84,15 +81,13 @@ _Static_assert(offsetof(struct hs_scenario_link, directions) == 0,
 	DIRECTION_ROWS, \
 	{"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields}, \
 	{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &hs_draft_profile_names}, \
-	{"queue_at", HS_SCHEMA_WORD, LINK(queue_at_node), .words = queue_words, \
-		.expected = "link or node"}
+	{"queue_at", HS_SCHEMA_WORD, LINK(queue_at_node), .words = queue_words}
 // clang-format on
 const struct hs_schema_field hs_draft_parameter_fields[] = {BOTH_ROWS, {NULL}};
 static const struct hs_schema_field link_fields[] = {
 		{"from", HS_SCHEMA_NAME, LINK(from), .names = &hs_draft_node_names,
-				.required = true, .expected = "the name of a node"},
-		{"to", HS_SCHEMA_NAME, LINK(to), .names = &hs_draft_node_names, .required = true,
-				.expected = "the name of a node"},
+				.required = true},
+		{"to", HS_SCHEMA_NAME, LINK(to), .names = &hs_draft_node_names, .required = true},
 		{"name", HS_SCHEMA_TEXT, LINK(name), .min = 1, .max = HS_SCENARIO_NAME - 1},
 		BOTH_ROWS,
 		{NULL},

@@ -32,8 +32,7 @@ static const struct hs_schema_field sync_fields[] = {
 		{"error_ns", HS_SCHEMA_UINT, SYNC(error_ns), .max = MAX_ERROR_NS},
 		{"frequency_error_ppb", HS_SCHEMA_UINT, SYNC(frequency_error_ppb),
 				.max = MAX_DRIFT_PPB},
-		{"correction", HS_SCHEMA_WORD, SYNC(slew), .words = correction_words,
-				.expected = "step or slew"},
+		{"correction", HS_SCHEMA_WORD, SYNC(slew), .words = correction_words},
 		{"step_threshold_ns", HS_SCHEMA_UINT, SYNC(step_threshold_ns), .max = MAX_ERROR_NS},
 		{NULL},
 };
@@ -61,12 +60,9 @@ static const struct hs_schema_word rate_words[] = {{"port", false}, {"node", tru
 const struct hs_schema_field hs_draft_service_fields[] = {SERVICE_ROWS, {NULL}};
 
 static const struct hs_schema_field node_fields[] = {
-		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .max = UINT16_MAX,
-				.expected = "an integer from 0 to 65535"},
-		{"name", HS_SCHEMA_TEXT, NODE(name), .required = true, .min = 1, .max = 31,
-				.expected = HS_DRAFT_TEXT},
-		{"layout", HS_SCHEMA_WORD, NODE(layout), .words = layout_words,
-				.expected = "aligned or paper"},
+		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .max = UINT16_MAX},
+		{"name", HS_SCHEMA_TEXT, NODE(name), .required = true, .min = 1, .max = 31},
+		{"layout", HS_SCHEMA_WORD, NODE(layout), .words = layout_words},
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields},
 		{"fields", HS_SCHEMA_OBJECT, NODE(partial), .fields = hs_partial_fields},
 		SERVICE_ROWS,

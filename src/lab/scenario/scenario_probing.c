@@ -12,8 +12,7 @@ static const struct hs_schema_word planner_words[] = {
 #define PROBING(member) HS_SCHEMA_MEMBER(struct hs_draft, scenario.probing.member)
 #define TIME(member)	PROBING(member), .least = 0.000001, .most = HS_DRAFT_MAX_S
 const struct hs_schema_field hs_draft_probing_fields[] = {
-		{"planner", HS_SCHEMA_WORD, PROBING(planner), .words = planner_words,
-				.expected = "gpint or euler"},
+		{"planner", HS_SCHEMA_WORD, PROBING(planner), .words = planner_words},
 		{"k", HS_SCHEMA_UINT, PROBING(paths), .min = 1, .max = 1200},
 		{"mtu", HS_SCHEMA_UINT, PROBING(mtu), .min = 64, .max = HS_PORT_MTU_MAX},
 		{"recovery", HS_SCHEMA_BOOL, PROBING(recovery)},

@@ -42,18 +42,15 @@ static const struct levels levels[] = {
 #define K_EVEN		 "an even number from 2 to 20"
 #define OF_WORLD	 .kinds = 1u << WATTS_STROGATZ, .help = "only with kind watts_strogatz"
 const struct hs_schema_field hs_draft_topology_fields[] = {
-		{"kind", HS_SCHEMA_WORD, TOPOLOGY(kind), .words = kind_words, .required = true,
-				.expected = "fat_tree, hula or watts_strogatz"},
+		{"kind", HS_SCHEMA_WORD, TOPOLOGY(kind), .words = kind_words, .required = true},
 		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .min = 2, .max = 20, .expected = K_EVEN,
 				.kinds = 1u << FAT_TREE | 1u << WATTS_STROGATZ,
 				.help = "only with kind fat_tree or watts_strogatz"},
 		{"n", HS_SCHEMA_UINT, TOPOLOGY(n), .min = 3, .max = WORLD_NODES, OF_WORLD},
-		{"beta", HS_SCHEMA_REAL, TOPOLOGY(beta), .most = 1,
-				.expected = "a number from 0 to 1", OF_WORLD},
+		{"beta", HS_SCHEMA_REAL, TOPOLOGY(beta), .most = 1, OF_WORLD},
 		{"seed", HS_SCHEMA_UINT, TOPOLOGY(seed), .max = INT64_MAX, OF_WORLD},
 		{"hosts", HS_SCHEMA_UINT, TOPOLOGY(hosts), .max = WORLD_NODES, OF_WORLD},
-		{"addresses", HS_SCHEMA_WORD, TOPOLOGY(ipv4), .words = ip_words,
-				.expected = "ipv6 or ipv4"},
+		{"addresses", HS_SCHEMA_WORD, TOPOLOGY(ipv4), .words = ip_words},
 		{"link", HS_SCHEMA_OBJECT, TOPOLOGY(link), .fields = hs_draft_parameter_fields},
 		{"node", HS_SCHEMA_OBJECT, TOPOLOGY(node), .fields = hs_draft_service_fields},
 		{NULL},

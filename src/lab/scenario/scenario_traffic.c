@@ -64,8 +64,7 @@ static const struct hs_schema_names end_names = {
 #define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
 static const struct hs_schema_word pattern_words[] = {{"permutation", 0}, {NULL, 0}};
 static const struct hs_schema_field pattern_fields[] = {
-		{"kind", HS_SCHEMA_WORD, ENTRY(pattern), .words = pattern_words, .required = true,
-				.expected = "permutation"},
+		{"kind", HS_SCHEMA_WORD, ENTRY(pattern), .words = pattern_words, .required = true},
 		{"flows", HS_SCHEMA_UINT, ENTRY(flows), .required = true, .min = 1,
 				.max = MAX_TRAFFIC, .expected = "how many entries it makes"},
 		{NULL},
@@ -76,17 +75,13 @@ static const struct hs_schema_field pattern_fields[] = {
 #define ONLY(kind, types) .kinds = (kind), .help = "only with type " types
 #define OF(kind)	  (1u << HS_TRAFFIC_##kind)
 static const struct hs_schema_field traffic_fields[] = {
-		{"name", HS_SCHEMA_TEXT, TRAFFIC(name), .required = true, .min = 1, .max = 31,
-				.expected = HS_DRAFT_TEXT},
-		{"type", HS_SCHEMA_WORD, TRAFFIC(kind), .words = type_words,
-				.expected = "constant, bursty, poisson, ping, window or pcap"},
+		{"name", HS_SCHEMA_TEXT, TRAFFIC(name), .required = true, .min = 1, .max = 31},
+		{"type", HS_SCHEMA_WORD, TRAFFIC(kind), .words = type_words},
 		{"from", HS_SCHEMA_NAME, TRAFFIC(from), .names = &end_names},
 		{"to", HS_SCHEMA_NAME, TRAFFIC(to), .names = &end_names},
 		{"pattern", HS_SCHEMA_OBJECT, .fields = pattern_fields},
-		{"protocol", HS_SCHEMA_WORD, TRAFFIC(protocol), .words = protocol_words,
-				.expected = "udp, tcp or icmp"},
+		{"protocol", HS_SCHEMA_WORD, TRAFFIC(protocol), .words = protocol_words},
 		{"tunnel", HS_SCHEMA_WORD, TRAFFIC(tunnel), .words = tunnel_words,
-				.expected = "vxlan, vxlan-gpe, geneve or gre",
 				ONLY(OF(CONSTANT) | OF(BURSTY) | OF(POISSON),
 						"constant, bursty or poisson")},
 		{"src_port", HS_SCHEMA_UINT, TRAFFIC(src_port), .max = 65535},

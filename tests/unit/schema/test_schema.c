@@ -30,7 +30,7 @@ static const struct hs_schema_field fields[] = {
 		{"narrow", HS_SCHEMA_INT, THING(narrow), .min = (uint64_t)INT64_C(-8), .max = 8},
 		{"ratio", HS_SCHEMA_REAL, THING(ratio), .least = -0.5, .most = 1},
 		{"time_s", HS_SCHEMA_SECONDS, THING(time_ns), .least = 0, .most = 1000},
-		{"word", HS_SCHEMA_WORD, THING(word), .words = words, .expected = "long"},
+		{"word", HS_SCHEMA_WORD, THING(word), .words = words},
 		{"part", HS_SCHEMA_JSON, THING(part)},
 		{NULL},
 };
@@ -111,6 +111,26 @@ static void words_may_stand_for_what_takes_64_bits(void **state)
 	struct hs_error err = {0};
 	assert_int_equal(read_as(fields, "{\"word\": \"long\"}", &thing, &err), 0);
 	assert_true(thing.word == UINT64_C(60000000000));
+}
+
+static void an_error_lists_the_words_that_are_expected(void **state)
+{
+	static const struct hs_schema_word all[] = {{"a", 1}, {"b", 2}, {"c", 3}, {NULL, 0}};
+	static const char *const expected[] = {"c", "b or c", "a, b or c"};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		const struct hs_schema_field table[] = {
+				{"word", HS_SCHEMA_WORD, THING(word), .words = &all[2 - i],
+						.required = true},
+				{NULL}};
+		struct thing thing;
+		struct hs_error wrong = {0}, missing = {0};
+		assert_true(read_as(table, "{\"word\": \"d\"}", &thing, &wrong) < 0);
+		assert_string_equal(wrong.expected, expected[i]);
+		assert_true(read_as(table, "{}", &thing, &missing) < 0);
+		assert_string_equal(missing.expected, expected[i]);
+	}
 }
 
 static void a_required_key_that_is_absent_is_refused(void **state)
@@ -380,7 +400,8 @@ static void each_error_in_a_list_has_its_path(void **state)
 	} cases[] = {
 			{"{\"stops\": 1}", "wrong_type", "stops", "a list"},
 			{"{\"stops\": [1, 2, 3, 4]}", "out_of_range", "stops", "at most 3 stops"},
-			{"{\"stops\": [{}]}", "missing_field", "stops[0].name", ""},
+			{"{\"stops\": [{}]}", "missing_field", "stops[0].name",
+					"a string of 1 to 7 bytes"},
 			{"{\"stops\": [{\"name\": \"a\"}, 7]}", "wrong_type", "stops[1]",
 					"an object"},
 			{"{\"stops\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}", "bad_value",
@@ -537,6 +558,7 @@ int main(void)
 			cmocka_unit_test(numbers_may_have_a_fraction_or_none),
 			cmocka_unit_test(seconds_are_kept_to_the_nearest_nanosecond),
 			cmocka_unit_test(words_may_stand_for_what_takes_64_bits),
+			cmocka_unit_test(an_error_lists_the_words_that_are_expected),
 			cmocka_unit_test(a_required_key_that_is_absent_is_refused),
 			cmocka_unit_test(what_is_printed_is_what_was_read),
 			cmocka_unit_test(lists_stand_in_the_struct_or_on_the_heap),
