@@ -38,10 +38,6 @@ struct hs_udp_front {
 
 void hs_udp_front_init(struct hs_udp_front *front, const struct hs_udp_front_settings *settings);
 
-// The sum of words of 16 bits, modulo 65535. Sums of parts add up, but an odd part must be the
-// last.
-uint32_t hs_udp_front_sum(const uint8_t *at, size_t bytes);
-
 // Writes front->len bytes to the start of the frame, without UDP's checksum.
 void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port);

@@ -7,6 +7,7 @@
 #include "int.h"
 #include "ip.h"
 #include "ip_address.h"
+#include "ip_header.h"
 #include "packet.h"
 #include "udp_front.h"
 
@@ -125,77 +126,40 @@ void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_r
 
 // ---- frames ----
 
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
 // Behind the addresses, as many bytes as the IP version has.
 static void put_udp(uint8_t *frame, uint32_t flow, size_t address_bytes, size_t at, uint16_t bytes)
 {
 	uint8_t *udp = frame + at;
-	uint32_t sum = IPPROTO_UDP + bytes;
 
 	hs_be16_store(udp, hs_bench_flow_port(flow));
 	hs_be16_store(udp + 2, UDP_PORT);
 	hs_be16_store(udp + 4, bytes);
 	memset(udp + UDP_BYTES, 'x', bytes - UDP_BYTES);
-	for (size_t i = 0; i < 2 * address_bytes; i += 2)
-		sum += hs_be16_load(udp - 2 * address_bytes + i);
-	hs_be16_store(udp + 6, fold(sum));
+	hs_be16_store(udp + 6, (uint16_t)~hs_ip_checksum(IPPROTO_UDP + bytes +
+							 hs_ip_sum(udp - 2 * address_bytes,
+									 2 * address_bytes)));
 	hs_checksum_complete(frame, at + bytes, at, 6);
-}
-
-static void put_ipv6(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
-{
-	uint8_t *ip = frame + HS_ETHER_BYTES;
-	const size_t at = HS_ETHER_BYTES + HS_IPV6_BYTES;
-	uint16_t udp_bytes = (uint16_t)(traffic->frame_bytes - at);
-
-	hs_be16_store(frame + HS_ETHER_TYPE, HS_ETHERTYPE_IPV6);
-	hs_be32_store(ip, 0x60000000);
-	hs_be16_store(ip + HS_IPV6_PAYLOAD, udp_bytes);
-	ip[HS_IPV6_NEXT] = IPPROTO_UDP;
-	ip[HS_IPV6_NEXT + 1] = HOP_LIMIT;
-	address(false, ip + 8, hs_bench_flow_word(flow));
-	destination(traffic, flow, ip + 24);
-	put_udp(frame, flow, 16, at, udp_bytes);
-}
-
-static void put_ipv4(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
-{
-	uint8_t *ip = frame + HS_ETHER_BYTES, mapped[16];
-	const size_t at = HS_ETHER_BYTES + HS_IPV4_BYTES;
-	uint32_t sum = 0;
-
-	hs_be16_store(frame + HS_ETHER_TYPE, HS_ETHERTYPE_IPV4);
-	memset(ip, 0, HS_IPV4_BYTES);
-	ip[0] = 0x45;
-	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)(traffic->frame_bytes - HS_ETHER_BYTES));
-	ip[HS_IPV4_TTL] = HOP_LIMIT;
-	ip[HS_IPV4_PROTOCOL] = IPPROTO_UDP;
-	address(true, mapped, hs_bench_flow_word(flow));
-	memcpy(ip + HS_IPV4_SRC, mapped + 12, 4);
-	destination(traffic, flow, mapped);
-	memcpy(ip + HS_IPV4_SRC + 4, mapped + 12, 4);
-	for (size_t i = 0; i < HS_IPV4_BYTES; i += 2)
-		sum += hs_be16_load(ip + i);
-	hs_be16_store(ip + HS_IPV4_CHECKSUM, (uint16_t)~fold(sum));
-	put_udp(frame, flow, 4, at, (uint16_t)(traffic->frame_bytes - at));
 }
 
 static void put_plain(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
 {
+	uint32_t l4 = HS_ETHER_BYTES + (traffic->ipv4 ? HS_IPV4_BYTES : HS_IPV6_BYTES);
+	uint16_t udp_bytes = (uint16_t)(traffic->frame_bytes - l4);
+	uint8_t src[16], dst[16];
+	const struct hs_ip_header header = {.ipv4 = traffic->ipv4,
+			.protocol = IPPROTO_UDP,
+			.hop_limit = HOP_LIMIT,
+			.bytes = udp_bytes,
+			.src = src + (traffic->ipv4 ? 12 : 0),
+			.dst = dst + (traffic->ipv4 ? 12 : 0)};
+
 	hs_bench_station_mac(false, flow, frame);
 	if (traffic->routes)
 		memcpy(frame, hs_bench_router_mac, 6);
 	hs_bench_station_mac(true, flow, frame + 6);
-	if (traffic->ipv4)
-		put_ipv4(traffic, flow, frame);
-	else
-		put_ipv6(traffic, flow, frame);
+	address(traffic->ipv4, src, hs_bench_flow_word(flow));
+	destination(traffic, flow, dst);
+	put_udp(frame, flow, traffic->ipv4 ? 4 : 16, hs_ip_header_write(&header, frame), udp_bytes);
 }
 
 // Inserts what our source and each hop would insert. Returns the new start of the frame.

@@ -3,6 +3,7 @@
 
 #include "int_report_patch.h"
 #include "int_report_writer.h"
+#include "ip_header.h"
 #include "stage.h"
 
 #include <string.h>
@@ -62,7 +63,7 @@ static void set_copied(
 							      report, head, bytes));
 	hs_udp_front_begin(&target->front, prepared->bytes, prepared->payload, exporter->src_port);
 	if (target->front.checksum)
-		prepared->sum = hs_udp_front_sum(report, head);
+		prepared->sum = hs_ip_sum(report, head);
 }
 
 static void prepare(const struct hs_worker *worker, struct hs_export_target *target)
@@ -125,7 +126,7 @@ static void write(const struct hs_exporter *exporter, const struct hs_export_tar
 	if (unlikely(target->front.checksum))
 		hs_udp_front_end(&target->front, frame, prepared->payload, exporter->src_port,
 				prepared->sum + (sequence >> 16) + (uint16_t)sequence +
-						hs_udp_front_sum(copy, prepared->copied));
+						hs_ip_sum(copy, prepared->copied));
 }
 
 static inline void put(struct hs_worker *worker, struct hs_exporter *exporter,

@@ -2,7 +2,7 @@
 #include "probe.h"
 
 #include "bytes.h"
-#include "udp_front.h"
+#include "ip_header.h"
 
 enum {
 	MAC_BYTES = 6,
@@ -27,15 +27,14 @@ static size_t header_bytes(const uint8_t *ip)
 
 static uint16_t udp_sum(const uint8_t *ip, const uint8_t *udp, size_t bytes)
 {
-	return folded(hs_udp_front_sum(ip + HS_IPV4_SRC, 8) + HS_IP_UDP + (uint32_t)bytes +
-			hs_udp_front_sum(udp, bytes));
+	return folded(hs_ip_sum(ip + HS_IPV4_SRC, 8) + HS_IP_UDP + (uint32_t)bytes +
+			hs_ip_sum(udp, bytes));
 }
 
 static void set_ip_sum(uint8_t *ip)
 {
 	hs_be16_store(ip + HS_IPV4_CHECKSUM, 0);
-	hs_be16_store(ip + HS_IPV4_CHECKSUM,
-			(uint16_t)~folded(hs_udp_front_sum(ip, header_bytes(ip))));
+	hs_be16_store(ip + HS_IPV4_CHECKSUM, (uint16_t)~folded(hs_ip_sum(ip, header_bytes(ip))));
 }
 
 static void set_udp_sum(const uint8_t *ip, uint8_t *udp, size_t bytes)
@@ -61,7 +60,7 @@ static void set_lengths(uint8_t *ip, uint8_t *udp, size_t udp_bytes, bool checks
 
 static bool sums_are_right(const uint8_t *ip, const uint8_t *udp, size_t bytes)
 {
-	if (folded(hs_udp_front_sum(ip, header_bytes(ip))) != UINT16_MAX)
+	if (folded(hs_ip_sum(ip, header_bytes(ip))) != UINT16_MAX)
 		return false;
 	return !hs_be16_load(udp + UDP_CHECKSUM) || udp_sum(ip, udp, bytes) == UINT16_MAX;
 }

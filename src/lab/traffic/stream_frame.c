@@ -2,9 +2,9 @@
 #include "stream_frame.h"
 
 #include "ip.h"
+#include "ip_header.h"
 #include "packet.h"
 
-#include <rte_ether.h>
 #include <rte_icmp.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
@@ -79,53 +79,23 @@ static void write_l4(struct hs_stream_template *template, const struct hs_scenar
 	}
 }
 
-// The checksum of ICMP for IPv4 covers no address.
-static void write_ipv4(struct hs_stream_template *template, const uint8_t src_addr[16],
-		const uint8_t dst_addr[16])
-{
-	struct rte_ipv4_hdr *ip = (void *)(template->bytes + HS_ETHER_BYTES);
-	bool icmp = template->protocol == HS_IP_ICMPV6;
-
-	*ip = (struct rte_ipv4_hdr){
-			.version_ihl = RTE_IPV4_VHL_DEF,
-			.total_length = rte_cpu_to_be_16(
-					(uint16_t)(template->len - HS_ETHER_BYTES)),
-			.fragment_offset = RTE_BE16(RTE_IPV4_HDR_DF_FLAG),
-			.time_to_live = HOP_LIMIT,
-			.next_proto_id = icmp ? HS_IP_ICMP : template->protocol,
-	};
-	memcpy(&ip->src_addr, src_addr + 12, 4);
-	memcpy(&ip->dst_addr, dst_addr + 12, 4);
-	ip->hdr_checksum = rte_ipv4_cksum(ip);
-	template->sum = icmp ? 0 : rte_ipv4_phdr_cksum(ip, 0);
-}
-
-static void write_ipv6(struct hs_stream_template *template, const uint8_t src_addr[16],
-		const uint8_t dst_addr[16])
-{
-	struct rte_ipv6_hdr *ip = (void *)(template->bytes + HS_ETHER_BYTES);
-
-	*ip = (struct rte_ipv6_hdr){
-			.vtc_flow = RTE_BE32(6U << 28),
-			.payload_len = rte_cpu_to_be_16((uint16_t)(template->len - template->l4)),
-			.proto = template->protocol,
-			.hop_limits = HOP_LIMIT,
-	};
-	memcpy(ip->src_addr, src_addr, 16);
-	memcpy(ip->dst_addr, dst_addr, 16);
-	template->sum = rte_ipv6_phdr_cksum(ip, 0);
-}
-
 static void write_l2_l3(struct hs_stream_template *template, const struct hs_stream_macs *macs,
 		const uint8_t src_addr[16], const uint8_t dst_addr[16], bool reply)
 {
-	struct rte_ether_hdr *ether = (void *)template->bytes;
+	bool ipv4 = is_ipv4(template), icmp = template->protocol == HS_IP_ICMPV6;
+	const struct hs_ip_header header = {.ipv4 = ipv4,
+			.protocol = ipv4 && icmp ? HS_IP_ICMP : template->protocol,
+			.hop_limit = HOP_LIMIT,
+			.bytes = (uint16_t)(template->len - template->l4),
+			.src = src_addr + (ipv4 ? 12 : 0),
+			.dst = dst_addr + (ipv4 ? 12 : 0)};
+	const void *ip = template->bytes + HS_ETHER_BYTES;
 
-	memcpy(&ether->dst_addr, macs->next[reply], 6);
-	memcpy(&ether->src_addr, macs->own[reply], 6);
-	ether->ether_type =
-			rte_cpu_to_be_16(is_ipv4(template) ? HS_ETHERTYPE_IPV4 : HS_ETHERTYPE_IPV6);
-	(is_ipv4(template) ? write_ipv4 : write_ipv6)(template, src_addr, dst_addr);
+	memcpy(template->bytes, macs->next[reply], 6);
+	memcpy(template->bytes + 6, macs->own[reply], 6);
+	hs_ip_header_write(&header, template->bytes);
+	// The checksum of ICMP for IPv4 covers no address.
+	template->sum = !ipv4 ? rte_ipv6_phdr_cksum(ip, 0) : icmp ? 0 : rte_ipv4_phdr_cksum(ip, 0);
 }
 
 void hs_stream_template_init(struct hs_stream_template *template,
