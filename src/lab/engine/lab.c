@@ -183,21 +183,20 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 	const struct hs_scenario *s = lab->scenario;
 	int rc = lab_make_pool(lab, err);
 
+	memset(lab->by_id, 0xff, sizeof(lab->by_id));
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		lab->by_id[s->nodes[i].id] = i;
 	for (uint32_t t = 0; rc == 0 && t < s->n_traffic; t++)
 		rc = hs_event_add_timer(&lab->queue, lab_stream_due, t);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
 		rc = hs_event_add_timer(&lab->queue, lab_control_due, i);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
 		rc = hs_event_add_timer(&lab->queue, lab_departure, i);
-	if (rc == 0)
-		rc = hs_truth_create((uint32_t)s->n_flows, s->window_ns, &lab->run.truth);
-	if (rc == 0)
-		rc = hs_measured_create(s, &lab->run.measured);
-	if (rc == 0)
-		rc = lab_make_label(lab);
-	if (rc == 0)
-		rc = lab_make_probing(lab, err);
-	return rc == 0 ? lab_make_net(lab, err) : rc;
+	return rc ?: hs_truth_create((uint32_t)s->n_flows, s->window_ns, &lab->run.truth)
+		?: hs_measured_create(s, &lab->run.measured)
+		?: lab_make_label(lab)
+		?: lab_make_probing(lab, err)
+		?: lab_make_net(lab, err);
 }
 
 int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **out, struct hs_error *err)

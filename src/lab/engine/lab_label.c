@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGE_NS	INT64_C(3600000000000)
-#define NO_NODE UINT32_MAX
+#define AGE_NS INT64_C(3600000000000)
 
 // A packet that its node handed to a host when it was polled; members of struct hs_packet_truth.
 struct straight {
@@ -30,8 +29,7 @@ struct straight {
 struct lab_label {
 	struct hs_label_truth *truth;
 	struct hs_label_database *database;
-	struct hs_rng rng;		// of losses
-	uint32_t by_id[UINT16_MAX + 1]; // indices of nodes
+	struct hs_rng rng; // of losses
 	struct straight straight;
 };
 
@@ -155,8 +153,8 @@ void lab_label_polled(struct hs_lab *lab)
 // The port that labelled; NULL: the item is of none.
 static const struct lab_port *port_of(const struct hs_lab *lab, const struct hs_label_item *item)
 {
-	uint32_t index = lab->label->by_id[item->node_id];
-	const struct lab_node *node = index == NO_NODE ? NULL : &lab->nodes[index];
+	uint32_t index = lab->by_id[item->node_id];
+	const struct lab_node *node = index == HS_NO_INDEX ? NULL : &lab->nodes[index];
 
 	return node && item->egress_port && item->egress_port <= node->n_ports
 			       ? &node->ports[item->egress_port - 1]
@@ -280,7 +278,7 @@ static bool tell(void *context, uint16_t node_id, uint8_t port, uint8_t shift)
 	counts->shifts_lost += lost;
 	if (!lost)
 		lab_push(lab, lab->now_ns + config_of(lab)->delay_ns, told,
-				pack(lab->label->by_id[node_id], port, shift));
+				pack(lab->by_id[node_id], port, shift));
 	return true;
 }
 
@@ -335,9 +333,6 @@ int lab_make_label(struct hs_lab *lab)
 		return -ENOMEM;
 	lab->run.label = label->truth;
 	hs_rng_init(&label->rng, lab_seed(s, "label", 0));
-	memset(label->by_id, 0xff, sizeof(label->by_id));
-	for (uint32_t i = 0; i < s->n_nodes; i++)
-		label->by_id[s->nodes[i].id] = i;
 	if (s->label.pro_step_ns)
 		lab_push(lab, lab->run.start_ns + s->label.pro_step_ns, pro_step, 0);
 	return lab->rc;

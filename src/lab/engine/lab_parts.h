@@ -83,6 +83,7 @@ struct hs_lab {
 	struct hs_packet_truth *polled; // of the packet that a node is processing
 
 	struct lab_node *nodes;
+	uint32_t by_id[UINT16_MAX + 1]; // indices of nodes, or HS_NO_INDEX
 	struct lab_port *ports;
 	struct lab_port **host_ports; // of each host
 	struct hs_link *(*links)[2];

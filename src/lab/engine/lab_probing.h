@@ -7,7 +7,6 @@
 #include "lab_parts.h"
 
 #include "probe_profile.h"
-#include "probing_truth.h"
 #include "scenario_graph.h"
 
 #define LAB_PROBE_IDS (HS_PROBE_MAX_ID + 1)

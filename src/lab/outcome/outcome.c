@@ -234,8 +234,6 @@ json_t *hs_outcome_json(const struct hs_run *run)
 		return NULL;
 	}
 	outcome_counters_put(run, result);
-	outcome_label_put(run, result);
-	outcome_probing_put(run, result);
 	outcome_maes_put(run, result);
 	outcome_expects_put(run, result);
 	return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small parts of the result, and the counters of links and hosts.
+// Small parts of the result, and the counters of links, hosts, INT-label and probes.
 #include "outcome_parts.h"
 
 #include <math.h>
@@ -132,6 +132,86 @@ static void put_traffic(const struct hs_run *run, uint32_t index, json_t *list)
 	json_array_append_new(list, json);
 }
 
+// ---- INT-label ----
+
+static json_t *coverage_json(const struct hs_label_counts *counts)
+{
+	json_t *json = json_object();
+	if (!counts->intervals)
+		return json;
+	outcome_put(json, "mean", counts->coverage_sum / (double)counts->intervals);
+	outcome_put(json, "min", counts->coverage_min);
+	return json;
+}
+
+// The percentile is by nearest rank.
+static json_t *gaps_json(struct hs_label_truth *truth, enum hs_label_gap which)
+{
+	size_t n;
+	const int64_t *gaps = hs_label_truth_gaps(truth, which, &n);
+	json_t *json = json_object();
+	double sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += (double)gaps[i];
+	if (!n)
+		return json;
+	outcome_put(json, "mean", sum / (double)n);
+	outcome_put_integer(json, "p99", gaps[(size_t)ceil(0.99 * (double)n) - 1]);
+	outcome_put_integer(json, "max", gaps[n - 1]);
+	return json;
+}
+
+#define LABEL(member) HS_SCHEMA_ROW(struct hs_label_counts, UINT, member, NULL),
+static const struct hs_schema_field label_fields[] = {HS_LABEL_COUNTS(LABEL){NULL}};
+
+static void put_label(const struct hs_run *run, json_t *result)
+{
+	if (!run->label)
+		return;
+	const struct hs_label_counts *counts = hs_label_truth_counts(run->label);
+	json_t *json = json_object(), *packets = json_array();
+	size_t last = HS_LABEL_TRUTH_ITEMS - 1;
+	json_object_set_new(json, "coverage_ratio", coverage_json(counts));
+	hs_schema_print_into(json, label_fields, counts);
+	json_object_set_new(json, "relabel_interval_ns", gaps_json(run->label, HS_LABEL_RELABEL));
+	json_object_set_new(json, "update_interval_ns", gaps_json(run->label, HS_LABEL_UPDATE));
+	while (last && !counts->labels_per_packet[last])
+		last--;
+	for (size_t i = 0; i <= last; i++)
+		json_array_append_new(
+				packets, json_integer((json_int_t)counts->labels_per_packet[i]));
+	json_object_set_new(json, "labels_per_packet", packets);
+	json_object_set_new(result, "label", json);
+}
+
+// ---- a monitoring host's sessions ----
+
+#define PROBING(member) HS_SCHEMA_ROW(struct hs_probing_counts, UINT, member, NULL),
+static const struct hs_schema_field probing_fields[] = {HS_PROBING_COUNTS(PROBING){NULL}};
+
+static void put_probing(const struct hs_run *run, json_t *result)
+{
+	const struct hs_probing_counts *counts = run->probing;
+	json_t *json = json_object(), *elapsed = json_object(), *hops = json_object();
+
+	if (counts) {
+		hs_schema_print_into(json, probing_fields, counts);
+		outcome_put(elapsed, "mean",
+				outcome_mean((double)counts->elapsed_sum_ns, counts->sessions));
+		outcome_put_integer(elapsed, "max", counts->elapsed_max_ns);
+		outcome_put_integer(hops, "min", counts->min_hops);
+		outcome_put(hops, "mean", counts->mean_hops);
+		outcome_put_integer(hops, "max", counts->max_hops);
+		outcome_put(json, "busiest_pps", counts->busiest_pps);
+		json_object_set(json, "elapsed_ns", elapsed);
+		json_object_set(json, "path_hops", hops);
+		json_object_set(result, "probing", json);
+	}
+	json_decref(elapsed);
+	json_decref(hops);
+	json_decref(json);
+}
+
 void outcome_counters_put(const struct hs_run *run, json_t *result)
 {
 	for (size_t i = 0; run->links && i < run->scenario->n_links; i++)
@@ -142,4 +222,6 @@ void outcome_counters_put(const struct hs_run *run, json_t *result)
 		put_queues(run, result);
 	for (uint32_t i = 0; i < run->scenario->n_traffic; i++)
 		put_traffic(run, i, json_object_get(result, "traffic"));
+	put_label(run, result);
+	put_probing(run, result);
 }

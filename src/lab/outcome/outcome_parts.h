@@ -128,12 +128,9 @@ double outcome_uniform_jitter(const double *widths, size_t n);
 
 // outcome_trip.c. Adds the list "round_trip". Returns 0 or -ENOMEM.
 int outcome_trips_put(const struct hs_run *run, json_t *result);
-// outcome_json.c. Adds the lists "links" and "traffic".
+// outcome_json.c. Adds the lists "links", "queues" and "traffic", and the objects "label" and
+// "probing", if the scenario has them.
 void outcome_counters_put(const struct hs_run *run, json_t *result);
-// outcome_label.c. Adds the object "label", if the scenario has one.
-void outcome_label_put(const struct hs_run *run, json_t *result);
-// outcome_probing.c. Adds the object "probing", if the scenario has one.
-void outcome_probing_put(const struct hs_run *run, json_t *result);
 // outcome_expect.c. Adds the means over the rows, "mae", and the list "expect".
 void outcome_maes_put(const struct hs_run *run, json_t *result);
 void outcome_expects_put(const struct hs_run *run, json_t *result);

@@ -95,7 +95,8 @@ extern const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS];
 // congested_links: that the host named, of all sessions. false_unavailable: links and nodes that
 // were named and were up. missed_unavailable: links of paths that were dead throughout and were not
 // named. values: hops whose values were compared; wrong_values: of them that differ.
-// max_probe_bytes: of an IP packet at the host.
+// max_probe_bytes: of an IP packet at the host. switches_overloaded: to which more packets came
+// than they serve (rate_of node).
 #define HS_PROBING_COUNTS(X)                                                                       \
 	X(paths)                                                                                   \
 	X(sessions)                                                                                \
