@@ -246,27 +246,31 @@ static void a_pause_with_sparse_samples_begins_no_epoch(void **state)
 
 // ---- jitter of reports that come late ----
 
-static int64_t delay_of(const struct sim_report *report, unsigned n_nodes)
-{
-	return report->counts[n_nodes + 1].ts_ns - report->counts[0].ts_ns;
-}
+struct sampled {
+	uint64_t number;
+	int64_t delay_ns;
+};
 
 static int by_number(const void *a, const void *b)
 {
-	const struct sim_report *x = a, *y = b;
+	const struct sampled *x = a, *y = b;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
 // Over the run, all pairs of neighbours that came within the bound of the windows.
 static double true_jitter(const struct sim_result *truth)
 {
-	struct sim_report *sorted = malloc(truth->n_reports * sizeof(*sorted));
-	memcpy(sorted, truth->reports, truth->n_reports * sizeof(*sorted));
-	qsort(sorted, truth->n_reports, sizeof(*sorted), by_number);
+	struct sampled *sorted = calloc(truth->n_reports, sizeof(*sorted));
 	double sum = 0;
+	for (size_t i = 0; i < truth->n_reports; i++) {
+		const struct sim_report *report = &truth->reports[i];
+		sorted[i].number = report->number;
+		sorted[i].delay_ns =
+				report->counts[truth->n_nodes + 1].ts_ns - report->counts[0].ts_ns;
+	}
+	qsort(sorted, truth->n_reports, sizeof(*sorted), by_number);
 	for (size_t i = 1; i < truth->n_reports; i++)
-		sum += (double)llabs(delay_of(&sorted[i], truth->n_nodes) -
-				     delay_of(&sorted[i - 1], truth->n_nodes));
+		sum += (double)llabs(sorted[i].delay_ns - sorted[i - 1].delay_ns);
 	free(sorted);
 	return sum / (double)(truth->n_reports - 1);
 }
