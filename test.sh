@@ -85,6 +85,7 @@ part_unit() {
 part_golden() {
 	build build
 	meson_suite build golden
+	meson_suite build script
 	counted "$PYTHON" tests/collect/run.py --seed 1300 --reports 12000
 }
 
