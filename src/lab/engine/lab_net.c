@@ -241,12 +241,13 @@ static bool make_arrays(struct hs_lab *lab)
 	lab->host_ports = calloc(s->n_hosts, sizeof(*lab->host_ports));
 	lab->links = calloc(s->n_links, sizeof(*lab->links));
 	lab->next_ports = calloc(s->n_nodes, s->n_nodes);
+	lab->route_ports = malloc(s->n_routes + 1);
 	lab->traffic = calloc(s->n_traffic, sizeof(*lab->traffic));
 	run->streams = calloc(s->n_traffic, sizeof(*run->streams));
 	run->links = calloc(s->n_links, sizeof(*run->links));
 	run->totals = calloc(s->n_nodes, sizeof(*run->totals));
 	return lab->nodes && lab->ports && lab->host_ports && lab->links && lab->next_ports &&
-	       lab->traffic && run->streams && run->links && run->totals;
+	       lab->route_ports && lab->traffic && run->streams && run->links && run->totals;
 }
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err)
@@ -271,8 +272,8 @@ void lab_free_net(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 	void *arrays[] = {lab->nodes, lab->ports, lab->host_ports, lab->links, lab->traffic,
-			lab->next_ports, lab->run.streams, lab->run.links, lab->run.totals,
-			lab->run.queues};
+			lab->next_ports, lab->route_ports, lab->run.streams, lab->run.links,
+			lab->run.totals, lab->run.queues};
 
 	for (uint32_t t = 0; lab->run.streams && t < s->n_traffic; t++)
 		hs_stream_destroy(lab->run.streams[t]);

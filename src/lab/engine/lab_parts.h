@@ -91,6 +91,9 @@ struct hs_lab {
 	// [destination * n_nodes + node]: the port there, or LAB_FAR. Only nodes with hosts are
 	// destinations. Not used if forwarding is patch.
 	uint8_t *next_ports;
+	// Of each of the scenario's routes: its port, or LAB_FAR where it leads along no shortest
+	// way now.
+	uint8_t *route_ports;
 
 	// Its timers are those of streams, then those of the nodes' control.
 	struct hs_event_queue queue;

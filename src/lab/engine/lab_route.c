@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Paths with the fewest hops from every node to every host, over the links that are up.
+// Paths with the fewest hops from every node to every host, over the links that are up. The
+// scenario's routes choose among them.
 #include "lab_parts.h"
 
 #include "fib.h"
@@ -15,6 +16,15 @@ static bool is_up(const struct hs_lab *lab, const struct hs_link *link)
 	return lab->scenario->forwarding == HS_LAB_BRIDGE || !hs_link_config(link)->down;
 }
 
+// Whether the port leads along a shortest way.
+static bool is_near(const struct lab_port *port, const uint32_t *hops)
+{
+	const struct lab_node *node = port->node;
+
+	return port->out && is_up(node->lab, port->out) &&
+	       hops[port->peer->node->index] == hops[node->index] - 1;
+}
+
 // Of several ports at the same distance, the one with the highest draw is used. If a link fails,
 // only the destinations that used it move.
 static uint8_t nearest_port(const struct lab_node *node, uint32_t destination, const uint32_t *hops)
@@ -23,9 +33,7 @@ static uint8_t nearest_port(const struct lab_node *node, uint32_t destination, c
 	uint8_t best = LAB_FAR;
 
 	for (uint8_t p = 0; p < node->n_ports; p++) {
-		const struct lab_port *port = &node->ports[p];
-		if (!port->out || !is_up(node->lab, port->out) ||
-				hops[port->peer->node->index] != hops[node->index] - 1)
+		if (!is_near(&node->ports[p], hops))
 			continue;
 		struct hs_rng rng;
 		hs_rng_init(&rng, node->lab->scenario->seed + ((uint64_t)node->index << 40) +
@@ -37,6 +45,25 @@ static uint8_t nearest_port(const struct lab_node *node, uint32_t destination, c
 		}
 	}
 	return best;
+}
+
+static uint8_t port_via(const struct lab_node *node, uint32_t via, const uint32_t *hops)
+{
+	for (uint8_t p = 0; p < node->n_ports; p++)
+		if (is_near(&node->ports[p], hops) && node->ports[p].peer->node->index == via)
+			return p;
+	return LAB_FAR;
+}
+
+// Finds the ports of the scenario's routes to hosts at this node.
+static void find_given(struct hs_lab *lab, uint32_t to, const uint32_t *hops)
+{
+	const struct hs_scenario *s = lab->scenario;
+
+	for (size_t r = 0; r < s->n_routes; r++)
+		if (s->hosts[s->routes[r].to].at == to)
+			lab->route_ports[r] = port_via(
+					&lab->nodes[s->routes[r].node], s->routes[r].via, hops);
 }
 
 int lab_find_routes(struct hs_lab *lab)
@@ -57,6 +84,7 @@ int lab_find_routes(struct hs_lab *lab)
 		for (uint32_t node = 0; node < s->n_nodes; node++)
 			if (node != to && hops[node] != HS_FAR)
 				first_ports[node] = nearest_port(&lab->nodes[node], to, hops);
+		find_given(lab, to, hops);
 	}
 	free(hops);
 	free(up);
@@ -70,6 +98,12 @@ uint8_t lab_port_to(const struct lab_node *node, uint32_t host)
 
 	if (at == node->index)
 		return (uint8_t)(lab->host_ports[host] - node->ports);
+	for (size_t r = 0; r < lab->scenario->n_routes; r++) {
+		const struct hs_scenario_route *route = &lab->scenario->routes[r];
+		if (route->node == node->index && route->to == host &&
+				lab->route_ports[r] != LAB_FAR)
+			return lab->route_ports[r];
+	}
 	return lab->next_ports[at * lab->scenario->n_nodes + node->index];
 }
 

@@ -109,6 +109,7 @@ static const struct hs_schema_field fields[] = {
 		{"nodes", LIST(node, 1200)},
 		{"links", LIST(link, 20000)}, // 1,200 nodes with 32 ports each
 		{"hosts", LIST(host, 40000)},
+		{"routes", LIST(route, 10000)},
 		{"traffic", LIST(traffic, 100000)},
 		{"requests", LIST(request, 100000), .shape = REQUESTS_SHAPE},
 		{"events", LIST(event, 100000)},
@@ -326,6 +327,7 @@ void hs_scenario_fini(struct hs_scenario *scenario)
 	free(scenario->nodes);
 	free(scenario->links);
 	free(scenario->hosts);
+	free(scenario->routes);
 	free(scenario->traffic);
 	free(scenario->requests);
 	free(scenario->flows);

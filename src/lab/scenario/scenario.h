@@ -84,6 +84,11 @@ struct hs_scenario_host {
 	bool implicit;
 };
 
+// Which of several shortest ways a node takes to a host.
+struct hs_scenario_route {
+	uint32_t node, to, via; // a node, a host, a neighbour of the node
+};
+
 // Of the header of packets that the host sends.
 static inline uint32_t hs_scenario_ip_bytes(const struct hs_scenario_host *host)
 {
@@ -250,10 +255,12 @@ struct hs_scenario {
 	uint32_t clock_step_ms; // of every node
 	int64_t reroute_ns;	// shortest_path: time from a change of a link to new routes
 
-	size_t n_nodes, n_links, n_hosts, n_traffic, n_requests, n_flows, n_events, n_expects;
+	size_t n_nodes, n_links, n_hosts, n_routes, n_traffic, n_requests, n_flows, n_events,
+			n_expects;
 	struct hs_scenario_node *nodes;
 	struct hs_scenario_link *links;
 	struct hs_scenario_host *hosts;
+	struct hs_scenario_route *routes;
 	struct hs_scenario_traffic *traffic;
 	struct hs_scenario_request *requests;
 	struct hs_scenario_flow *flows;

@@ -52,8 +52,8 @@ struct hs_draft {
 
 // The lists of the file. Each takes its items into the draft.
 extern const struct hs_schema_list hs_draft_node_list, hs_draft_link_list, hs_draft_host_list,
-		hs_draft_traffic_list, hs_draft_request_list, hs_draft_event_list,
-		hs_draft_expect_list;
+		hs_draft_route_list, hs_draft_traffic_list, hs_draft_request_list,
+		hs_draft_event_list, hs_draft_expect_list;
 extern const struct hs_schema_field hs_draft_probing_fields[], hs_draft_topology_fields[],
 		hs_draft_parameter_fields[], hs_draft_service_fields[];
 

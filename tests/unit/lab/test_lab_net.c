@@ -364,6 +364,33 @@ static void what_has_no_route_is_dropped_and_counted_over_restarts(void **state)
 	lab_run_ends(&r);
 }
 
+static void a_route_is_taken_while_it_is_a_shortest_way(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, "{'name':'ways','duration_s':2,'forwarding':'shortest_path','topology':{'"
+		    "kind':'hula','link':{'delay_ns':0}},'routes':["
+		    "{'node':'tor-1-1','to':'h-2-2-1','via':'leaf-1-1'},"
+		    "{'node':'leaf-1-1','to':'h-2-2-1','via':'spine-2'},"
+		    "{'node':'tor-1-1','to':'h-2-2-2','via':'leaf-1-2'},"
+		    "{'node':'leaf-1-2','to':'h-2-2-2','via':'spine-3'},"
+		    "{'node':'leaf-1-2','to':'h-2-2-1','via':'spine-4'}],'traffic':["
+		    "{'name':'x','from':'h-1-1-1','to':'h-2-2-1','rate_pps':1000},"
+		    "{'name':'y','from':'h-1-1-1','to':'h-2-2-2','rate_pps':500}],"
+		    "'events':[{'at_s':1,'link':'leaf-1-1-tor-1-1','set':{'up':false}}]}");
+	assert_ran(&r);
+	const struct hs_link_counters(*links)[2] = r.run->links;
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 2000);
+	assert_int_equal(traffic_of(&r, 1).delivered[0], 1000);
+	// Of pod 1: spine-1 and spine-2 at leaf-1-1, spine-3 and spine-4 at leaf-1-2.
+	assert_int_equal(links[0][1].sent_packets, 0);
+	assert_int_equal(links[1][1].sent_packets, 1000);
+	assert_int_equal(links[2][1].sent_packets, 1000);
+	assert_int_equal(links[3][1].sent_packets, 1000);
+	lab_run_ends(&r);
+}
+
 static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 {
 	struct lab_run r = {0};
@@ -689,6 +716,7 @@ int main(void)
 			cmocka_unit_test(what_has_no_route_is_dropped_and_counted_over_restarts),
 			cmocka_unit_test(
 					a_link_that_fails_sends_packets_the_other_way_round_until_it_heals),
+			cmocka_unit_test(a_route_is_taken_while_it_is_a_shortest_way),
 			cmocka_unit_test(a_fat_tree_delivers_between_all_its_hosts),
 			cmocka_unit_test(
 					a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew),
