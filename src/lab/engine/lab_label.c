@@ -21,6 +21,7 @@
 // A packet that its node handed to a host when it was polled; members of struct hs_packet_truth.
 struct straight {
 	const struct lab_port *port; // NULL: none
+	uint32_t traffic;
 	int64_t came_ns;
 	uint8_t labels;
 	bool host_label;
@@ -123,17 +124,20 @@ static void settle(const struct straight *of)
 
 	hs_label_truth_depart(lab->label->truth, lab_place_of(port), lab->now_ns, of->came_ns,
 			of->labels, of->labels + of->host_label, profile->rule.interval_ns);
+	hs_label_truth_deliver(lab->label->truth, of->traffic, of->labels + of->host_label);
 }
 
 void lab_label_deliver(const struct lab_port *port, const struct hs_packet_truth *packet_truth)
 {
 	struct hs_lab *lab = port->node->lab;
-	struct straight of = {port, packet_truth->came_ns, packet_truth->labels,
-			packet_truth->host_label};
+	struct straight of = {port, packet_truth->traffic, packet_truth->came_ns,
+			packet_truth->labels, packet_truth->host_label};
 
-	if (!lab->label || !hs_node_label(port->node->node, port->port->index))
+	if (!lab->label)
 		return;
-	if (packet_truth == lab->polled) // its datagram follows
+	if (!hs_node_label(port->node->node, port->port->index))
+		hs_label_truth_deliver(lab->label->truth, of.traffic, of.labels);
+	else if (packet_truth == lab->polled) // its datagram follows
 		lab->label->straight = of;
 	else
 		settle(&of);
@@ -313,6 +317,7 @@ int lab_make_label(struct hs_lab *lab)
 	const struct hs_scenario *s = lab->scenario;
 	const struct hs_label_truth_config truth = {
 			.n_ports = (uint32_t)(2 * s->n_links + s->n_hosts),
+			.n_traffic = (uint32_t)s->n_traffic,
 			.start_ns = lab->run.start_ns,
 			.interval_ns = s->label.interval_ns,
 			.stop_ns = lab->run.end_ns,

@@ -102,6 +102,18 @@ static void put_queues(const struct hs_run *run, json_t *result)
 
 // ---- traffic ----
 
+static json_t *labels_json(const uint64_t *packets)
+{
+	json_t *json = json_array();
+	size_t last = HS_LABEL_TRUTH_ITEMS - 1;
+
+	while (last && !packets[last])
+		last--;
+	for (size_t i = 0; i <= last; i++)
+		json_array_append_new(json, json_integer((json_int_t)packets[i]));
+	return json;
+}
+
 #define TRAFFIC(key, member) HS_SCHEMA_ROW_AS(struct hs_stream_counters, UINT, key, member, NULL)
 static const struct hs_schema_field traffic_fields[] = {
 		TRAFFIC("sent", sent[0]),
@@ -129,6 +141,9 @@ static void put_traffic(const struct hs_run *run, uint32_t index, json_t *list)
 		outcome_put(json, "delivered_ratio", (double)of.delivered[0] / (double)of.sent[0]);
 		outcome_put(json, "goodput_bps", (double)of.bytes_goodput * 8 / seconds);
 	}
+	if (run->label)
+		json_object_set_new(json, "labels_per_packet",
+				labels_json(*hs_label_truth_delivered(run->label, index)));
 	json_array_append_new(list, json);
 }
 
@@ -169,18 +184,12 @@ static void put_label(const struct hs_run *run, json_t *result)
 	if (!run->label)
 		return;
 	const struct hs_label_counts *counts = hs_label_truth_counts(run->label);
-	json_t *json = json_object(), *packets = json_array();
-	size_t last = HS_LABEL_TRUTH_ITEMS - 1;
+	json_t *json = json_object();
 	json_object_set_new(json, "coverage_ratio", coverage_json(counts));
 	hs_schema_print_into(json, label_fields, counts);
 	json_object_set_new(json, "relabel_interval_ns", gaps_json(run->label, HS_LABEL_RELABEL));
 	json_object_set_new(json, "update_interval_ns", gaps_json(run->label, HS_LABEL_UPDATE));
-	while (last && !counts->labels_per_packet[last])
-		last--;
-	for (size_t i = 0; i <= last; i++)
-		json_array_append_new(
-				packets, json_integer((json_int_t)counts->labels_per_packet[i]));
-	json_object_set_new(json, "labels_per_packet", packets);
+	json_object_set_new(json, "labels_per_packet", labels_json(counts->labels_per_packet));
 	json_object_set_new(result, "label", json);
 }
 

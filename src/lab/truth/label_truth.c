@@ -25,6 +25,7 @@ struct hs_label_truth {
 		size_t n;
 	} gaps[HS_LABEL_GAPS];
 	struct hs_label_counts counts;
+	hs_label_delivered *delivered; // of each entry of traffic
 	struct port ports[];
 };
 
@@ -34,6 +35,11 @@ int hs_label_truth_create(const struct hs_label_truth_config *config, struct hs_
 			calloc(1, sizeof(*truth) + config->n_ports * sizeof(truth->ports[0]));
 	if (!truth)
 		return -ENOMEM;
+	truth->delivered = calloc(config->n_traffic + 1, sizeof(*truth->delivered));
+	if (!truth->delivered) {
+		free(truth);
+		return -ENOMEM;
+	}
 	truth->config = *config;
 	truth->end_ns = config->start_ns + config->interval_ns;
 	truth->counts.coverage_min = 1;
@@ -50,6 +56,7 @@ void hs_label_truth_destroy(struct hs_label_truth *truth)
 		return;
 	for (unsigned i = 0; i < HS_LABEL_GAPS; i++)
 		free(truth->gaps[i].ns);
+	free(truth->delivered);
 	free(truth);
 }
 
@@ -104,14 +111,19 @@ void hs_label_truth_take(struct hs_label_truth *truth, uint32_t port, int64_t no
 
 // ---- labels ----
 
+#define LAST (HS_LABEL_TRUTH_ITEMS - 1)
+
+static uint32_t class_of(uint32_t labels)
+{
+	return labels < LAST ? labels : LAST;
+}
+
 static void count_label(struct hs_label_counts *counts, uint32_t before)
 {
-	uint32_t last = HS_LABEL_TRUTH_ITEMS - 1, was = before < last ? before : last;
-
 	counts->labels++;
 	counts->labelled_packets += before == 0;
-	counts->labels_per_packet[was]--;
-	counts->labels_per_packet[was < last ? was + 1 : last]++;
+	counts->labels_per_packet[class_of(before)]--;
+	counts->labels_per_packet[class_of(before + 1)]++;
 }
 
 static void note_label(struct hs_label_truth *truth, struct port *port, int64_t came_ns,
@@ -143,11 +155,22 @@ void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t index, int64_t
 		count_label(&truth->counts, before);
 }
 
+void hs_label_truth_deliver(struct hs_label_truth *truth, uint32_t traffic, uint32_t labels)
+{
+	truth->delivered[traffic][class_of(labels)]++;
+}
+
 // ---- reading ----
 
 struct hs_label_counts *hs_label_truth_counts(struct hs_label_truth *truth)
 {
 	return &truth->counts;
+}
+
+const hs_label_delivered *hs_label_truth_delivered(
+		const struct hs_label_truth *truth, uint32_t traffic)
+{
+	return &truth->delivered[traffic];
 }
 
 static int by_length(const void *a, const void *b)

@@ -24,7 +24,7 @@
 struct hs_label_truth;
 
 struct hs_label_truth_config {
-	uint32_t n_ports;
+	uint32_t n_ports, n_traffic;
 	int64_t start_ns;
 	int64_t interval_ns; // of the coverage
 	int64_t stop_ns;     // the last interval that counts ends at this time or before
@@ -45,12 +45,18 @@ void hs_label_truth_destroy(struct hs_label_truth *truth);
 // and had `before` when it came. interval_ns is the port's T.
 void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t port, int64_t now_ns,
 		int64_t came_ns, uint32_t before, uint32_t labels, int64_t interval_ns);
+// A host gets a packet of an entry of traffic, which has had so many labels.
+void hs_label_truth_deliver(struct hs_label_truth *truth, uint32_t traffic, uint32_t labels);
 // The controller takes an item of a port.
 void hs_label_truth_take(struct hs_label_truth *truth, uint32_t port, int64_t now_ns);
 // Closes the intervals that ended.
 void hs_label_truth_end(struct hs_label_truth *truth, int64_t now_ns);
 
 struct hs_label_counts *hs_label_truth_counts(struct hs_label_truth *truth);
+// [n]: packets of this entry with n labels that hosts got.
+typedef uint64_t hs_label_delivered[HS_LABEL_TRUTH_ITEMS];
+const hs_label_delivered *hs_label_truth_delivered(
+		const struct hs_label_truth *truth, uint32_t traffic);
 // What lies between the members of a pair of neighbours at a port.
 enum hs_label_gap {
 	HS_LABEL_RELABEL, // between labels, by the packets' arrival at the node

@@ -57,6 +57,11 @@ static void ports_label_by_the_interval_and_the_result_says_so(void **state)
 	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.p99"), 11 * MS);
 	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.max"), 11 * MS);
 	assert_int_equal(json_array_size(json_object_get(label, "labels_per_packet")), 4);
+	const json_t *row = json_array_get(json_object_get(result, "traffic"), 0),
+		     *delivered = json_object_get(row, "labels_per_packet");
+	assert_int_equal(json_array_size(delivered), 4);
+	assert_int_equal(json_integer_value(json_array_get(delivered, 0)), 909);
+	assert_int_equal(json_integer_value(json_array_get(delivered, 3)), 91);
 	json_decref(result);
 	lab_run_ends(&r);
 }
