@@ -60,7 +60,9 @@ void hs_egress_destroy(struct hs_egress *egress)
 	rte_free(egress);
 }
 
-#define WAITING_BYTES (sizeof(struct rte_mbuf *) + sizeof(int64_t) + sizeof(uint32_t))
+#define WAITING_BYTES                                                                              \
+	(sizeof(struct rte_mbuf *) + sizeof(int64_t) + sizeof(uint32_t) +                          \
+			sizeof(struct hs_egress_mark))
 
 struct hs_egress_worker *hs_egress_join(struct hs_egress *egress)
 {
@@ -72,7 +74,8 @@ struct hs_egress_worker *hs_egress_join(struct hs_egress *egress)
 		return NULL;
 	own->port = egress;
 	own->mask = egress->mask;
-	own->mbufs = (struct rte_mbuf **)(own + 1);
+	own->marks = (struct hs_egress_mark *)(own + 1);
+	own->mbufs = (struct rte_mbuf **)(own->marks + n);
 	own->departs_ns = (int64_t *)(own->mbufs + n);
 	own->sums = (uint32_t *)(own->departs_ns + n);
 	return own;
@@ -285,11 +288,13 @@ void hs_egress_give_back(struct hs_egress_worker *own)
 	own->port->inexact -= timed(own->port, own->bytes);
 	own->port->tail--;
 	own->bytes = 0;
+	own->field = NULL;
 }
 
 void hs_egress_put_taken(struct hs_egress_worker *own, struct rte_mbuf *mbuf)
 {
 	uint32_t bytes = rte_pktmbuf_pkt_len(mbuf), at = own->tail & own->mask;
+	uint8_t *field = own->field;
 
 	if (own->bytes != bytes) {
 		own->places++;
@@ -299,8 +304,12 @@ void hs_egress_put_taken(struct hs_egress_worker *own, struct rte_mbuf *mbuf)
 	own->mbufs[at] = mbuf;
 	own->departs_ns[at] = hs_egress_ns(own->port->departs);
 	own->sums[at] = own->sum += bytes;
+	if (field)
+		own->marks[own->marks_tail++ & own->mask] =
+				(struct hs_egress_mark){field, own->tail};
 	own->tail++;
 	own->bytes = 0;
+	own->field = NULL;
 }
 
 void hs_egress_put_run(struct hs_egress_worker *own, struct rte_mbuf **mbufs, uint32_t n)
@@ -363,6 +372,45 @@ bool hs_egress_read(struct hs_worker *worker, const struct hs_burst *burst,
 
 // ---- sending ----
 
+// The packets that depart later than this.
+static uint32_t behind(const struct hs_egress *egress, int64_t departs_ns)
+{
+	uint32_t first = egress->head, end = egress->tail;
+
+	while (first != end) {
+		uint32_t middle = first + (end - first) / 2;
+		if (egress->departures[middle & egress->mask] <= departs_ns)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return egress->tail - first;
+}
+
+static void write_left(uint8_t *field, uint32_t packets)
+{
+	for (unsigned i = HS_EGRESS_LEFT_BYTES; i > 0; i--, packets >>= 8)
+		field[i - 1] = (uint8_t)packets;
+}
+
+// Writes into the packets before `end` how many are behind each.
+static __attribute__((noinline)) void write_marks(struct hs_egress_worker *own, uint32_t end)
+{
+	struct hs_egress *egress = own->port;
+
+	if (egress->shared)
+		lock(egress);
+	while (own->marks_head != own->marks_tail) {
+		const struct hs_egress_mark *mark = &own->marks[own->marks_head & own->mask];
+		if (mark->place - own->head >= end - own->head)
+			break;
+		write_left(mark->field, behind(egress, own->departs_ns[mark->place & own->mask]));
+		own->marks_head++;
+	}
+	if (egress->shared)
+		unlock(egress);
+}
+
 // The end of the packets that are due, in one piece of the ring and of at most a burst.
 static uint32_t due_end(const struct hs_egress_worker *own, int64_t now_ns)
 {
@@ -385,6 +433,8 @@ static unsigned send_burst(struct hs_worker *worker, struct hs_port *port, int64
 
 	if (!n)
 		return 0;
+	if (unlikely(own->marks_head != own->marks_tail))
+		write_marks(own, end);
 	struct rte_mbuf **mbufs = &own->mbufs[own->head & own->mask];
 	uint32_t sum = own->sums[(end - 1) & own->mask], bytes = sum - own->sum_sent;
 	own->sum_sent = sum;
@@ -444,7 +494,9 @@ void hs_egress_drop_all(struct hs_worker *worker)
 			hs_port_stats_of(worker, p)->queued--;
 			hs_drop(worker, p, HS_DROP_PORT_DOWN, own->mbufs[own->head++ & own->mask]);
 		}
-		if (own)
+		if (own) {
 			own->sum_sent = own->sum;
+			own->marks_head = own->marks_tail;
+		}
 	}
 }

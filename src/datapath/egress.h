@@ -57,6 +57,12 @@ struct hs_egress {
 	alignas(64) int64_t departures[]; // of packets that had not departed at now_ns
 };
 
+// A packet that waits, into which its depth is written when it leaves.
+struct hs_egress_mark {
+	uint8_t *field;
+	uint32_t place; // of the packet, as `tail` was
+};
+
 // Of a port and a worker.
 struct hs_egress_worker {
 	struct hs_egress *port;
@@ -66,6 +72,9 @@ struct hs_egress_worker {
 	struct rte_mbuf **mbufs;
 	int64_t *departs_ns;
 	uint32_t *sums, sum, sum_sent;
+	// Of some of them, in their order.
+	struct hs_egress_mark *marks;
+	uint32_t marks_head, marks_tail;
 
 	// The run.
 	bool locked;
@@ -77,6 +86,7 @@ struct hs_egress_worker {
 	uint32_t bytes;
 	uint32_t depth;
 	hs_egress_time before; // what to go back to
+	uint8_t *field;	       // of its mark; NULL: none
 };
 
 // Rates and length as in hs_port_config. Returns NULL without memory. destroy accepts NULL.
@@ -156,6 +166,14 @@ struct hs_egress_values {
 // the port has no queue.
 bool hs_egress_read(struct hs_worker *worker, const struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, struct hs_egress_values *values);
+
+// The packet in hand, which has its departure, gets its depth when it leaves: the packets behind it
+// in the queue then, as HS_EGRESS_LEFT_BYTES in network order at this place of its first segment.
+#define HS_EGRESS_LEFT_BYTES 3
+static inline void hs_egress_mark(struct hs_egress_worker *own, uint8_t *field)
+{
+	own->field = field;
+}
 
 // ---- rounds of the worker ----
 

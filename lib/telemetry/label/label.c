@@ -289,6 +289,16 @@ void hs_label_insert(const struct hs_label_settings *settings, uint8_t *frame,
 	hs_label_item_write(item, at);
 }
 
+size_t hs_label_newest_off(const uint8_t *frame, const struct hs_packet *packet)
+{
+	const uint8_t *ip = frame + packet->l3_off;
+	size_t of_ip = packet->flags & HS_PACKET_IPV4
+				       ? 4u * (ip[0] & 0xf) + HS_LABEL_OPTION_BYTES
+				       : (size_t)HS_IPV6_BYTES + HS_HBH_OPTIONS + OPTION_ITEMS;
+
+	return packet->l3_off + of_ip;
+}
+
 // ---- taking out ----
 
 static void strip_ipv6(uint8_t *frame, const struct hs_packet *packet)

@@ -65,6 +65,9 @@ void hs_label_insert(const struct hs_label_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet, size_t growth, const struct hs_label_item *item,
 		bool specific);
 
+// Where the newest item of this frame stands.
+size_t hs_label_newest_off(const uint8_t *frame, const struct hs_packet *packet);
+
 // Takes out all items and restores what the first node changed. Returns by how much the frame
 // shrank, == packet->telemetry_bytes; 0 where the packet has no HS_PACKET_TELEMETRY: then no byte
 // changed.

@@ -51,6 +51,14 @@ static size_t growth_of(struct hs_worker *worker, const struct hs_burst *burst, 
 	return 0;
 }
 
+// When the packet leaves, the depth of the queue is written into its newest item.
+static __attribute__((noinline)) void mark(struct hs_worker *worker, const struct hs_packet *packet,
+		const struct hs_port *out, uint8_t *frame)
+{
+	hs_egress_mark(worker->egress[out->index],
+			frame + hs_label_newest_off(frame, packet) + HS_LABEL_DEQUEUE);
+}
+
 static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, unsigned int_num, struct hs_label_decision *decision)
 {
@@ -67,9 +75,12 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	}
 	if (!hs_label_note(worker, burst, i, out, int_num, decision))
 		return;
-	hs_label_own_item(worker, burst, out, rte_pktmbuf_pkt_len(m) + (uint32_t)growth, &item);
+	bool waits = hs_label_own_item(
+			worker, burst, out, rte_pktmbuf_pkt_len(m) + (uint32_t)growth, &item);
 	hs_label_insert(wire, hs_room_open(m, growth), &burst->packets[i], growth, &item,
 			run->specific);
+	if (unlikely(waits))
+		mark(worker, &burst->packets[i], out, rte_pktmbuf_mtod(m, uint8_t *));
 }
 
 // For packets that hs_flow_due names.

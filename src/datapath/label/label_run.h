@@ -110,9 +110,9 @@ static inline bool hs_label_note(struct hs_worker *worker, const struct hs_burst
 	return true;
 }
 
-// Of a packet that will have so many bytes when it leaves. The depth of the queue at that time is
-// not known now.
-static inline void hs_label_own_item(struct hs_worker *worker, struct hs_burst *burst,
+// Of a packet that will have so many bytes when it leaves. Returns whether it waits in a queue,
+// whose depth at its end is not known now: hs_egress_mark.
+static inline bool hs_label_own_item(struct hs_worker *worker, struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, struct hs_label_item *item)
 {
 	struct hs_egress_values queued;
@@ -129,10 +129,11 @@ static inline void hs_label_own_item(struct hs_worker *worker, struct hs_burst *
 		item->enqueue_us = (uint32_t)item->ingress_us;
 		item->enqueue_packets = queued.depth;
 		item->queue_us = (uint32_t)((queued.departs_ns - now_ns) / HS_LABEL_US_NS);
-		return;
+		return true;
 	}
 	item->egress_us = (uint64_t)(hs_burst_sent_ns(worker, burst) / HS_LABEL_US_NS);
 	item->enqueue_us = (uint32_t)item->egress_us;
+	return false;
 }
 
 // ---- label_sink.c ----

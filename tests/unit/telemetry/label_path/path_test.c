@@ -333,6 +333,7 @@ static void a_packet_that_the_queue_refuses_is_not_labelled(void **state)
 		assert_int_equal(test_node_take(&s->t, OUT, out, ROOM), UDP_LEN + FIRST);
 		hs_label_item_read(out + 36, &item);
 		assert_int_equal(item.enqueue_packets, i);
+		assert_int_equal(item.dequeue_packets, 1 - i);
 		assert_int_equal(item.queue_us, (i + 1) * 84);
 		assert_int_equal(hs_label_item_latency_us(&item), (i + 1) * 84);
 		assert_int_equal(item.enqueue_us, (uint32_t)(NOW / 1000));
@@ -356,6 +357,57 @@ static void a_packet_that_the_queue_refuses_is_not_labelled(void **state)
 	assert_int_equal(labels_of(s), 1);
 	assert_int_equal(hs_node_label(s->t.node, OUT)->labelled_ns, labelled_ns);
 	stand_close(s);
+}
+
+#define SENT	400
+#define STEP_NS 1000
+#define TAKES	(UDP_LEN + FIRST) // steps of a packet in the port
+
+// A count of its own: a packet leaves TAKES after the one before it or after it came, and the port
+// takes none while more than `limit` of those before have not left.
+static void leave_behind(unsigned n_workers)
+{
+	static unsigned came[SENT], leaves[SENT];
+	unsigned n = 0, left = 0, now = 0, limit = 8, waited = 0;
+	struct hs_label_item item;
+	struct hs_rng rng;
+
+	hs_rng_init(&rng, 3);
+	stand_config.n_workers = n_workers;
+	stand_rate_bps = 8000000; // a byte in a microsecond
+	stand_queue = limit;
+	struct stand *s = stand_open(SOURCE, usual(), 0, 0);
+	use(UDP4);
+	for (; left < SENT; now++) {
+		bool comes = n < SENT && hs_rng_u32(&rng) % (now / 2000 % 2 ? 200 : 60) == 0 &&
+			     n - left <= limit && (n == left || leaves[left] != now);
+		if (comes) {
+			came[n] = now;
+			leaves[n] = (n > left && leaves[n - 1] > now ? leaves[n - 1] : now) + TAKES;
+			n++;
+			test_node_feed(&s->t, IN, frame, len, 0);
+		}
+		test_node_run(&s->t);
+		if (left < n && leaves[left] == now) {
+			assert_int_equal(test_node_take(&s->t, OUT, out, ROOM), TAKES);
+			hs_label_item_read(out + 36, &item);
+			assert_int_equal(item.queue_us, leaves[left] - came[left]);
+			left++;
+			assert_int_equal(item.dequeue_packets, n - left);
+			waited += n - left > 1;
+		}
+		advance(s, STEP_NS);
+	}
+	assert_in_range(waited, 20, SENT - 20);
+	assert_int_equal(test_node_take(&s->t, OUT, out, ROOM), 0);
+	stand_close(s);
+}
+
+static void an_item_says_how_many_packets_its_packet_left_behind(void **state)
+{
+	(void)state;
+	leave_behind(1);
+	leave_behind(2); // which share the queue; the second has no packets
 }
 
 static unsigned runs; // that were queued as a whole
@@ -611,6 +663,7 @@ int main(void)
 			cmocka_unit_test(what_takes_no_item_is_counted_and_the_port_stays_due),
 			cmocka_unit_test(a_packet_has_no_more_items_than_it_may_have),
 			cmocka_unit_test(a_packet_that_the_queue_refuses_is_not_labelled),
+			cmocka_unit_test(an_item_says_how_many_packets_its_packet_left_behind),
 			cmocka_unit_test(
 					a_port_that_is_not_due_queues_runs_unless_depths_are_reported),
 			cmocka_unit_test(labels_of_hosts_are_stripped_or_dropped_and_never_told),
