@@ -181,6 +181,11 @@ static bool has_pro(const void *from)
 	return ((const struct hs_controller_label_config *)from)->pro.on;
 }
 
+static bool has_poll(const void *from)
+{
+	return ((const struct hs_controller_label_config *)from)->poll_ms > 0;
+}
+
 static const struct hs_schema_field label_fields[] = {
 		{"listen", HS_SCHEMA_LIST, LABEL(listen), .required = true, .min = 1,
 				.max = HS_CONTROLLER_MAX_LISTEN,
@@ -191,7 +196,8 @@ static const struct hs_schema_field label_fields[] = {
 		{"ports", HS_SCHEMA_UINT, LABEL(ports), .min = 1, .max = 65536},
 		{"series", HS_SCHEMA_UINT, LABEL(series), .min = 1, .max = 4096},
 		{"age_ms", HS_SCHEMA_UINT, LABEL(age_ms), .min = 10, .max = 86400000},
-		{"poll_ms", HS_SCHEMA_UINT, LABEL(poll_ms), .min = 10, .max = 3600000},
+		{"poll_ms", HS_SCHEMA_UINT, LABEL(poll_ms), .min = 10, .max = 3600000,
+				.given = has_poll},
 		{"pro", HS_SCHEMA_OBJECT, LABEL(pro), .fields = pro_fields, .given = has_pro},
 		{NULL},
 };
@@ -318,7 +324,6 @@ static void set_defaults(struct hs_controller_config *config)
 					.ports = 4096,
 					.series = 64,
 					.age_ms = 10000,
-					.poll_ms = 1000,
 					.pro = {.k = 2,
 							.interval_ms = 50,
 							.repeat_ms = 200,

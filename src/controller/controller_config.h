@@ -53,7 +53,7 @@ struct hs_controller_label_config {
 	uint32_t ports;	      // the most that are kept
 	uint32_t series;      // values kept of each port
 	uint32_t age_ms;      // after which an item is forgotten
-	uint32_t poll_ms;     // interval of asking nodes for their ports
+	uint32_t poll_ms;     // of asking nodes for their ports; 0: the controller chooses
 	struct hs_controller_pro_config {
 		bool on;	      // the configuration has the key; false: nobody writes S
 		double k;	      // a port may be silent for k x T

@@ -7,9 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define STEPS	    8 // in the shortest time that something waits for
-#define STEP_MIN_NS MS_NS
-#define STEP_MAX_NS (50 * MS_NS)
+#define STEPS	     8 // in the shortest time that something waits for
+#define STEP_MIN_NS  MS_NS
+#define STEP_MAX_NS  (50 * MS_NS)
+#define POLL_NODE_MS INT64_C(2)
+#define POLL_MIN_MS  INT64_C(10)
+#define POLL_MAX_MS  INT64_C(1000)
 
 // ---- life ----
 
@@ -18,9 +21,21 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static int64_t step_of(const struct hs_controller_label_config *config)
+// By default, once in an interval, unless there are very many nodes.
+static int64_t poll_of(const struct hs_controller_label_config *config, unsigned n_nodes)
 {
-	int64_t ns = least(config->interval_ms, config->poll_ms) * MS_NS;
+	int64_t ms = n_nodes * POLL_NODE_MS;
+
+	if (config->poll_ms)
+		return config->poll_ms * MS_NS;
+	ms = ms > config->interval_ms ? ms : config->interval_ms;
+	return (ms < POLL_MIN_MS ? POLL_MIN_MS : least(ms, POLL_MAX_MS)) * MS_NS;
+}
+
+static int64_t step_of(const struct controller_label *label)
+{
+	const struct hs_controller_label_config *config = label->config;
+	int64_t ns = least(config->interval_ms * MS_NS, label->poll_ns);
 
 	if (config->pro.on)
 		ns = least(ns, least(config->pro.interval_ms, config->pro.repeat_ms) * MS_NS);
@@ -43,7 +58,8 @@ static int open_label(struct controller_label *label, unsigned n_nodes)
 			.repeat_ns = config->pro.repeat_ms * MS_NS,
 			.max_shift = (uint8_t)config->pro.max_shift,
 	};
-	label->step_ns = step_of(config);
+	label->poll_ns = poll_of(config, n_nodes);
+	label->step_ns = step_of(label);
 	label->nodes = calloc(n_nodes + 1, sizeof(*label->nodes));
 	if (!label->nodes)
 		return -ENOMEM;
@@ -67,7 +83,7 @@ int controller_open_label(struct hs_controller *controller)
 	for (unsigned i = 0; rc == 0 && i < config->n_nodes; i++)
 		controller->label->nodes[i].next_poll_ns =
 				controller->now_ns +
-				config->label.poll_ms * MS_NS * i / config->n_nodes;
+				controller->label->poll_ns * i / config->n_nodes;
 	return rc;
 }
 

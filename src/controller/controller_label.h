@@ -3,8 +3,8 @@
 // and the control loop of S. For controller_label*.c, which change it, and controller_page.c.
 //
 // Times are of a clock of its own: the controller's, without what it jumped over because it was set
-// or nothing ran. A port is active where it is up and has sent a packet for each interval, on
-// average, between the last two answers of its node.
+// or nothing ran. A port is active where it is up, has sent a packet between the last two
+// answers of its node, and one for each interval, on average, in the last second or two.
 //
 // Thread rule: owner.
 #pragma once
@@ -27,8 +27,8 @@ struct label_port {
 	uint8_t shift; // S that is in force
 	bool up;
 	bool counted; // tx_packets and counted_ns are there
-	uint64_t tx_packets;
-	int64_t counted_ns;
+	uint64_t tx_packets, from_packets;
+	int64_t counted_ns, from_ns; // of the last answer; of one a second or two ago, or the first
 	char name[HS_API_MAX_PORT_NAME + 1];
 };
 
@@ -62,6 +62,7 @@ struct controller_label {
 	int64_t skew_ns; // of the controller's clock
 	int64_t next_ns; // when the next step is due
 	int64_t step_ns;
+	int64_t poll_ns;    // between two questions to a node
 	uint64_t intervals; // of the coverage, that were looked at
 	struct hs_event_limit limit;
 	struct controller_label_counters counters;

@@ -10,6 +10,7 @@
 
 #define QUESTIONS 2  // of one poll: which ports label, and what they sent
 #define SLOWER	  10 // intervals of polls of a node that has no ports that label
+#define FROM_NS	  INT64_C(1000000000)
 
 static struct label_node *node_of(
 		const struct hs_controller *controller, const struct controller_node *node)
@@ -41,7 +42,7 @@ static void ask(struct hs_controller *controller, struct controller_node *node, 
 
 void controller_label_poll(struct hs_controller *controller)
 {
-	int64_t poll_ns = controller->config->label.poll_ms * MS_NS;
+	int64_t poll_ns = controller->label->poll_ns;
 
 	for (unsigned i = 0; i < controller->config->n_nodes && controller->budget > 0; i++) {
 		struct controller_node *node = &controller->nodes[i];
@@ -82,6 +83,8 @@ static void keep_counts(const struct label_node *of, struct label_port *port)
 	port->counted = before->counted;
 	port->tx_packets = before->tx_packets;
 	port->counted_ns = before->counted_ns;
+	port->from_packets = before->from_packets;
+	port->from_ns = before->from_ns;
 }
 
 // Reads the ports of a reply, of each key the first. Returns false if it makes no sense.
@@ -151,21 +154,35 @@ static struct label_port *find_port(const struct label_node *of, const char *nam
 	return NULL;
 }
 
+// Whether the port has sent a packet, and often enough since the answer that is `from`.
+static bool count(struct label_port *port, uint64_t tx_packets, int64_t now_ns, int64_t interval_ns)
+{
+	int64_t intervals = (now_ns - port->from_ns) / interval_ns;
+	bool sent = tx_packets > port->tx_packets &&
+		    tx_packets - port->from_packets >= (uint64_t)intervals;
+
+	if (!port->counted || now_ns - port->from_ns >= FROM_NS) {
+		port->from_packets = port->counted ? port->tx_packets : tx_packets;
+		port->from_ns = port->counted ? port->counted_ns : now_ns;
+	}
+	port->counted = true;
+	port->tx_packets = tx_packets;
+	port->counted_ns = now_ns;
+	return sent;
+}
+
 static void judge(struct hs_controller *controller, const struct controller_node *node,
 		struct label_port *port, uint64_t tx_packets)
 {
 	struct controller_label *label = controller->label;
 	int64_t now_ns = controller_label_ns(controller);
-	int64_t intervals = (now_ns - port->counted_ns) / (label->config->interval_ms * MS_NS);
-	uint64_t grown = tx_packets - port->tx_packets;
 	bool comparable = port->counted && tx_packets >= port->tx_packets;
 
-	port->counted = true;
-	port->tx_packets = tx_packets;
-	port->counted_ns = now_ns;
+	port->counted = comparable;
+	bool sent = count(port, tx_packets, now_ns, label->config->interval_ms * MS_NS);
 	if (port->up && !comparable)
 		return;
-	bool active = port->up && grown > 0 && grown >= (uint64_t)intervals;
+	bool active = port->up && sent;
 	if (hs_label_database_set_active(
 			    label->database, now_ns, node->config->id, port->key, active) < 0)
 		label->counters.no_room++;
@@ -304,7 +321,7 @@ void controller_label_answered(struct hs_controller *controller, struct controll
 		confirm(controller, node, ok);
 	} else if (!ok) {
 		of->next_poll_ns = controller_label_ns(controller) +
-				   SLOWER * controller->config->label.poll_ms * MS_NS;
+				   SLOWER * controller->label->poll_ns;
 	} else if (call->kind == CALL_LABEL_PORTS) {
 		take_ports(controller, node, ok);
 	} else {

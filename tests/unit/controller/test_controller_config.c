@@ -122,7 +122,7 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_int_equal(c.label.ports, 4096);
 	assert_int_equal(c.label.series, 64);
 	assert_int_equal(c.label.age_ms, 10000);
-	assert_int_equal(c.label.poll_ms, 1000);
+	assert_int_equal(c.label.poll_ms, 0);
 	assert_true(c.label.pro.k == 2);
 	assert_int_equal(c.label.pro.interval_ms, 50);
 	assert_int_equal(c.label.pro.repeat_ms, 200);

@@ -18,9 +18,11 @@ static const char label_config[] =
 		" {\"name\": \"d\", \"id\": 0, \"api\": \"ipc:///d\"}],"
 		" \"label\": {\"listen\": [\"127.0.0.1:32768\"], \"interval_ms\": 100, \"ports\": "
 		"8,"
-		"  \"series\": 4, \"age_ms\": 1000, \"poll_ms\": 200%s}}";
-static const char pro[] = ", \"pro\": {\"k\": 2, \"interval_ms\": 50, \"repeat_ms\": 100, "
-			  "\"max_shift\": 3}";
+		"  \"series\": 4, \"age_ms\": 1000%s}}";
+static const char slow[] = ", \"poll_ms\": 200";
+static const char pro[] =
+		", \"poll_ms\": 200, \"pro\": {\"k\": 2, \"interval_ms\": 50, \"repeat_ms\": 100, "
+		"\"max_shift\": 3}";
 
 static void open_with(const char *more)
 {
@@ -31,6 +33,13 @@ static void open_with(const char *more)
 }
 
 static int setup_base(void **state)
+{
+	(void)state;
+	open_with(slow);
+	return 0;
+}
+
+static int setup_fast(void **state)
 {
 	(void)state;
 	open_with("");
@@ -343,6 +352,38 @@ static void a_port_counts_while_it_is_up_and_sends(void **state)
 	fake_run(&fake, 2 * SECOND);
 	assert_int_equal(json_array_size(json_object_get(label_get(), "ports")), 0);
 	assert_true((uint64_t)of("coverage", "intervals") < before + 5);
+}
+
+static void a_port_that_stops_counts_no_more_after_an_interval(void **state)
+{
+	(void)state;
+	give_ports(0, 2);
+	for (unsigned i = 0; i < 10; i++) {
+		fake_run(&fake, SECOND);
+		run_to_interval();
+		assert_int_equal(of("coverage", "last_ports"), 2);
+		fake.nodes[0].labels[0].pps = 0;
+		fake_run(&fake, 2 * INTERVAL + 15 * MS);
+		assert_int_equal(of("coverage", "last_ports"), 1);
+		fake.nodes[0].labels[0].pps = 1000;
+		fake_run(&fake, 2 * INTERVAL + 15 * MS);
+		assert_int_equal(of("coverage", "last_ports"), 2);
+	}
+}
+
+static void a_port_that_sends_seldom_does_not_count_when_it_sends(void **state)
+{
+	(void)state;
+	give_ports(0, 2);
+	fake.nodes[0].labels[1].pps = 0;
+	fake_run(&fake, 2 * SECOND);
+	for (unsigned i = 0; i < 20; i++) {
+		fake.nodes[0].labels[1].tx_packets++;
+		for (unsigned k = 0; k < 3; k++) {
+			fake_run(&fake, INTERVAL);
+			assert_int_equal(of("coverage", "last_ports"), 1);
+		}
+	}
 }
 
 static void ports_that_are_not_seen_are_told_of_once_a_minute(void **state)
@@ -734,6 +775,7 @@ static void a_controller_without_label_says_so(void **state)
 }
 
 #define BASE(name) cmocka_unit_test_setup_teardown(name, setup_base, teardown)
+#define FAST(name) cmocka_unit_test_setup_teardown(name, setup_fast, teardown)
 #define PRO(name)  cmocka_unit_test_setup_teardown(name, setup_pro, teardown)
 
 int main(void)
@@ -746,6 +788,8 @@ int main(void)
 			BASE(a_question_for_one_port_has_its_last_values),
 			BASE(coverage_counts_each_interval_and_each_active_port),
 			BASE(a_port_counts_while_it_is_up_and_sends),
+			FAST(a_port_that_stops_counts_no_more_after_an_interval),
+			FAST(a_port_that_sends_seldom_does_not_count_when_it_sends),
 			BASE(ports_that_are_not_seen_are_told_of_once_a_minute),
 			BASE(a_node_that_does_not_answer_expects_nothing),
 			BASE(a_clock_that_is_set_makes_no_intervals),
