@@ -61,6 +61,8 @@ struct hs_profile_config {
 	uint64_t probe_marker;	       // 0: none
 	uint64_t interval_ns, rest_ns; // UINT64_MAX: left out
 	uint64_t timeout_ns, seen_ns;  // the same
+	double chances[256];
+	unsigned n_chances; // 0: left out
 	struct hs_int_settings settings;
 	struct hs_label_profile label;
 	struct hs_probe_profile probe;

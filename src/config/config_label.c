@@ -24,6 +24,24 @@ static int check_protocol(uint32_t ip_protocol, const char *path, struct hs_erro
 			ip_protocol, ip_protocol > LAST_USABLE ? "reserved" : "another protocol's");
 }
 
+// f of each number of items, in place of the function's.
+static int set_chances(struct hs_profile_config *profile, const char *path, struct hs_error *err)
+{
+	struct hs_label_rule *rule = &profile->label.rule;
+	unsigned wanted = rule->max_hops + 1u;
+	char at[96], expected[32];
+
+	snprintf(at, sizeof(at), "%s.chances", path);
+	snprintf(expected, sizeof(expected), "%u numbers", wanted);
+	if (profile->n_chances && profile->n_chances != wanted)
+		return hs_error_set(err, "out_of_range", at, expected,
+				"chances: there are %u, and a packet has 0 to %u items",
+				profile->n_chances, rule->max_hops);
+	for (unsigned i = 0; i < profile->n_chances; i++)
+		hs_label_rule_set_chance(rule, (uint8_t)i, profile->chances[i]);
+	return 0;
+}
+
 int hs_config_check_label(struct hs_profile_config *profile, const char *path, struct hs_error *err)
 {
 #define GIVEN(member, unsaid, otherwise)                                                           \
@@ -47,7 +65,7 @@ int hs_config_check_label(struct hs_profile_config *profile, const char *path, s
 	profile->label.wire = (struct hs_label_settings){
 			.ip_protocol = (uint8_t)ip_protocol, .max_hops = max_hops};
 	hs_label_rule_init(&profile->label.rule, max_hops, interval_ns, rest_ns, function);
-	return 0;
+	return set_chances(profile, path, err);
 }
 
 // ---- the node ----

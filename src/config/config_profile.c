@@ -151,6 +151,21 @@ static bool has_rest_ns(const void *from)
 	return ((const struct hs_profile_config *)from)->rest_ns != UINT64_MAX;
 }
 
+static bool has_chances(const void *from)
+{
+	return ((const struct hs_profile_config *)from)->n_chances;
+}
+
+static const struct hs_schema_list chance_list = {
+		.item = {.kind = HS_SCHEMA_REAL,
+				.size = sizeof(double),
+				.most = 1,
+				.expected = "a number from 0 to 1"},
+		HS_SCHEMA_ITEMS(struct hs_profile_config, chances),
+		HS_SCHEMA_COUNT(struct hs_profile_config, n_chances),
+		.noun = "numbers",
+};
+
 static bool has_timeout_ns(const void *from)
 {
 	return ((const struct hs_profile_config *)from)->timeout_ns != UINT64_MAX;
@@ -191,6 +206,9 @@ const struct hs_schema_field hs_config_profile_fields[] = {
 		{"interval_ns", HS_SCHEMA_UINT, NUMBER(interval_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
 		{"rest_ns", HS_SCHEMA_UINT, NUMBER(rest_ns, 0, HS_CONFIG_LABEL_MOST_NS)},
 		{"function", HS_SCHEMA_WORD, WORD(function)},
+		{"chances", HS_SCHEMA_LIST, PROFILE(chances), .min = 2, .max = 256,
+				.expected = "a list of max_hops + 1 numbers from 0 to 1",
+				.list = &chance_list, .given = has_chances},
 		{"feedback_dscp", HS_SCHEMA_UINT, NUMBER(feedback_dscp, 1, 63)},
 		{"recovery_dscp", HS_SCHEMA_UINT, NUMBER(recovery_dscp, 1, 63)},
 		{"recovery", HS_SCHEMA_WORD, WORD(recovery)},
@@ -263,7 +281,8 @@ static void make_settings(struct hs_profile_config *profile)
 static bool is_of_label(const struct hs_schema_field *field)
 {
 	return field->given == has_ip_protocol || field->given == has_interval_ns ||
-	       field->given == has_rest_ns || field->given == has_function;
+	       field->given == has_rest_ns || field->given == has_function ||
+	       field->given == has_chances;
 }
 
 static bool is_of_probe(const struct hs_schema_field *field)

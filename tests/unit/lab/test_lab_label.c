@@ -6,9 +6,10 @@
 
 #include "outcome.h"
 
-#define ROW(of_b, of_c)                                                                            \
+#define ROW(of_b, of_c) ROW_WITH("'rest_ns':%d", of_b, of_c)
+#define ROW_WITH(of_profile, of_b, of_c)                                                           \
 	"{'name':'row','duration_s':1,'forwarding':'patch','profiles':{'l':{'method':'label',"     \
-	"'interval_ns':%d,'rest_ns':%d}},'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'" of_b     \
+	"'interval_ns':%d," of_profile "}},'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'" of_b   \
 	"},{'id':300,'name':'c'" of_c                                                              \
 	"}],'links':[{'from':'a','to':'b','profile':'l'},{'from':'b',"                             \
 	"'to':'c','profile':'l','delay_ns':500000}],'hosts':[{'name':'x','at':'a','addr':"         \
@@ -67,6 +68,30 @@ static void ports_label_by_the_interval_and_the_result_says_so(void **state)
 }
 
 // With T = 150 ms, a port labels at 0, 151, 302 ... 906 ms: 3 of the 10 intervals have no label.
+// Of a, b and the port to the host at c: after the first packet, the interval is never over.
+static void a_table_says_the_chance_of_each_number_of_items(void **state)
+{
+	static const struct {
+		const char *chances;
+		uint64_t labelled, labels;
+	} cases[] = {
+			{"[1,1,1,1,1,1]", 1000, 3000},
+			{"[1,0,0,0,0,0]", 1000, 1000 + 2},
+			{"[0,1,0,0,0,0]", 1, 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lab_run r = {0};
+		lab_run(&r, ROW_WITH("'chances':%s", "", ""), 2000000000, cases[i].chances, "{}");
+		assert_ran(&r);
+		struct hs_label_counts counts = counts_of(&r);
+		assert_int_equal(counts.labelled_packets, cases[i].labelled);
+		assert_int_equal(counts.labels, cases[i].labels);
+		lab_run_ends(&r);
+	}
+}
+
 static void an_interval_without_an_item_is_not_covered(void **state)
 {
 	struct lab_run r = {0};
@@ -176,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(ports_label_by_the_interval_and_the_result_says_so),
+			cmocka_unit_test(a_table_says_the_chance_of_each_number_of_items),
 			cmocka_unit_test(an_interval_without_an_item_is_not_covered),
 			cmocka_unit_test(datagrams_that_are_lost_cover_nothing),
 			cmocka_unit_test(pro_labels_more_often_where_its_changes_arrive),
