@@ -13,7 +13,9 @@ struct port {
 	int64_t packet_ns;	// the last packet
 	int64_t taken_ns;	// the last item at the controller
 	int64_t longest_gap_ns; // Ts
+	int64_t since_ns;	// the last label, or the first packet
 	bool active, seen;	// in the interval
+	bool late;		// since then: counted
 };
 
 struct hs_label_truth {
@@ -126,15 +128,22 @@ static void count_label(struct hs_label_counts *counts, uint32_t before)
 	counts->labels_per_packet[class_of(before + 1)]++;
 }
 
-static void note_label(struct hs_label_truth *truth, struct port *port, int64_t came_ns,
+// Also of a label that has not come: each packet behind the interval shows that it is late.
+static void note_late(struct hs_label_truth *truth, struct port *port, int64_t came_ns,
 		int64_t interval_ns)
 {
-	if (port->labelled_ns != NEVER) {
-		int64_t gap_ns = came_ns - port->labelled_ns;
-		keep_gap(truth, HS_LABEL_RELABEL, gap_ns);
-		truth->counts.late_labels += gap_ns > interval_ns + port->longest_gap_ns;
-	}
-	port->labelled_ns = came_ns;
+	if (port->late || came_ns - port->since_ns <= interval_ns + port->longest_gap_ns)
+		return;
+	port->late = true;
+	truth->counts.late_labels++;
+}
+
+static void note_label(struct hs_label_truth *truth, struct port *port, int64_t came_ns)
+{
+	if (port->labelled_ns != NEVER)
+		keep_gap(truth, HS_LABEL_RELABEL, came_ns - port->labelled_ns);
+	port->labelled_ns = port->since_ns = came_ns;
+	port->late = false;
 }
 
 void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t index, int64_t now_ns,
@@ -144,13 +153,16 @@ void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t index, int64_t
 
 	hs_label_truth_end(truth, now_ns);
 	port->active = true;
-	if (port->packet_ns == NEVER)
+	if (port->packet_ns == NEVER) {
 		truth->counts.ports++;
-	else if (came_ns - port->packet_ns > port->longest_gap_ns)
+		port->since_ns = came_ns;
+	} else if (came_ns - port->packet_ns > port->longest_gap_ns) {
 		port->longest_gap_ns = came_ns - port->packet_ns;
+	}
 	port->packet_ns = came_ns;
+	note_late(truth, port, came_ns, interval_ns);
 	if (labels > before)
-		note_label(truth, port, came_ns, interval_ns);
+		note_label(truth, port, came_ns);
 	for (; before < labels; before++)
 		count_label(&truth->counts, before);
 }

@@ -130,6 +130,26 @@ static void a_gap_above_the_interval_and_the_longest_pause_is_late(void **state)
 	hs_label_truth_destroy(truth);
 }
 
+static void a_label_that_never_comes_is_late_once(void **state)
+{
+	struct hs_label_truth *truth = make(2, 1000);
+	const struct hs_label_counts *counts = hs_label_truth_counts(truth);
+
+	(void)state;
+	label(truth, 0, 0);
+	for (int64_t at = 30; at <= 300; at += 30) {
+		pass(truth, 0, at);
+		assert_int_equal(counts->late_labels, at >= 90);
+	}
+	label(truth, 0, 330);
+	pass(truth, 0, 360);
+	assert_int_equal(counts->late_labels, 1);
+	for (int64_t at = 0; at <= 90; at += 30) // no packet of the port has a label
+		pass(truth, 1, 400 + at);
+	assert_int_equal(counts->late_labels, 2);
+	hs_label_truth_destroy(truth);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +157,7 @@ int main(void)
 			cmocka_unit_test(an_interval_that_ends_after_the_run_does_not_count),
 			cmocka_unit_test(packets_are_counted_by_their_labels),
 			cmocka_unit_test(a_gap_above_the_interval_and_the_longest_pause_is_late),
+			cmocka_unit_test(a_label_that_never_comes_is_late_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
