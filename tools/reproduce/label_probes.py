@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figure 14 of paper 001: packets that HULA's probes displace where switches have a limit, and labels do not.
 
-The lab's nodes are the switches, each port with a service rate and a queue. Servers send at a steady rate, each packet
-to the next of the others. The rate of all ports is what the busiest one needs for this traffic alone and 1 % more.
+The lab's nodes are the switches, each port with a service rate and a queue, with the routes of the prototype
+(label_prototype.py). Servers send at a steady rate, each packet to the next of the others. The rate of all ports is what
+the busiest one needs for this traffic alone, and MORE.
 
 The lab has HULA's probes as streams of one link each. A round of a ToR crosses each link as HULA's rules say: to the
 leaf switches of its pod, from these to the pod's other ToR and to their spine switches, from these to the other pod,
 and there from each leaf switch to each ToR, once for each spine switch. A probe that a queue drops crosses the links
-behind it all the same.
+behind it all the same. As in the prototype, each server starts rounds at its ToR.
 """
 
+import itertools
 import math
 import random
 
 PODS = LEAVES = TORS = 2
 SPINES = 2    # of a leaf switch
 HOP_S = 0.0005
-QUEUE = 4     # packets that wait at a port
+SERVERS = 2   # of a ToR
+QUEUE = 5     # packets that wait at a port, as at the prototype's
 MORE = 1.01   # of what the busiest port needs
 FAST_PPS = 100_000
-OWN_MS = 54   # of a sender's own time in a round, with which 12 and 5 % at 10 and 100 ms are of one rate of loss
 INTERVALS = (10, 20, 50, 100)
 
 
@@ -44,14 +46,13 @@ def round_of(pod, tor):
 
 
 def streams(period_s, seed):
-    """HULA's probes as traffic: each ToR begins its rounds at a time of its own."""
+    """HULA's probes as traffic: each server begins its rounds at a time of its own."""
     rng, made = random.Random(seed), []
-    for pod in range(1, PODS + 1):
-        for tor in range(1, TORS + 1):
-            phase_s = rng.random() * period_s
-            for before, begin, end in round_of(pod, tor):
-                made.append({"name": f"p{len(made)}", "from": begin, "to": end, "rate_pps": 1 / period_s,
-                             "start_s": round(phase_s + before * HOP_S, 9), "payload_bytes": 32})
+    for pod, tor, _ in itertools.product(range(1, PODS + 1), range(1, TORS + 1), range(SERVERS)):
+        phase_s = rng.random() * period_s
+        for before, begin, end in round_of(pod, tor):
+            made.append({"name": f"p{len(made)}", "from": begin, "to": end, "rate_pps": 1 / period_s,
+                         "start_s": round(phase_s + before * HOP_S, 9), "payload_bytes": 32})
     return made
 
 
@@ -85,15 +86,14 @@ def lost(result):
     return 1 - sum(entry["delivered"] for entry in of) / sum(entry["sent"] for entry in of)
 
 
-def measure(run, setup):
+def measure(run, setup, own_ms):
     """Losses by what runs beside the servers' packets, one for each interval. `run` gives a result of the lab;
-    `setup` the paper's setup with an algorithm and T in ms."""
+    `setup` the prototype's setup with an algorithm and T in ms."""
     base = setup("a", INTERVALS[0])
     busiest = max(queue["packets"] for queue in run(scenario(base, FAST_PPS, False))["queues"])
     rate_pps = math.ceil(MORE * busiest / base["duration_s"])
     made = {"nothing": [lost(run(scenario(base, rate_pps, False)))]}
     for name, algorithm in (("Base A", "a"), ("Base B", "b")):
         made[name] = [lost(run(scenario(setup(algorithm, ms), rate_pps, True))) for ms in INTERVALS]
-    for name, own_ms in (("HULA", 0), ("HULA, slower", OWN_MS)):
-        made[name] = [lost(run(scenario(base, rate_pps, False, ms + own_ms))) for ms in INTERVALS]
+    made["HULA"] = [lost(run(scenario(base, rate_pps, False, ms + own_ms))) for ms in INTERVALS]
     return made

@@ -81,12 +81,15 @@ ROUTE = 2              # an entry of a source route
 MTU_HOPS = 45          # items that an MTU of 1,500 bytes has room for, beside the route
 
 
-def int_path_bytes(k):
-    """Bytes on links of one round of INT-path, which crosses each link once, whatever the direction, by as
-    few paths as the MTU allows. A probe grows by an item at each link, and its source route shrinks."""
-    links = tree(k)["links"]
-    length = min(links / max(1, generators(k)["INT-path"] / 2), MTU_HOPS)
-    return links * (HEADERS + ITEM * (length + 1) / 2 + ROUTE * (length - 1) / 2)
+def int_path_bytes(lengths):
+    """Bytes on links of one round of INT-path, whose paths cross so many links each: together each link once, whatever
+    the direction. A path that is longer than the MTU allows is several. A probe grows by an item at each link, and its
+    source route shrinks."""
+    parts = []
+    for links in lengths:
+        n = -(-links // MTU_HOPS)
+        parts += [links * (i + 1) // n - links * i // n for i in range(n)]
+    return sum(n * HEADERS + ITEM * n * (n + 1) // 2 + ROUTE * n * (n - 1) // 2 for n in parts)
 
 
 def hula_bytes(k):
