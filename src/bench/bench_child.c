@@ -23,7 +23,7 @@
 #include <time.h>
 
 #define WORKER_LCORE  1
-#define ROUNDS_A_LOOK 256 // rounds of a worker between two readings of the time
+#define ROUNDS_A_LOOK (8192 / HS_BURST) // rounds of a worker between two readings of the time
 #define WARM_PACKETS  1000000
 #define WARM_PER_RULE 2
 #define WARM_SECONDS  0.1

@@ -26,6 +26,8 @@ static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet,
 				offsetof(struct hs_packet, l4_proto) ==
 						offsetof(struct hs_packet, src_port) + 4,
 		"ports and protocol are read as one word");
+static_assert(HS_BURST <= HS_FLOW_LOOKUP_MAX, "one look-up for a burst");
+static_assert(HS_BURST <= UINT8_MAX, "places of a burst in a byte");
 #define IPV6_LAST UINT64_C(0xffffffffff)
 
 static inline struct hs_flow_tuple ipv6_tuple(const struct hs_burst *burst, unsigned i)

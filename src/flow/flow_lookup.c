@@ -9,6 +9,8 @@
 
 // ---- whole keys ----
 
+static_assert(HS_FLOW_LOOKUP_MAX <= RTE_HASH_LOOKUP_BULK_MAX, "one bulk of the hash");
+
 typedef uint64_t pair __attribute__((vector_size(16)));
 
 static inline __attribute__((always_inline)) bool is_key(

@@ -11,6 +11,7 @@
 #include "flow_mask.h"
 #include "flow_pending.h"
 #include "flow_table.h"
+#include "port.h"
 #include "rng.h"
 
 #include <assert.h>
@@ -98,8 +99,9 @@ struct hs_flow_sums {
 // cores all the time (two workers were slower than one). So they are read at most once a burst, and
 // not again within HS_FLOW_OTHERS_NS. The counts are then no older than the packets in a worker's
 // queue.
-#define HS_FLOW_OTHERS	  32 // rules; a power of two, no less than a burst
+#define HS_FLOW_OTHERS	  HS_BURST // rules
 #define HS_FLOW_OTHERS_NS 4000
+static_assert((HS_FLOW_OTHERS & (HS_FLOW_OTHERS - 1)) == 0, "a slot's place by its last bits");
 struct hs_flow_others {
 	int64_t now_ns;	    // time of the burst
 	struct hs_rng late; // of draws that hs_flow_due left to the claim
@@ -136,12 +138,15 @@ static inline const struct hs_flow_masks *hs_flow_masks_of(const struct hs_flow_
 	return atomic_load_explicit(view->masks, memory_order_acquire);
 }
 
-// Finds the slots of n (at most 64) packets: HS_FLOW_NONE where no rule matches. A reverse entry's
-// slot is found only if no rule matches. Packets need their DSCP where `masks` says so; without it,
-// they match no rule that names one. There is one look-up for all whole keys, and one for each
-// other mask, until a rule is found. named[i] is what hs_flow_by_name_find says of the namespace in
-// packet i, or HS_FLOW_NONE. It changes no result. NULL: no packet names a rule. Returns whether
-// any packet has a slot.
+// The most packets of one look-up.
+#define HS_FLOW_LOOKUP_MAX 64
+
+// Finds the slots of n (at most HS_FLOW_LOOKUP_MAX) packets: HS_FLOW_NONE where no rule matches. A
+// reverse entry's slot is found only if no rule matches. Packets need their DSCP where `masks` says
+// so; without it, they match no rule that names one. There is one look-up for all whole keys, and
+// one for each other mask, until a rule is found. named[i] is what hs_flow_by_name_find says of the
+// namespace in packet i, or HS_FLOW_NONE. It changes no result. NULL: no packet names a rule.
+// Returns whether any packet has a slot.
 bool hs_flow_lookup(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
 		const struct hs_flow_tuple *tuples, const uint32_t *named, unsigned n,
 		uint32_t *slots);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pace.h"
 
+#include "port.h"
+
 #define ONE 1024 // of the members that are in 1,024ths
 
 #define CREDIT_SHARE	 10  // spinning may take one tenth of the time,
 #define CREDIT_US	 150 // or a request and its answer with what follows them, once
 #define REST_FROM	 (2 * ONE)
 #define REST_UNTIL	 (5 * ONE / 4)
-#define MANY_PACKETS	 (32 * ONE) // a full burst
+#define MANY_PACKETS	 (HS_BURST * ONE)
 #define MUCH_WORK	 (ONE * 9 / 16)
 #define LONG_SAMPLES	 8  // a sample as long as so many rests replaces what is older
 #define PROVEN_RESTS	 32 // after so many, the traffic is one that rests are good for

@@ -18,7 +18,9 @@ struct rte_mempool;
 #define HS_PORT_NAME_MAX 32
 #define HS_MAX_PORTS	 32 // DPDK's compiled-in limit for one process
 #define HS_MAX_WORKERS	 16
-#define HS_BURST	 32
+#ifndef HS_BURST // the build has an option of it
+#define HS_BURST 32
+#endif
 
 // Limits of hs_port_config.mtu: IPv6's minimum, and the largest value that network cards commonly
 // support.

@@ -5,6 +5,7 @@
 
 #include "ip_address.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,7 +15,8 @@
 
 #include <rte_rcu_qsbr.h>
 
-#define MAX_LOOKUP 32
+static_assert(HS_FIB_LOOKUP_MAX <= FIB_RANGES_LOOKUP_MAX, "one look-up of ranges");
+
 #define IPV4_DEPTH 32 // of all that is IPv4's
 
 static const uint8_t ipv4_space[16] = {0xff, 0xff, 0xff, 0xff};
@@ -405,12 +407,12 @@ uint64_t hs_fib_generation(const struct hs_fib *fib)
 	return atomic_load_explicit(&fib->generation, memory_order_acquire);
 }
 
-uint32_t hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
+uint64_t hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
 		struct hs_next_hop *next)
 {
-	uint32_t numbers[MAX_LOOKUP];
+	uint32_t numbers[HS_FIB_LOOKUP_MAX];
 
-	uint32_t whole = fib_ranges_lookup(
+	uint64_t whole = fib_ranges_lookup(
 			atomic_load_explicit(&fib->live, memory_order_acquire), dst, n, numbers);
 	for (unsigned i = 0; i < n; i++)
 		next[i] = fib->hops.hops[numbers[i]];

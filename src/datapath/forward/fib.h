@@ -76,10 +76,13 @@ static inline void hs_fib_ipv4_key(const uint8_t ipv4[4], uint8_t key[16])
 // a look-up whose results are kept.
 uint64_t hs_fib_generation(const struct hs_fib *fib);
 
-// The routes of n (at most 32) destinations; dst[i] points to the 16 bytes of an IPv6 address, or
-// of hs_fib_ipv4_key. Returns bit i where all addresses with the first 64 bits of dst[i] have its
-// route.
-uint32_t hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
+// The most destinations of one look-up.
+#define HS_FIB_LOOKUP_MAX 64
+
+// The routes of n (at most HS_FIB_LOOKUP_MAX) destinations; dst[i] points to the 16 bytes of an
+// IPv6 address, or of hs_fib_ipv4_key. Returns bit i where all addresses with the first 64 bits of
+// dst[i] have its route.
+uint64_t hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
 		struct hs_next_hop *next);
 
 // EAL memory that a table of this capacity takes. All of it is taken at once: changes need none.

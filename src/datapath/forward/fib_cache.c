@@ -12,7 +12,6 @@
 #include <rte_common.h>
 #include <rte_malloc.h>
 
-#define MAX_LOOKUP 32
 #define MAX_PLACES 4096 // a power of two
 
 // Where many flows of a burst find another's next hop, more flows take turns than have places, and
@@ -90,13 +89,13 @@ static void look_up_missed(struct hs_fib_cache *cache, const struct hs_fib *fib,
 		const uint8_t *const *dst, const uint32_t *slots, const uint8_t *missed, unsigned n,
 		struct hs_next_hop *next)
 {
-	const uint8_t *asked[MAX_LOOKUP] = {dst[missed[0]]};
-	struct hs_next_hop found[MAX_LOOKUP];
+	const uint8_t *asked[HS_FIB_LOOKUP_MAX] = {dst[missed[0]]};
+	struct hs_next_hop found[HS_FIB_LOOKUP_MAX];
 	unsigned n_taken = 0;
 
 	for (unsigned k = 1; k < n; k++)
 		asked[k] = dst[missed[k]];
-	uint32_t whole = hs_fib_lookup(fib, asked, n, found);
+	uint64_t whole = hs_fib_lookup(fib, asked, n, found);
 	for (unsigned k = 0; k < n; k++) {
 		uint32_t slot = slots[missed[k]];
 		next[missed[k]] = found[k];
@@ -123,7 +122,7 @@ void hs_fib_cache_lookup(struct hs_fib_cache *cache, const struct hs_fib *fib,
 		const uint8_t *const *dst, const uint32_t *slots, unsigned n,
 		struct hs_next_hop *next)
 {
-	uint8_t missed[MAX_LOOKUP];
+	uint8_t missed[HS_FIB_LOOKUP_MAX];
 	unsigned n_missed = 0;
 
 	if (unlikely(is_idle(cache, fib))) {

@@ -18,7 +18,8 @@ void hs_fib_cache_destroy(struct hs_fib_cache *cache);
 uint64_t hs_fib_cache_bytes(uint32_t rules);
 
 // What hs_fib_lookup gives, but for the address of a key that has 64 ones in front: there is none
-// that a router may pass on. slots[i] is the packet's rule, or HS_FLOW_NONE. `n` is 32 at most.
+// that a router may pass on. slots[i] is the packet's rule, or HS_FLOW_NONE. `n` is at most
+// HS_FIB_LOOKUP_MAX.
 void hs_fib_cache_lookup(struct hs_fib_cache *cache, const struct hs_fib *fib,
 		const uint8_t *const *dst, const uint32_t *slots, unsigned n,
 		struct hs_next_hop *next);

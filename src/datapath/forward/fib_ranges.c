@@ -9,7 +9,6 @@
 #include <rte_byteorder.h>
 #include <rte_malloc.h>
 
-#define MAX_LOOKUP   32
 #define SPLIT	     (UINT32_C(1) << 31)
 #define FEW_GROUPS   64 // are searched as they are; more are cut into segments
 #define MAX_SEGMENTS 16
@@ -274,7 +273,7 @@ static void search_groups(
 static void search_segments(
 		const struct fib_ranges *ranges, const uint64_t *tops, unsigned n, uint32_t *group)
 {
-	uint32_t left[MAX_LOOKUP], most = 0;
+	uint32_t left[FIB_RANGES_LOOKUP_MAX], most = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		group[i] = 0;
@@ -305,9 +304,9 @@ static void search_segments(
 static void find_within(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		const uint32_t *group, uint32_t *hops)
 {
-	uint32_t at[MAX_LOOKUP], left[MAX_LOOKUP], most = 0;
-	uint8_t which[MAX_LOOKUP];
-	address addresses[MAX_LOOKUP];
+	uint32_t at[FIB_RANGES_LOOKUP_MAX], left[FIB_RANGES_LOOKUP_MAX], most = 0;
+	uint8_t which[FIB_RANGES_LOOKUP_MAX];
+	address addresses[FIB_RANGES_LOOKUP_MAX];
 	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -331,11 +330,12 @@ static void find_within(const struct fib_ranges *ranges, const uint8_t *const *d
 		hops[which[i]] = ranges->hops[at[i]];
 }
 
-uint32_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+uint64_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops)
 {
-	uint64_t tops[MAX_LOOKUP];
-	uint32_t group[MAX_LOOKUP], split = 0;
+	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
+	uint32_t group[FIB_RANGES_LOOKUP_MAX];
+	uint64_t split = 0;
 
 	if (unlikely(!n))
 		return 0;
@@ -347,7 +347,7 @@ uint32_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const
 		search_groups(ranges, tops, n, group);
 	for (unsigned i = 0; i < n; i++) {
 		hops[i] = ranges->groups[group[i]].last_hop;
-		split |= (hops[i] >> 31) << i;
+		split |= (uint64_t)(hops[i] >> 31) << i;
 	}
 	if (split)
 		find_within(ranges, dst, n, group, hops);

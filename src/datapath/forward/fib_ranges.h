@@ -34,7 +34,9 @@ void fib_ranges_add(struct fib_ranges_maker *maker, const uint8_t prefix[16], ui
 		uint32_t hop);
 void fib_ranges_finish(struct fib_ranges_maker *maker);
 
-// The hops of n (at most 32) destinations, 0 where there is no route. Returns bit i where all
-// addresses with the first 64 bits of dst[i] have its hop.
-uint32_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+#define FIB_RANGES_LOOKUP_MAX 64
+
+// The hops of n (at most FIB_RANGES_LOOKUP_MAX) destinations, 0 where there is no route. Returns
+// bit i where all addresses with the first 64 bits of dst[i] have its hop.
+uint64_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops);

@@ -8,9 +8,12 @@
 #include "packet_fast.h"
 #include "room.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <rte_byteorder.h>
+
+static_assert(HS_BURST <= HS_FIB_LOOKUP_MAX, "one look-up for a burst");
 
 #define HOP_LIMIT   7
 #define SOURCE	    8

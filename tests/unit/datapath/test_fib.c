@@ -185,8 +185,8 @@ static struct hs_fib_change random_change(struct hs_rng *rng, const struct model
 static void compare_kept(struct bench *b, const uint8_t *const *pointers, struct hs_rng *rng,
 		unsigned n, const struct hs_next_hop *expected)
 {
-	struct hs_next_hop next[32];
-	uint32_t slots[32];
+	struct hs_next_hop next[HS_FIB_LOOKUP_MAX];
+	uint32_t slots[HS_FIB_LOOKUP_MAX];
 
 	for (unsigned i = 0; i < n; i++)
 		slots[i] = hs_rng_u32(rng) % 2 ? hs_rng_u32(rng) % 64 * 4095 : UINT32_MAX;
@@ -199,9 +199,9 @@ static void compare_kept(struct bench *b, const uint8_t *const *pointers, struct
 static void compare_lookups(
 		struct bench *b, const struct model *model, struct hs_rng *rng, unsigned n)
 {
-	uint8_t addresses[32][16], keys[32][16];
-	const uint8_t *pointers[32];
-	struct hs_next_hop next[32];
+	uint8_t addresses[HS_FIB_LOOKUP_MAX][16], keys[HS_FIB_LOOKUP_MAX][16];
+	const uint8_t *pointers[HS_FIB_LOOKUP_MAX];
+	struct hs_next_hop next[HS_FIB_LOOKUP_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
 		random_address(rng, addresses[i]);
@@ -268,7 +268,7 @@ static void compare_with_oracle(uint32_t capacity, unsigned batches, unsigned ba
 		}
 		assert_int_equal(hs_fib_change(b.fib, changes, n, &b.err), 0);
 		for (unsigned k = 0; k < 4; k++)
-			compare_lookups(&b, &model, &rng, 32);
+			compare_lookups(&b, &model, &rng, HS_FIB_LOOKUP_MAX);
 		if (round % 16 == 0)
 			compare_lists(&b, &model);
 	}
