@@ -19,7 +19,8 @@ enum {
 };
 
 struct words {
-	const char *list, *frames, *pcap, *seconds, *packets, *worker, *control, *prefix, *sockets;
+	const char *list, *frames, *pcap, *seconds, *packets, *worker, *control, *prefix, *sockets,
+			*huge;
 };
 
 static int usage(void)
@@ -28,7 +29,7 @@ static int usage(void)
 			"       hopsight-bench-case CASE --frames FILE\n"
 			"       hopsight-bench-case CASE --pcap FILE --worker CORE --control CORE\n"
 			"                           --seconds S | --packets N\n"
-			"                           [--prefix NAME] [--sockets FOLDER]\n"
+			"                           [--prefix NAME] [--sockets FOLDER] [--huge]\n"
 			"hopsight-bench starts it: for one measurement, or to write its frames.\n");
 	return EXIT_USAGE;
 }
@@ -47,7 +48,7 @@ static bool read_words(int argc, char **argv, struct words *words)
 {
 	const char **texts[] = {&words->list, &words->frames, &words->pcap, &words->seconds,
 			&words->packets, &words->worker, &words->control, &words->prefix,
-			&words->sockets};
+			&words->sockets, &words->huge};
 	static const struct option options[] = {
 			{"list", no_argument, NULL, 0},
 			{"frames", required_argument, NULL, 1},
@@ -58,6 +59,7 @@ static bool read_words(int argc, char **argv, struct words *words)
 			{"control", required_argument, NULL, 6},
 			{"prefix", required_argument, NULL, 7},
 			{"sockets", required_argument, NULL, 8},
+			{"huge", no_argument, NULL, 9},
 			{0},
 	};
 	int index;
@@ -98,6 +100,7 @@ static int measure(const struct hs_bench_case *spec, const struct words *words)
 	struct hs_bench_child_config config = {
 			.pcap = words->pcap,
 			.sockets = words->sockets ? words->sockets : ".",
+			.huge_pages = words->huge,
 	};
 	double packets, worker, control;
 

@@ -106,14 +106,16 @@ static void node_config(const struct hs_bench_case *spec, struct hs_node_config 
 static int open_eal(const struct hs_bench_setup *setup, const struct hs_node_config *node,
 		struct hs_error *err)
 {
-	static char *words[] = {"--no-telemetry", "--log-level=*:error"};
+	// Huge pages need no mount in memory alone. It comes last, where it can be left out.
+	static char *words[] = {"--no-telemetry", "--log-level=*:error", "--in-memory"};
 	struct hs_eal_config eal = {
 			.memory_bytes = hs_node_bytes(node) + hs_pool_bytes(MBUFS, MBUF_BYTES) +
 					EXTRA_BYTES,
 			.control_core = setup->config->control_core,
 			.worker_cores = {setup->config->worker_core},
 			.n_workers = 1,
-			.argc = 2,
+			.huge_pages = setup->config->huge_pages,
+			.argc = setup->config->huge_pages ? 3 : 2,
 			.argv = words,
 	};
 

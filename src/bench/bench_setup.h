@@ -16,6 +16,7 @@ struct hs_bench_child_config {
 	double seconds;
 	uint64_t packets; // so many instead, without warming up: for who counts instructions
 	int worker_core, control_core;
+	bool huge_pages;     // for the packets and all tables; not with memif
 	char prefix[32];     // of EAL's files
 	const char *sockets; // folder for memif
 };

@@ -70,6 +70,19 @@ def the_name_of_a_row_of_testpmd_says_what_is_unusual_about_its_frames():
     equal(result.peer_name(case, "mac"), "testpmd mac 64 B 1024 frames 0 hops")
 
 
+@test()
+def rows_of_huge_pages_are_compared_with_each_other_and_the_baseline_has_none_of_them():
+    cases = [make_case("no_rules"), make_case("matched_4096"), make_case("sampled_100")]
+    small, huge = result.make_rows(cases, True), result.make_rows(cases, True, huge=True)
+    equal([row.name for row in huge], [f"{row.name}, huge pages" for row in small])
+    equal([row.huge for row in small + huge], [False] * 5 + [True] * 5)
+    equal([row.yardstick for row in huge], [None] + [huge[0]] * 4)
+    equal(huge[4].limit_row, huge[3])
+    for row in small + huge:
+        row.samples = [20]
+    equal(list(result.make_baseline(small + huge)["ratios"]), ["no_rules", "matched_4096", "sampled_100"])
+
+
 # ---- ratios ----
 
 @test()

@@ -61,6 +61,15 @@ def every_round_measures_every_case_once_and_leaves_nothing(workspace):
 
 
 @test()
+def huge_pages_are_asked_of_the_case_that_has_them(workspace):
+    bench, rows, log = make_bench(workspace, "no_rules")
+    with open(bench.program, "a", encoding="ascii") as f:
+        f.write('case "$*" in *--huge*) echo huge >> "$0.log";; esac\n')
+    bench.run(rows + result.make_rows([make_case("no_rules")], False, huge=True), 2)
+    equal(log(), ["no_rules", "no_rules", "huge"] * 2)
+
+
+@test()
 def a_case_that_fails_has_the_reason_and_is_not_measured_again(workspace):
     bench, rows, log = make_bench(workspace, "silent", "loud", "wrong", "no_rules")
     bench.run(rows, 2)

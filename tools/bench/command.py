@@ -17,6 +17,8 @@ DONE, FAILED, USAGE = 0, 1, 2
 MAX_ROUNDS = 100
 MORE_ROUNDS = 4  # so often are cases that are slower than the baseline measured again
 LIST_LIMIT_S = 30
+HUGE_PAGES = 512  # of 2 MiB
+FREE_HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
 
 OPTIONS = (
     ("json", "FILE", "the whole result; - for stdout, without the table"),
@@ -25,6 +27,7 @@ OPTIONS = (
     ("rounds", "N", "each case so many times, in turn with the others (default 10)"),
     ("card", "FILE", "put a card into this Markdown file, between its markers"),
     ("worker", "CORE", "core that is measured (default: the last one)"),
+    ("huge", "", "each packet case and its yardstick with huge pages, too"),
     ("quick", "", "a small set of cases, 3 rounds of 0.3 s"),
     ("baseline", "FILE", "fail where a ratio is 15 % above this file's"),
     ("update-baseline", "FILE", "write the ratios into this file"),
@@ -36,7 +39,7 @@ HELP = """Usage: hopsight-bench [options] [NAME...]
 What a packet costs one worker in each stage and role, as nanoseconds of its core's
 own time and as a ratio to dpdk-testpmd's mac forwarding of the same frames,
 measured in turn. NAME: a case, or several by a pattern ('matched_*'); all
-without one. Needs no huge pages and no NIC.
+without one. Needs no NIC, and huge pages only with --huge.
 
 """ + "".join(f"  {f'--{name} {value}'.rstrip():<24} {text}\n" for name, value, text in OPTIONS) + """
 Exit codes: 0 done; 1 a case failed or is slower than its baseline; 2 bad usage.
@@ -134,6 +137,18 @@ def choose_cases(cases, names, quick):
     return [case for case in cases if any(fnmatch.fnmatchcase(case.name, name) for name in names)]
 
 
+def need_huge_pages():
+    """One process at a time has them, and the largest one needs some hundred MiB."""
+    try:
+        with open(FREE_HUGE_PAGES, encoding="ascii") as f:
+            free = int(f.read())
+    except OSError:
+        free = 0
+    if free < HUGE_PAGES:
+        raise Usage(f"--huge: {free} huge pages of 2 MiB are free, and {HUGE_PAGES} are needed "
+                    f"(echo {HUGE_PAGES} >{FREE_HUGE_PAGES.replace('free', 'nr')})")
+
+
 # ---- measuring ----
 
 def machine_facts(build, words):
@@ -200,6 +215,9 @@ def run(options, names, words, program, build):
             say(error)
             return USAGE
     machine, rows = machine_facts(build, words), result.make_rows(chosen, peers)
+    if "huge" in options:
+        need_huge_pages()
+        rows += result.make_rows([case for case in chosen if case.packets and not case.memif], peers, huge=True)
     try:
         run_rounds(bench, rows, rounds, baseline)
     except measure.Interrupted:

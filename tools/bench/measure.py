@@ -131,6 +131,11 @@ def runtime_folder(prefix):
     return os.path.join(base, "dpdk", prefix)
 
 
+def memory_words(huge):
+    """EAL's words for memory: huge pages need no mount if no file names them."""
+    return ["--in-memory"] if huge else ["--no-huge", "-m", "512", "--no-shconf"]
+
+
 def received_packets(prefix):
     """What DPDK's telemetry says about the first port; None without an answer."""
     command = "/ethdev/stats"
@@ -163,10 +168,11 @@ def read_both(prefix, thread):
         return None, 0
 
 
-def peer_ns(pid, prefix, seconds):
+def peer_ns(pid, prefix, seconds, main=False):
+    """`main`: the program forwards in its main thread."""
     if not wait_until(lambda: (received_packets(prefix) or 0) > PEER_WARM_PACKETS, PEER_LIMIT_S):
         raise Failed("it did not begin to forward")
-    thread = worker_thread(pid)
+    thread = f"/proc/{pid}/task/{pid}" if main else worker_thread(pid)
     with interruptible():
         packets, cpu_ns = read_both(prefix, thread)
         if packets is None:
@@ -226,7 +232,7 @@ class Bench:
             if row.mode:
                 row.samples.append(self.measure_peer(row))
             else:
-                self.add(row, self.measure_case(row.case))
+                self.add(row, self.measure_case(row.case, row.huge))
         except Failed as error:
             row.error = str(error)
             return f"failed: {row.error}"
@@ -243,8 +249,8 @@ class Bench:
         row.reports_made += line["reports_made"]
         row.reports_lost += line["reports_lost"]
 
-    def start_peer(self, prefix, worker, mode, *devices):
-        return start([PEER, "--no-huge", "-m", "512", "--no-shconf", "--no-pci", f"--file-prefix={prefix}",
+    def start_peer(self, prefix, worker, mode, *devices, huge=False):
+        return start([PEER, *memory_words(huge), "--no-pci", f"--file-prefix={prefix}",
                       "--lcores", f"0@{self.control},1@{worker}", "--main-lcore", "0",
                       *(word for device in devices for word in ("--vdev", device)), "--", f"--forward-mode={mode}",
                       "--nb-cores=1", "--total-num-mbufs=16384", "--stats-period=3600"])
@@ -253,17 +259,18 @@ class Bench:
         return f"net_pcap0,rx_pcap={self.capture(case)},infinite_rx=1"
 
     def measure_peer(self, row):
-        process = self.start_peer(self.prefix, self.worker, row.mode, self.source(row.case), "net_null0,no-rx=1")
+        process = self.start_peer(self.prefix, self.worker, row.mode, self.source(row.case), "net_null0,no-rx=1",
+                                  huge=row.huge)
         try:
             return peer_ns(process.pid, self.prefix, self.seconds)
         finally:
             stop(process)
             shutil.rmtree(runtime_folder(self.prefix), ignore_errors=True)
 
-    def measure_case(self, case):
+    def measure_case(self, case, huge=False):
         process = start([self.program, case.name, "--pcap", self.capture(case), "--seconds", f"{self.seconds:.9g}",
                          "--worker", self.worker, "--control", self.control, "--prefix", self.prefix,
-                         "--sockets", self.folder], listen=True)
+                         "--sockets", self.folder, *(["--huge"] if huge else [])], listen=True)
         with contextlib.ExitStack() as ends:
             ends.callback(stop, process)
             if case.memif:

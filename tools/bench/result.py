@@ -41,6 +41,7 @@ class Row:
     name: str
     case: Case
     mode: str = ""  # dpdk-testpmd's forward mode; "": a case
+    huge: bool = False  # packets and tables lie in huge pages
     yardstick: "Row" = None  # dpdk-testpmd's row with the same frames
     limit_row: "Row" = None  # the row that the limit refers to
     samples: list = dataclasses.field(default_factory=list)  # ns for each packet, or operations in a second
@@ -98,17 +99,18 @@ def peer_name(case, mode):
             + (" INT" if is_int else ""))
 
 
-def make_rows(cases, peers):
-    """Rows for the cases, after the rows of dpdk-testpmd that they are compared with, if there are `peers`."""
-    yardsticks = {}
+def make_rows(cases, peers, huge=False):
+    """Rows for the cases, after the rows of dpdk-testpmd that they are compared with, if there are `peers`. All have
+    the same pages."""
+    yardsticks, pages = {}, ", huge pages" if huge else ""
     for case in cases:
         if peers and case.compared:
-            yardsticks.setdefault(case.frames, Row(peer_name(case, "mac"), case, "mac"))
+            yardsticks.setdefault(case.frames, Row(peer_name(case, "mac") + pages, case, "mac", huge))
     rows = list(yardsticks.values())
     if rows:
         first = rows[0]
-        rows.append(Row(peer_name(first.case, "csum"), first.case, "csum", yardstick=first))
-    own = {case.name: Row(case.name, case) for case in cases}
+        rows.append(Row(peer_name(first.case, "csum") + pages, first.case, "csum", huge, yardstick=first))
+    own = {case.name: Row(case.name + pages, case, huge=huge) for case in cases}
     for row in own.values():
         if row.case.compared:
             row.yardstick = yardsticks.get(row.case.frames)
@@ -144,7 +146,7 @@ def load_baseline(path, names):
 
 def make_baseline(rows):
     csum = csum_row(rows)
-    rows = [row for row in rows if not row.mode and row.ratio() > 0]
+    rows = [row for row in rows if not row.mode and not row.huge and row.ratio() > 0]
     return {"ratios": {row.name: round(row.ratio(), 3) for row in rows},
             "ratios_of_least": {row.name: round(row.ratio_of_least(), 3) for row in rows},
             **({"csum": {"ratio": round(csum.ratio(), 3), "ratio_of_least": round(csum.ratio_of_least(), 3)}}
