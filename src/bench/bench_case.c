@@ -15,9 +15,9 @@
 	{                                                                                          \
 		.frame_bytes = (bytes), .frames = 4096, .flows = 4096, .hops = (n_hops)            \
 	}
-#define ROUTED(n_hops, prefix)                                                                     \
+#define ROUTED(bytes, n_hops, prefix)                                                              \
 	{                                                                                          \
-		64, 1024, 1024, (n_hops), (prefix)                                                 \
+		(bytes), 1024, 1024, (n_hops), (prefix)                                            \
 	}
 
 #define NO_RULES(suffix, bytes, ...)                                                               \
@@ -54,9 +54,9 @@
 		.traffic = TRACED(bytes, 2), .role = HS_BENCH_SINK, .rules = 4096, .every = NEVER, \
 		.matched = true, .drain = (where), __VA_ARGS__                                     \
 	}
-#define ROUTE(suffix, text, prefix, n_hops, ...)                                                   \
+#define ROUTE(suffix, bytes, text, prefix, n_hops, ...)                                            \
 	{                                                                                          \
-		.name = "route" suffix, .about = text, .traffic = ROUTED(n_hops, prefix),          \
+		.name = "route" suffix, .about = text, .traffic = ROUTED(bytes, n_hops, prefix),   \
 		.forward = HS_BENCH_ROUTE, __VA_ARGS__                                             \
 	}
 #define CONTROL(text, which, at_least, what)                                                       \
@@ -80,6 +80,15 @@
 		.int_md = true, .rules = 4096, .every = 1, .matched = true, __VA_ARGS__            \
 	}
 #define FLOWS_1024(setting) .rules = 1024, .every = (setting), .matched = true
+#define ROUTE_SOURCE(suffix, bytes, ...)                                                           \
+	ROUTE("_source" suffix, bytes, "telemetry put into every packet", 1024, -1, FLOWS_1024(1), \
+			__VA_ARGS__)
+#define ROUTE_TRANSIT(suffix, bytes, ...)                                                          \
+	ROUTE("_transit" suffix, bytes, "telemetry on every packet, an entry added", 1024, 0,      \
+			FLOWS_1024(NEVER), .role = HS_BENCH_TRANSIT, __VA_ARGS__)
+#define ROUTE_SINK(suffix, bytes, where, text, ...)                                                \
+	ROUTE("_" suffix, bytes, "telemetry taken out of every packet, reports " text, 1024, 0,    \
+			FLOWS_1024(NEVER), .role = HS_BENCH_SINK, .drain = (where), __VA_ARGS__)
 
 const struct hs_bench_case hs_bench_cases[] = {
 		NO_RULES("", 128, .limit = 1.25, .quick = true),
@@ -160,22 +169,27 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.about = "MAC learning, 256 stations on each side",
 				.traffic = PLAIN(128, 4096),
 				.forward = HS_BENCH_BRIDGE},
-		ROUTE("", "1,024 prefixes, 1,024 flows", 1024, -1, .limit = 1.64, .quick = true),
+		ROUTE("", 64, "1,024 prefixes, 1,024 flows", 1024, -1, .limit = 1.64,
+				.quick = true),
 		{.name = "route_ipv4",
 				.about = "1,024 prefixes of IPv4, 1,024 flows",
 				.traffic = {64, 1024, 1024, -1, 1024, true},
 				.forward = HS_BENCH_ROUTE,
 				.limit = 1.64,
 				.quick = true},
-		ROUTE("_10", "10 prefixes", 10, -1),
-		ROUTE("_100000", "100,000 prefixes", 100000, -1, .limit = 1.64),
-		ROUTE("_source", "telemetry put into every packet", 1024, -1, FLOWS_1024(1),
-				.limit = 3.0),
-		ROUTE("_transit", "telemetry on every packet, an entry added", 1024, 0,
-				FLOWS_1024(NEVER), .role = HS_BENCH_TRANSIT, .limit = 2.29),
-		ROUTE("_sink", "telemetry taken out of every packet, reports into the ring", 1024,
-				0, FLOWS_1024(NEVER), .role = HS_BENCH_SINK,
-				.drain = HS_BENCH_DISCARD, .limit = 3.1),
+		ROUTE("_10", 64, "10 prefixes", 10, -1),
+		ROUTE("_100000", 64, "100,000 prefixes", 100000, -1, .limit = 1.64),
+		ROUTE_SOURCE("", 64, .limit = 3.0),
+		ROUTE_TRANSIT("", 64, .limit = 2.29),
+		ROUTE_SINK("sink", 64, HS_BENCH_DISCARD, "into the ring", .limit = 3.1),
+		ROUTE_SINK("monitor", 64, HS_BENCH_TO_MONITOR, "on to the monitor",
+				.stamped = true),
+		ROUTE("_128", 128, "1,024 prefixes, 1,024 flows", 1024, -1),
+		ROUTE_SOURCE("_128", 128),
+		ROUTE_TRANSIT("_128", 128),
+		ROUTE_SINK("sink_128", 128, HS_BENCH_DISCARD, "into the ring"),
+		ROUTE_SINK("monitor_128", 128, HS_BENCH_TO_MONITOR, "on to the monitor",
+				.stamped = true),
 		{.name = "int_mx",
 				.about = "INT-MX 2.1 of six instructions on every packet, a report "
 					 "2.0 sent for each",
