@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of tools/peer_bench.py without other programs: the frames, what VPP is told, pages, tables."""
+
+import ipaddress
+import os
+import socket
+import struct
+
+from harness import check, equal, test
+
+import peer_bench
+from bench import measure
+from peers import traffic, vpp
+
+
+def frame(number, size=64):
+    ip = struct.pack(">IHBB", 0x60000000, size - 54, 17, 64)
+    ip += ipaddress.ip_address(f"2001:db8::{number + 1:x}").packed + ipaddress.ip_address(
+        f"2001:{0xdb8 + (number >> 16):x}:{number & 0xffff:x}::7").packed
+    return bytes(range(12)) + b"\x86\xdd" + ip + bytes(size - 54)
+
+
+@test()
+def a_file_of_frames_is_read_as_it_was_written(workspace):
+    frames = [frame(0), frame(1, 128), frame(2, 77)]
+    traffic.write_pcap(workspace.path("x.pcap"), frames)
+    equal(traffic.read_pcap(workspace.path("x.pcap")), frames)
+
+
+@test()
+def a_trace_stands_in_a_hop_by_hop_header_of_whole_words_that_the_lengths_count():
+    plain = frame(5, 128)
+    traced = traffic.with_trace(plain)
+    header = traced[54:54 + 8 * (traced[55] + 1)]
+    equal(len(traced) - len(plain), len(header))
+    equal([traced[20], header[0]], [0, 17], "next headers")
+    equal(struct.unpack(">H", traced[18:20])[0], len(traced) - 54)
+    equal(traced[:18] + traced[22:54], plain[:18] + plain[22:54], "the rest of both headers")
+    equal(traced[54 + len(header):], plain[54:])
+    equal(list(header[2:6]), [59, 2 + 3 * 16, 0x1f, 2], "an option of three entries, one of them used")
+    check(any(header[6 + 2 * 16:6 + 3 * 16]) and not any(header[6:6 + 2 * 16]), "the last entry is the first node's")
+    equal(header[6 + 3 * 16:], bytes(len(header) - 54), "padding")
+
+
+@test()
+def vpp_gets_a_route_for_each_destination_and_a_session_for_each_flow(workspace):
+    frames = [frame(number) for number in range(traffic.ROUTES)]
+    for role in vpp.ROLES:
+        lines = list(vpp.commands(role, frames, workspace.path("x.pcap")))
+        routes = [ipaddress.ip_network(line.split()[3]) for line in lines if line.startswith("ip route add")]
+        equal(len(set(routes)), traffic.ROUTES, role)
+        for one in frames[::100]:
+            to = ipaddress.ip_address(one[38:54])
+            equal(sum(to in route for route in routes), 1, to)
+        sessions = [line for line in lines if line.startswith("classify session")]
+        equal(len(sessions), traffic.ROUTES if role in ("source", "sink", "monitor") else 0, role)
+        equal(any("ioam export" in line for line in lines), role == "monitor", role)
+    source = socket.inet_ntop(socket.AF_INET6, frames[9][22:38])
+    check(any(f"src {source} " in line for line in sessions), source)
+
+
+@test()
+def what_is_not_there_of_vpp_is_said(workspace):
+    os.makedirs(workspace.path("bin"))
+    with open(workspace.path("bin/vpp"), "w", encoding="ascii"):
+        pass
+    equal(vpp.Programs(workspace.path("")).missing(), ["bin/vppctl", "lib/*/vpp_plugins/ioam_plugin.so"])
+
+
+@test()
+def huge_pages_are_given_back_in_any_case(workspace):
+    peer_bench.HUGE_PAGES = workspace.path("nr_hugepages")
+
+    def now(number=None):
+        if number is not None:
+            with open(peer_bench.HUGE_PAGES, "w", encoding="ascii") as f:
+                f.write(str(number))
+        with open(peer_bench.HUGE_PAGES, encoding="ascii") as f:
+            return int(f.read())
+
+    for before, wanted, there in ((3, 100, 100), (200, 100, 200), (7, 0, 7)):
+        now(before)
+        try:
+            with peer_bench.huge_pages(wanted):
+                equal(now(), there)
+                raise measure.Interrupted
+        except measure.Interrupted:
+            equal(now(), before)
+
+
+@test()
+def a_ratio_is_of_the_same_round_and_a_table_says_which_limits_are_met():
+    class Args:
+        pages, bytes, roles = [True, False], [64], ["route", "sink"]
+
+    def cell(program, role, huge, *ns):
+        made = peer_bench.Cell(program, role, 64, huge)
+        made.ns = list(ns)
+        return made
+
+    cells = [cell("hopsight", "route", True, 40, 50, 90), cell("vpp", "route", True, 80, 100, 90),
+             cell("hopsight", "sink", True, 70), cell("vpp", "sink", True, 100), cell("hopsight", "route", False, 60),
+             cell("testpmd", "route", True, 20, 25, 30)]
+    cells[2].made, cells[2].lost = 100, 25
+    equal(peer_bench.ratios(*cells[:2]), [0.5, 0.5, 1.0])
+    equal(peer_bench.table(cells, Args, 2).splitlines()[2:], [
+        "| IPv6 forwarding | 64 | 2 MiB | 50 / 40 | 90 / 80 | 100 / 180 | 0.50 | 0.65 met |",
+        "| sink, report in a ring, 25 % of reports lost | 64 | 2 MiB | 70 / 70 | 100 / 100 | 140 / 200 | 0.70 | 0.67 missed |",
+        "| IPv6 forwarding | 64 | 4 KiB | 60 / 60 |  | 120 /  |  |  |",
+        "| sink, report in a ring | 64 | 4 KiB |  |  |  /  |  |  |", "",
+        "| program | bytes | pages | ns | Hopsight `route` by it |", "|---|---|---|---|---|",
+        "| testpmd mac | 64 | 2 MiB | 25 / 20 | 2.00 |"])

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""VPP with its ioam plugin, in the roles that Hopsight has: one worker, between two interfaces of its packet
+generator. It gets 1,024 routes of /48 with a neighbour each, and where it must choose packets (source and sink), a
+session of its classifier for each of 1,024 pairs of addresses: the classifier does not find ports behind a
+Hop-by-Hop header."""
+
+import contextlib
+import glob
+import os
+import re
+import socket
+import subprocess
+import time
+
+from bench import measure
+from peers import traffic
+
+ROLES = ("route", "source", "transit", "sink", "monitor")
+WARM_PACKETS = 1000000
+START_S = 30
+COLLECTOR = "192.0.2.2"
+# What `show errors` and `show ioam trace` count for each packet that went through a role.
+SHOWN = {
+    "source": ("show errors", "Pkts w/ added ip6 hop-by-hop options"),
+    "transit": ("show ioam trace", "Pkts with trace updated"),
+    "sink": ("show errors", "Pkts w/ removed ip6 hop-by-hop options"),
+    "monitor": ("show errors", "Packets recorded for export"),
+}
+
+
+class Programs:
+    """The programs of VPP below a folder, as a build or an installation leaves them."""
+
+    def __init__(self, folder):
+        def find(*patterns):
+            found = [path for pattern in patterns for path in sorted(glob.glob(os.path.join(folder, pattern)))]
+            return found[0] if found else None
+
+        self.vpp, self.vppctl = find("bin/vpp"), find("bin/vppctl")
+        self.ioam = find("lib/vpp_plugins/ioam_plugin.so", "lib/*/vpp_plugins/ioam_plugin.so")
+
+    def missing(self):
+        return [name for name, path in (("bin/vpp", self.vpp), ("bin/vppctl", self.vppctl),
+                                        ("lib/*/vpp_plugins/ioam_plugin.so", self.ioam)) if not path]
+
+    def version(self):
+        done = subprocess.run([self.vpp, "--version"], capture_output=True, text=True, check=False)
+        return done.stdout.strip().splitlines()[0] if done.stdout.strip() else "unknown"
+
+
+# ---- configuration ----
+
+def startup(programs, folder, worker, control, huge):
+    pages = "default-hugepage" if huge else "default"
+    return f"""unix {{ nodaemon log {folder}/vpp.log cli-listen {folder}/cli.sock runtime-dir {folder} }}
+api-segment {{ prefix hspeer{os.getpid()} }}
+cpu {{ main-core {control} corelist-workers {worker} }}
+memory {{ main-heap-size 256M main-heap-page-size {pages} }}
+buffers {{ buffers-per-numa 16384 page-size {pages} }}
+statseg {{ size 32M }}
+plugins {{ path {os.path.dirname(programs.ioam)} plugin default {{ disable }} plugin ioam_plugin.so {{ enable }} }}
+"""
+
+
+def addresses(frame):
+    ip = frame[traffic.ETHER_BYTES:traffic.ETHER_BYTES + traffic.IPV6_BYTES]
+    return socket.inet_ntop(socket.AF_INET6, ip[8:24]), socket.inet_ntop(socket.AF_INET6, ip[24:40])
+
+
+def sessions(frames, end):
+    """The classifier in front of the routes. `end` says what becomes of a packet that it knows."""
+    yield f"classify table buckets {traffic.ROUTES} memory-size 64M mask l3 ip6 src dst"
+    for source, destination in sorted({addresses(frame) for frame in frames}):
+        yield f"classify session {end} table-index 0 match l3 ip6 src {source} dst {destination}"
+    yield "set interface input acl intfc pg0 ip6-table 0"
+
+
+def commands(role, frames, pcap):
+    for name in ("pg0", "pg1", "pg2"):
+        yield f"create packet-generator interface {name}"
+    yield f"set interface mac address pg0 {':'.join(f'{byte:02x}' for byte in frames[0][:6])}"
+    for name in ("pg0", "pg1", "pg2"):
+        yield f"set interface state {name} up"
+    yield "set interface ip address pg0 fd00:0::1/64"
+    yield "set interface ip address pg1 fd00:1::1/64"
+    for number in range(traffic.ROUTES):
+        hop = f"fd00:1::{number + 2:x}"
+        yield f"set ip neighbor pg1 {hop} {traffic.next_hop_mac(number)} static"
+        yield f"ip route add {traffic.prefix(number)}/48 via {hop} pg1"
+    if role != "route":
+        yield (f"set ioam-trace profile trace-type {traffic.TRACE_TYPE:#x} trace-elts {traffic.NODES} trace-tsp 3 "
+               "node-id 0x2 app-data 0x1234")
+        yield "set ioam rewrite trace"
+    if role == "source":
+        yield from sessions(frames, "acl-hit-next ip6-node ip6-add-hop-by-hop")
+    if role in ("sink", "monitor"):
+        yield from sessions(frames, "acl-hit-next ip6-node ip6-lookup ioam-decap flow")
+    if role == "monitor":
+        yield "set interface ip address pg2 192.0.2.1/24"
+        yield f"set ip neighbor pg2 {COLLECTOR} 02:00:00:00:03:01 static"
+        yield f"set ioam export ipfix collector {COLLECTOR} src 192.0.2.1"
+    yield f"packet-generator new {{ name frames limit {10 ** 15} worker 0 interface pg0 node ethernet-input pcap {pcap} }}"
+
+
+# ---- running ----
+
+class Vpp:
+    """One process in one role, until it is stopped."""
+
+    def __init__(self, programs, folder, role, pcap, worker, control, huge):
+        self.programs, self.folder, self.role = programs, folder, role
+        frames = traffic.read_pcap(pcap)
+        with open(os.path.join(folder, "startup.conf"), "w", encoding="ascii") as f:
+            f.write(startup(programs, folder, worker, control, huge))
+        script = os.path.join(folder, "commands")
+        with open(script, "w", encoding="ascii") as f:
+            f.writelines(line + "\n" for line in commands(role, frames, pcap))
+        self.process = measure.start([programs.vpp, "-c", os.path.join(folder, "startup.conf")])
+        try:
+            if not measure.wait_until(lambda: self.ask("show version") or self.process.poll() is not None, START_S) \
+                    or self.process.poll() is not None:
+                raise measure.Failed("VPP does not start")
+            said = self.ask(f"exec {script}")
+            if re.search("error|unknown|failed|invalid", said, re.I):
+                raise measure.Failed(f"VPP: {said.strip()[:300]}")
+            self.ask("packet-generator enable-stream frames")
+        except measure.Failed:
+            self.stop()
+            raise
+
+    def ask(self, command):
+        """What VPP says, "" if it does not."""
+        done = subprocess.run([self.programs.vppctl, "-s", os.path.join(self.folder, "cli.sock"), command],
+                              capture_output=True, text=True, check=False, timeout=START_S)
+        return done.stdout if done.returncode == 0 else ""
+
+    def sent(self):
+        return int((re.findall(r"tx packets +(\d+)", self.ask("show interface pg1")) or [0])[0])
+
+    def worker(self):
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/comm"):
+            with contextlib.suppress(OSError), open(path, encoding="ascii", errors="replace") as f:
+                if f.read().startswith("vpp_wk"):
+                    return os.path.join(os.path.dirname(path), "schedstat")
+        raise measure.Failed("VPP has no worker")
+
+    def read(self, schedstat):
+        """Packets and the worker's nanoseconds at the same moment: the mean of before and behind the question."""
+        def cpu_ns():
+            with open(schedstat, encoding="ascii") as f:
+                return int(f.read().split()[0])
+
+        before = cpu_ns()
+        sent = self.sent()
+        return sent, (before + cpu_ns()) / 2
+
+    def ns(self, seconds):
+        """The worker's nanoseconds for each packet that it sent."""
+        if not measure.wait_until(lambda: self.sent() > WARM_PACKETS, START_S):
+            raise measure.Failed("VPP forwards nothing")
+        schedstat = self.worker()
+        sent, cpu_ns = self.read(schedstat)
+        time.sleep(seconds)
+        sent_now, cpu_ns_now = self.read(schedstat)
+        self.check(sent_now)
+        return (cpu_ns_now - cpu_ns) / max(1, sent_now - sent)
+
+    def check(self, sent):
+        """That packets went the way that the role means. Counters go on while they are read."""
+        if self.role not in SHOWN:
+            return
+        command, text = SHOWN[self.role]
+        counted = sum(map(int, re.findall(rf"^ *(\d+) .*{re.escape(text)}", self.ask(command), re.M))) or sum(
+            map(int, re.findall(rf"{re.escape(text)} - (\d+)", self.ask(command))))
+        if counted < 0.99 * sent:
+            raise measure.Failed(f"VPP counts {counted} where it sent {sent} packets: {text}")
+
+    def stop(self):
+        measure.stop(self.process)
