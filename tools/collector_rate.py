@@ -216,13 +216,15 @@ def measure(case, seconds, cores, priority):
                             str(case.flows)], check=True, stdout=subprocess.DEVNULL)
         process = None
         if case.way == "virtio":  # its driver waits for the other end
-            process = sender(case, folder, seconds + 2 * WARM_S + 1, cores[0], priority)
+            process = sender(case, folder, seconds + 2 * WARM_S + 1, cores[0], 0)
             end = time.monotonic() + START_LIMIT_S
             while not glob.glob(f"{folder}/virtio") and time.monotonic() < end:
                 time.sleep(0.02)
         collector = Collector(case, folder, cores[-1], cores[0], priority)
         try:
             collector.wait()
+            if case.way == "virtio" and priority:
+                os.sched_setscheduler(process.pid, os.SCHED_FIFO, os.sched_param(1))
             if case.way in ("memif", "udp"):
                 process = sender(case, folder, seconds + 2 * WARM_S + 1, cores[0], priority)
             end = time.monotonic() + START_LIMIT_S
