@@ -82,7 +82,8 @@ def labelling_fleet(workspace, node):
     absent = SimpleNamespace(name=f"{workspace.prefix}-n6", config={"node": {"id": 6}},
                              api=f"ipc://{workspace.path('n6')}.api")
     fleet = Controller(workspace, [node, absent], name="fleet", namespace=namespace,
-                       label={"listen": [f"127.0.0.1:{PORT}"], "interval_ms": 1000, "pro": {}},
+                       # The node sends nothing: its second answer would say that the port is not active.
+                       label={"listen": [f"127.0.0.1:{PORT}"], "interval_ms": 1000, "poll_ms": 60000, "pro": {}},
                        probing=probing).start()
     with InNamespace(namespace):
         sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
