@@ -194,7 +194,8 @@ def two_hosts_measure_their_conversation_without_a_controller(workspace):
     chain = Chain(workspace, nodes=4, link="veth").start()
     left, right = chain.hosts
     source, sink = chain.nodes[0], chain.nodes[-1]
-    at_source, at_sink = subscribe(source), subscribe(sink, "qos.7")
+    at_source, windows_of = subscribe(source, "report.7"), {
+        "source": subscribe(source, "qos.7"), "sink": subscribe(sink, "qos.7")}
     source.call("int_request", **rule(7, A, B, src_port=4000, dst_port=5001, mode_setting=5,
                                       in_band=True, piggyback_report=True, transmit_report=False))
     with Stream(left, right, 4000, 5001), Stream(right, left, 5001, 4000):
@@ -205,10 +206,11 @@ def two_hosts_measure_their_conversation_without_a_controller(workspace):
         windows = {}
 
         def same_window():
-            for name, subscriber in (("source", at_source), ("sink", at_sink)):
+            for name, subscriber in windows_of.items():
                 message = subscriber.receive(0.05)
                 body = message and message[1].get("qos_report")
-                if body and body["window_ns"] == SECOND and body["reports"] > 50:
+                # Both had reports of the whole path before it began, and so counts to begin with.
+                if body and body["window_ns"] == SECOND and body["start_ns"] > report["sink"]["ts_ns"] and body["reports"] > 50:
                     windows.setdefault(body["start_ns"], {})[name] = message
             return next((w for w in windows.values() if len(w) == 2), None)
 
