@@ -198,8 +198,9 @@ class Terminal:
         end = time.monotonic() + limit_s
         while True:
             found = condition(self.text())
-            if found:
-                return found
+            if found:  # what the program draws at once may come in pieces
+                self.read(0.02)
+                return condition(self.text()) or found
             if time.monotonic() > end:
                 raise AssertionError(f"within {limit_s} s: {what}; the screen:\n{self.text()}")
             self.read()
