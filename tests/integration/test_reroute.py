@@ -64,7 +64,7 @@ def routes_lead_around_a_cut_link_after_two_sessions_and_back_when_it_is_well(wo
         bad += [session] if session["links_unavailable"] else []
         cut_ns = session["began_ns"]
         equal(session["nodes_unavailable"], 0, "nodes are there")
-    equal(ring.ping(), 60, "four routers lie between the hosts")
+    until(lambda: ring.ping() == 60, 5, "four routers lie between the hosts")  # routes are set behind the event
     moment = kinds(ring.controller, "reroute_link_avoided")[0]["ts_ns"]
     equal(len([session for session in bad if ends_ns(session) <= moment + 1000000]), 2, "bad sessions before")
     equal([(event["node_id"], event["peer_id"]) for event in kinds(ring.controller, "reroute_link_avoided")], [(2, 3)],
@@ -99,7 +99,7 @@ def without_reroute_no_route_changes(workspace):
     for node, prefix, port, peer, peer_port in ((2, 3, "p2", 3, "p1"), (3, 2, "p1", 2, "p2")):
         ring.nodes[node].call("route_add", prefix=f"2001:db8:{prefix}::/64", port=port,
                               next_hop_mac=mac_of(ring.spaces[peer], peer_port))
-    equal(ring.ping(), 62, "the configured way")
+    until(lambda: ring.ping() == 62, 5, "the configured way")
     before = ring.routes()
     run("ip", "-n", ring.nodes[2].namespace, "link", "set", "p2", "down")
     for _ in range(2):
