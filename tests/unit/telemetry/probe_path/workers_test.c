@@ -73,6 +73,7 @@ static void *confirm_all(void *context)
 {
 	struct stand *s = context;
 
+	dpdk_env_unpin();
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct probe_bytes feedback = numbered(0x19, i % IDS);
 		put_in(s, OUT, &feedback);
