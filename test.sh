@@ -52,10 +52,12 @@ one() {
 }
 
 # meson_tests DIR NAME WORD...: runs tests with meson's own words, and reads meson's log for
-# machines. Three run at once, because those of ZeroMQ mostly wait.
+# machines. Three run at once, because those of ZeroMQ mostly wait. A limit of time is four times
+# what the test's meson.build says, because a busy machine and a sanitizer each take their part.
 meson_tests() {
 	local dir=$1 name=$2
 	meson test -C "$dir" "${@:3}" --no-rebuild --print-errorlogs --num-processes 3 \
+		--timeout-multiplier 4 \
 		>"$dir/$name.log" 2>&1
 	local code=$?
 	[ $code = 0 ] || grep -v -E '^ *[0-9]+/[0-9]+ .* OK ' "$dir/$name.log"
