@@ -96,7 +96,7 @@ static size_t put_character(struct text *text, const char *at, size_t n, bool qu
 
 static bool is_plain(char c)
 {
-	return c >= ' ' && c != '"' && c != '\\' && c != 0x7f; // char is signed
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
 static void put_escaped(struct text *text, const char *words, bool quotes)

@@ -79,8 +79,8 @@ struct hs_flow_shared {
 	_Atomic uint32_t workers; // bitmap of workers that have seen the flow
 	_Atomic uint32_t generation;
 	uint64_t age; // order of installation, for ties between wildcard masks
-} __rte_cache_aligned;
-static_assert(sizeof(struct hs_flow_shared) == 64, "one line to compare a key with");
+} __rte_aligned(64);
+static_assert(sizeof(struct hs_flow_shared) == 64, "64 bytes to compare a key with");
 
 // Telemetry of a rule in packets that another rule takes (docs/decisions/0003). Only its worker
 // writes it. Control zeroes it while no worker sees the slot.

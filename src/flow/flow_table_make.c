@@ -128,15 +128,15 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	free(t);
 }
 
-// The parts of rte_hash: keys (64 bytes each with their data), two sets of 64-byte buckets for
-// eight, rings of free key slots and free extension buckets, a change counter.
+// The parts of rte_hash: keys (64 bytes each with their data), two sets of buckets for eight, a
+// cache line each, rings of free key slots and free extension buckets, a change counter.
 static uint64_t hash_bytes(uint32_t entries)
 {
 	uint64_t slots = rte_align32pow2(entries + 1);
 	uint64_t buckets = slots / 8;
 
-	return (uint64_t)entries * 64 + buckets * 2 * 64 + slots * sizeof(uint32_t) +
-	       buckets * 2 * sizeof(uint32_t);
+	return (uint64_t)entries * 64 + buckets * 2 * RTE_CACHE_LINE_SIZE +
+	       slots * sizeof(uint32_t) + buckets * 2 * sizeof(uint32_t);
 }
 
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)

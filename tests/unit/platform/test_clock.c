@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include <cmocka.h>
+#include <rte_cycles.h>
 
 #define SECOND INT64_C(1000000000)
 #define MS     INT64_C(1000000)
@@ -576,7 +577,7 @@ static int64_t real_monotonic(void *context)
 static uint64_t real_ticks(void *context)
 {
 	(void)context;
-	return __builtin_ia32_rdtsc();
+	return rte_rdtsc();
 }
 
 static int no_tai(void *context)
