@@ -131,6 +131,7 @@ static void recover(struct hs_worker *worker, const struct hs_probe_held *held)
 	hs_probe_leave(worker, burst, 0);
 	worker->forward(worker, burst);
 	hs_telemetry(worker, burst);
+	hs_transmit(worker); // more copies may be due than a transmit queue has places
 }
 
 // Whether the copy's time is over and nobody confirmed it; then the place is free.

@@ -129,6 +129,25 @@ static void as_many_copies_are_held_as_may_be_and_probes_go_on(void **state)
 	stand_close(s);
 }
 
+// More of them than a transmit queue takes at once.
+static void copies_that_come_due_together_may_go_as_the_node_forwards_others(void **state)
+{
+	(void)state;
+	struct hs_probe_profile profile = usual_profile;
+	profile.monitor_port = 0;
+	struct stand *s = stand_open(&profile);
+
+	for (unsigned id = 1; id <= 64; id++) {
+		pass_number(s, id, 2);
+		assert_int_equal(taken(s, OUT) + taken(s, IN), 2);
+	}
+	advance(s, 400 * MS);
+	assert_int_equal(event_at(s, OUT, HS_EVENT_PROBE_RECOVERED), 64);
+	assert_int_equal(taken(s, IN), 64); // the partner of OUT
+	assert_silent(s);
+	stand_close(s);
+}
+
 static void copies_come_due_one_after_the_other(void **state)
 {
 	(void)state;
@@ -291,6 +310,8 @@ int main(void)
 			cmocka_unit_test(the_recovery_packet_may_go_as_the_node_forwards_others),
 			cmocka_unit_test(feedback_of_others_ends_nothing),
 			cmocka_unit_test(as_many_copies_are_held_as_may_be_and_probes_go_on),
+			cmocka_unit_test(
+					copies_that_come_due_together_may_go_as_the_node_forwards_others),
 			cmocka_unit_test(copies_come_due_one_after_the_other),
 			cmocka_unit_test(a_node_without_recovery_answers_and_holds_nothing),
 			cmocka_unit_test(the_same_probe_again_gets_values_and_nothing_else),
