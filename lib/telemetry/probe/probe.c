@@ -8,6 +8,7 @@ enum {
 	MAC_BYTES = 6,
 	TOS = 1,
 	ECN = 3,
+	UDP_PORT = 2,
 	UDP_LENGTH = 4,
 	UDP_CHECKSUM = 6,
 };
@@ -108,6 +109,23 @@ void hs_probe_parse_marked(const struct hs_probe_settings *settings, const uint8
 	packet->trace_off = (uint16_t)(packet->l4_off + HS_PROBE_UDP_BYTES);
 }
 
+// A packet that is longer than its frame: a device that pads short frames may make it whole.
+static void parse_cut(const struct hs_probe_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	const uint8_t *ip = frame + packet->l3_off;
+
+	if (!packet->l3_off || ip[HS_IPV4_PROTOCOL] != HS_IP_UDP ||
+			hs_be16_load(ip + HS_IPV4_FRAGMENT) & HS_IPV4_OFFSET ||
+			!hs_probe_has_dscp(settings, frame, packet))
+		return;
+	size_t port = packet->l3_off + header_bytes(ip) + UDP_PORT, end = port + 2;
+	if (end > len && end <= frame_len)
+		packet->flags |= HS_PACKET_SHORT;
+	else if (end > frame_len || hs_be16_load(frame + port) == settings->udp_port)
+		packet->flags |= HS_PACKET_ANY_TELEMETRY;
+}
+
 void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
@@ -115,6 +133,8 @@ void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *fra
 	packet->flags &= (uint16_t)~HS_PACKET_HIDDEN;
 	if (hs_probe_is_marked(settings, frame, packet))
 		hs_probe_parse_marked(settings, frame, len, packet);
+	else if (packet->flags & HS_PACKET_MALFORMED)
+		parse_cut(settings, frame, len, frame_len, packet);
 }
 
 // ---- reading ----

@@ -31,22 +31,28 @@ enum hs_probe_kind { // hs_packet.trace_type
 	HS_PROBE_RECOVERY,
 };
 
-// Whether a packet that was parsed as IPv4 is one of probes, by its port and DSCP.
-static inline bool hs_probe_is_marked(const struct hs_probe_settings *settings,
-		const uint8_t *frame, const struct hs_packet *packet)
+// Whether a packet that was parsed as IPv4 has a DSCP of probes.
+static inline bool hs_probe_has_dscp(const struct hs_probe_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet)
 {
-	unsigned dscp;
+	unsigned dscp = frame[packet->l3_off + 1] >> 2;
 
-	if (packet->dst_port != settings->udp_port || packet->l4_proto != HS_IP_UDP)
-		return false;
-	dscp = frame[packet->l3_off + 1] >> 2;
 	return packet->flags & HS_PACKET_IPV4 &&
 	       (dscp == settings->dscp || dscp == settings->feedback_dscp ||
 			       dscp == settings->recovery_dscp);
 }
 
+// Whether it is one of probes, by its port and DSCP.
+static inline bool hs_probe_is_marked(const struct hs_probe_settings *settings,
+		const uint8_t *frame, const struct hs_packet *packet)
+{
+	return packet->dst_port == settings->udp_port && packet->l4_proto == HS_IP_UDP &&
+	       hs_probe_has_dscp(settings, frame, packet);
+}
+
 // Parses a frame. What hs_packet says of telemetry:
-//   HS_PACKET_ANY_TELEMETRY  the packet is marked as one of probes
+//   HS_PACKET_ANY_TELEMETRY  the packet is marked as one of probes, or would be with the bytes that
+//                            its frame lacks
 //   HS_PACKET_TELEMETRY      and is whole and well formed, checksums included
 //   trace_type  enum hs_probe_kind, of a well-formed one
 //   trace_off   the payload of UDP

@@ -231,6 +231,34 @@ static void padding_of_ethernet_is_no_part(void **state)
 	frame_free(&frame);
 }
 
+// Ethernet pads short frames with zeros: so a packet that ends early may be whole at the next node.
+static void a_packet_that_padding_may_complete_is_claimed(void **state)
+{
+	(void)state;
+	struct frame frame = frame_from_hex(ETHER FEEDBACK);
+	struct hs_packet packet;
+
+	for (size_t cut = L4; cut < frame.len; cut++) {
+		struct frame part = frame_of(frame.bytes, cut);
+		probe_parse(&usual, &part, &packet);
+		assert_int_equal(packet.flags & PROBE, CLAIMED);
+		part.bytes[TOS] = 0x18 << 2;
+		probe_parse(&usual, &part, &packet);
+		assert_int_equal(packet.flags & PROBE, 0);
+		part.bytes[TOS] = frame.bytes[TOS];
+		if (cut >= L4 + 4) {
+			part.bytes[L4 + 3] ^= 1; // UDP's port
+			probe_parse(&usual, &part, &packet);
+			assert_int_equal(packet.flags & PROBE, 0);
+		}
+		hs_be16_store(part.bytes + FRAGMENT, 1); // it has no ports
+		probe_parse(&usual, &part, &packet);
+		assert_int_equal(packet.flags & PROBE, 0);
+		frame_free(&part);
+	}
+	frame_free(&frame);
+}
+
 static void headers_hide_no_probe(void **state)
 {
 	(void)state;
@@ -326,6 +354,7 @@ int main(void)
 			cmocka_unit_test(lengths_and_sums_that_lie_are_claimed_only),
 			cmocka_unit_test(a_checksum_of_udp_may_be_left_out),
 			cmocka_unit_test(padding_of_ethernet_is_no_part),
+			cmocka_unit_test(a_packet_that_padding_may_complete_is_claimed),
 			cmocka_unit_test(headers_hide_no_probe),
 			cmocka_unit_test(every_cut_is_short_or_the_same),
 			cmocka_unit_test(mutated_probes_are_filled_or_claimed),

@@ -271,6 +271,17 @@ static void what_a_host_sends_is_dropped(void **state)
 	refused_made(HOST, 0x17, "000b ffff", HS_DROP_HOST_TELEMETRY);
 }
 
+// With Ethernet's padding, the next node would have feedback for request 0.
+static void what_a_host_s_short_frame_would_become_is_dropped(void **state)
+{
+	(void)state;
+	struct probe_bytes bytes = probe_made(0x19, "0000", false);
+
+	bytes.len -= 2;
+	refused(HOST, &bytes, HS_DROP_HOST_TELEMETRY);
+	refused(IN, &bytes, HS_DROP_PROBE_MALFORMED);
+}
+
 static void a_host_s_packet_that_has_the_dscp_alone_passes(void **state)
 {
 	(void)state;
@@ -470,6 +481,7 @@ int main(void)
 			cmocka_unit_test(a_router_takes_what_is_for_the_monitor_by_its_address),
 			cmocka_unit_test(what_a_host_sends_is_dropped),
 			cmocka_unit_test(no_probe_crosses_a_border),
+			cmocka_unit_test(what_a_host_s_short_frame_would_become_is_dropped),
 			cmocka_unit_test(a_host_s_packet_that_has_the_dscp_alone_passes),
 			cmocka_unit_test(ports_without_probes_are_refused),
 			cmocka_unit_test(malformed_ones_are_refused),
