@@ -282,6 +282,20 @@ static void what_a_host_s_short_frame_would_become_is_dropped(void **state)
 	refused(IN, &bytes, HS_DROP_PROBE_MALFORMED);
 }
 
+// The parser follows eight tags; a device that takes one out shows the next node what is behind.
+static void tags_of_a_host_hide_no_probe(void **state)
+{
+	(void)state;
+	struct probe_bytes bytes = probe_made(0x19, REQUEST, false);
+
+	for (unsigned tags = 1; tags <= 9; tags++) {
+		memmove(bytes.at + 16, bytes.at + 12, bytes.len - 12);
+		memcpy(bytes.at + 12, (const uint8_t[4]){0x81, 0, 0, 1}, 4);
+		bytes.len += 4;
+		refused(HOST, &bytes, tags <= 8 ? HS_DROP_HOST_TELEMETRY : HS_DROP_HIDDEN_HEADERS);
+	}
+}
+
 static void a_host_s_packet_that_has_the_dscp_alone_passes(void **state)
 {
 	(void)state;
@@ -482,6 +496,7 @@ int main(void)
 			cmocka_unit_test(what_a_host_sends_is_dropped),
 			cmocka_unit_test(no_probe_crosses_a_border),
 			cmocka_unit_test(what_a_host_s_short_frame_would_become_is_dropped),
+			cmocka_unit_test(tags_of_a_host_hide_no_probe),
 			cmocka_unit_test(a_host_s_packet_that_has_the_dscp_alone_passes),
 			cmocka_unit_test(ports_without_probes_are_refused),
 			cmocka_unit_test(malformed_ones_are_refused),
