@@ -125,7 +125,7 @@ static void recover(struct hs_worker *worker, const struct hs_probe_held *held)
 	hs_port_stats_of(worker, held->out)->copies++;
 	hs_event(worker, burst, HS_EVENT_PROBE_RECOVERED);
 	if (to) {
-		hs_probe_send(worker, burst, 0, to);
+		hs_probe_send_whole(worker, burst, 0, to);
 		return;
 	}
 	hs_probe_leave(worker, burst, 0);

@@ -56,6 +56,15 @@ void hs_probe_send(
 		hs_probe_put(worker, burst, i, out);
 }
 
+void hs_probe_send_whole(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	if (unlikely(burst->packets[i].l3_bytes > out->mtu))
+		hs_drop_packet(worker, burst, i, HS_DROP_PROBE_TOO_LONG);
+	else
+		hs_probe_send(worker, burst, i, out);
+}
+
 void hs_probe_leave(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	if (worker->forward_kind == HS_FORWARD_KIND_ROUTE)
@@ -88,6 +97,6 @@ bool hs_probe_to_monitor(struct hs_worker *worker, struct hs_burst *burst, unsig
 		return true;
 	}
 	if (ages(worker, burst, i))
-		hs_probe_send(worker, burst, i, out);
+		hs_probe_send_whole(worker, burst, i, out);
 	return false;
 }

@@ -23,6 +23,9 @@ void hs_probe_put(
 // Both.
 void hs_probe_send(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+// The same for a packet that was parsed, if it does not exceed the port's MTU; else drops it.
+void hs_probe_send_whole(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 
 // Passes packet i to the monitor, unless the node forwards it as others. True: the node does, and
 // the packet stays in the burst. Else it was sent or dropped.

@@ -377,6 +377,23 @@ static void what_exceeds_the_mtu_is_refused(void **state)
 	}
 }
 
+// EMPTY has 44 bytes of IP.
+static void what_exceeds_the_mtu_of_the_way_to_the_monitor_is_refused(void **state)
+{
+	(void)state;
+	struct stand *s = stand_open(&usual_profile);
+
+	for (unsigned i = 0; i < 2; i++) {
+		s->t.ports[MONITOR].port.mtu = (uint16_t)(44 - i);
+		feed_made(s, IN, 0x17, EMPTY);
+		feed_made(s, OUT, 0x21, EMPTY);
+		assert_int_equal(s->t.ports[MONITOR].n_out, 2);
+		assert_int_equal(drop_at(s, IN, HS_DROP_PROBE_TOO_LONG), i);
+		assert_int_equal(drop_at(s, OUT, HS_DROP_PROBE_TOO_LONG), i);
+	}
+	stand_close(s);
+}
+
 static void a_port_has_a_rate(void **state)
 {
 	(void)state;
@@ -501,6 +518,7 @@ int main(void)
 			cmocka_unit_test(ports_without_probes_are_refused),
 			cmocka_unit_test(malformed_ones_are_refused),
 			cmocka_unit_test(what_exceeds_the_mtu_is_refused),
+			cmocka_unit_test(what_exceeds_the_mtu_of_the_way_to_the_monitor_is_refused),
 			cmocka_unit_test(a_port_has_a_rate),
 			cmocka_unit_test(padding_is_cut_off),
 			cmocka_unit_test(segments_are_joined),

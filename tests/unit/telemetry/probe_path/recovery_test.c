@@ -129,6 +129,22 @@ static void as_many_copies_are_held_as_may_be_and_probes_go_on(void **state)
 	stand_close(s);
 }
 
+// FILLED has 59 bytes of IP.
+static void a_recovery_packet_that_exceeds_the_mtu_to_the_monitor_is_counted(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct stand *s = stand_open(&usual_profile);
+		pass(s);
+		s->t.ports[MONITOR].port.mtu = (uint16_t)(59 - i);
+		advance(s, 400 * MS);
+		assert_int_equal(taken(s, MONITOR), !i);
+		assert_int_equal(drop_at(s, OUT, HS_DROP_PROBE_TOO_LONG), i);
+		assert_int_equal(event_at(s, OUT, HS_EVENT_PROBE_RECOVERED), 1);
+		stand_close(s);
+	}
+}
+
 // More of them than a transmit queue takes at once.
 static void copies_that_come_due_together_may_go_as_the_node_forwards_others(void **state)
 {
@@ -310,6 +326,8 @@ int main(void)
 			cmocka_unit_test(the_recovery_packet_may_go_as_the_node_forwards_others),
 			cmocka_unit_test(feedback_of_others_ends_nothing),
 			cmocka_unit_test(as_many_copies_are_held_as_may_be_and_probes_go_on),
+			cmocka_unit_test(
+					a_recovery_packet_that_exceeds_the_mtu_to_the_monitor_is_counted),
 			cmocka_unit_test(
 					copies_that_come_due_together_may_go_as_the_node_forwards_others),
 			cmocka_unit_test(copies_come_due_one_after_the_other),
