@@ -40,7 +40,6 @@ static int make(struct hs_node *node, const struct hs_probe_profile *profile)
 		return -ENOMEM;
 	node->probes = probes;
 	probes->profile = profile;
-	probes->mtu = UINT16_MAX;
 	for (unsigned number = 0; number <= HS_PROBE_MAX_PORT; number++)
 		probes->ports[number] = HS_PROBE_NO_PORT;
 	for (unsigned w = 0; !rc && w < node->config.n_workers; w++) {
@@ -60,7 +59,6 @@ static void set_port(struct hs_node *node, const struct hs_port *port)
 
 	if (number <= HS_PROBE_MAX_PORT)
 		probes->ports[number] = port->index;
-	probes->mtu = RTE_MIN(probes->mtu, port->mtu);
 	for (unsigned w = 0; w < node->config.n_workers; w++)
 		node->seats[w]->worker.probe->interval_ns[port->index] =
 				SECOND_NS * n_sharing / probes->profile->rate_pps;

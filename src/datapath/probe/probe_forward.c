@@ -111,6 +111,19 @@ static void read_values(
 		passage->hop.n_values = (uint16_t)(entry->end - entry->first);
 }
 
+// Where the node forwards the probe as others, it may leave by any port with probes.
+static uint32_t least_mtu(const struct hs_worker *worker)
+{
+	uint32_t least = UINT16_MAX;
+
+	for (unsigned number = 0; number <= HS_PROBE_MAX_PORT; number++) {
+		const struct hs_port *port = hs_probe_port(worker, (uint8_t)number);
+		if (port)
+			least = RTE_MIN(least, (uint32_t)port->mtu);
+	}
+	return least;
+}
+
 // Reads where the probe goes and what it gets. False: it was dropped.
 static bool plan(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct passage *passage)
@@ -127,7 +140,7 @@ static bool plan(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		return refuse(worker, burst, i, HS_DROP_PROBE_NO_PORT);
 	read_values(worker, burst, passage);
 	size_t growth = hs_probe_stack_growth(passage->hop.n_values);
-	uint32_t mtu = passage->out ? passage->out->mtu : worker->probe->node->mtu;
+	uint32_t mtu = passage->out ? passage->out->mtu : least_mtu(worker);
 	if (unlikely(packet->l3_bytes + growth > mtu ||
 			    (rte_pktmbuf_tailroom(m) < growth && rte_pktmbuf_headroom(m) < growth)))
 		return refuse(worker, burst, i, HS_DROP_PROBE_TOO_LONG);

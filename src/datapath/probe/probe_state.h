@@ -48,7 +48,6 @@ struct hs_probe_node {
 	unsigned n_workers;
 	struct hs_worker *workers[HS_MAX_WORKERS];
 	uint16_t ports[HS_PROBE_MAX_PORT + 1]; // number on the wire to index, of ports for probes
-	uint16_t mtu;			       // the least of theirs
 	_Atomic uint64_t seen[HS_PROBE_SEEN];
 };
 

@@ -394,6 +394,27 @@ static void what_exceeds_the_mtu_of_the_way_to_the_monitor_is_refused(void **sta
 	stand_close(s);
 }
 
+// Where the node's own forwarding serves, any port with probes may be the next. The last hop has 44
+// bytes of IP. An interface's MTU may change while the node runs.
+static void without_a_port_to_the_monitor_the_least_mtu_of_the_moment_holds(void **state)
+{
+	(void)state;
+	struct hs_probe_profile profile = usual_profile;
+	profile.monitor_port = 0;
+	struct stand *s = stand_open(&profile);
+
+	s->t.ports[MONITOR].port.mtu = 43;
+	feed_made(s, IN, 0x17, "000b 0001 000001 0000 0000");
+	assert_int_equal(drop_at(s, IN, HS_DROP_PROBE_TOO_LONG), 1);
+	assert_silent(s);
+	s->t.ports[MONITOR].port.mtu = 44;
+	s->t.ports[HOST].port.mtu = 43; // has no probes
+	feed_made(s, IN, 0x17, "000b 0001 000001 0000 0000");
+	assert_sent_made(s, OUT, 0x17, "000b 0000 0001 07000001 0001 00000002");
+	assert_int_equal(drop_at(s, IN, HS_DROP_PROBE_TOO_LONG), 1);
+	stand_close(s);
+}
+
 static void a_port_has_a_rate(void **state)
 {
 	(void)state;
@@ -519,6 +540,8 @@ int main(void)
 			cmocka_unit_test(malformed_ones_are_refused),
 			cmocka_unit_test(what_exceeds_the_mtu_is_refused),
 			cmocka_unit_test(what_exceeds_the_mtu_of_the_way_to_the_monitor_is_refused),
+			cmocka_unit_test(
+					without_a_port_to_the_monitor_the_least_mtu_of_the_moment_holds),
 			cmocka_unit_test(a_port_has_a_rate),
 			cmocka_unit_test(padding_is_cut_off),
 			cmocka_unit_test(segments_are_joined),
