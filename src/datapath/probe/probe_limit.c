@@ -2,6 +2,8 @@
 // What bounds probes: requests that came before, and the rate of each port.
 #include "probe_state.h"
 
+#include <stdlib.h>
+
 #define BURST_PACKETS 64       // that may come at once, whatever the rate
 #define BURST_NS      10000000 // and those of so much time
 #define TICK_SHIFT    20       // of ns: about a millisecond
@@ -19,10 +21,12 @@ enum hs_probe_sight hs_probe_see(
 	uint64_t ticks = (uint64_t)steady_ns >> TICK_SHIFT;
 	uint64_t word = ticks << TICKS_SHIFT | (uint64_t)id << ID_SHIFT | n_entries;
 	uint64_t before = atomic_exchange_explicit(place, word, memory_order_relaxed);
-	uint64_t ago = (word >> TICKS_SHIFT) - (before >> TICKS_SHIFT);
+	// Ticks have 33 bits. Another worker may have read a later time.
+	uint64_t apart = (word >> TICKS_SHIFT) - (before >> TICKS_SHIFT);
+	int64_t ago = (int64_t)(apart << TICKS_SHIFT) >> TICKS_SHIFT;
 
 	if ((before >> ID_SHIFT & HS_PROBE_MAX_ID) != id || !before ||
-			ago > (uint64_t)node->profile->seen_ns >> TICK_SHIFT)
+			llabs(ago) > node->profile->seen_ns >> TICK_SHIFT)
 		return HS_PROBE_NEW;
 	return (uint16_t)before == n_entries ? HS_PROBE_REPEATED : HS_PROBE_AGAIN;
 }

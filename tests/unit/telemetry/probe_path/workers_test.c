@@ -43,6 +43,24 @@ static void values_are_sums_over_workers(void **state)
 	stand_close(s);
 }
 
+// Workers read the clock one after the other, and meet the probes of a burst in another order.
+// Ticks of a request begin again every 2^53 ns.
+static void a_request_is_known_to_a_worker_that_read_the_clock_before(void **state)
+{
+	(void)state;
+	static const int64_t times_ns[] = {NOW, INT64_C(1) << 53};
+	static struct hs_probe_node node = {.profile = &usual_profile};
+
+	for (uint16_t i = 0; i < 2; i++) {
+		int64_t t = times_ns[i];
+		assert_int_equal(hs_probe_see(&node, i, 3, t + 2 * MS), HS_PROBE_NEW);
+		assert_int_equal(hs_probe_see(&node, i, 3, t - 2 * MS), HS_PROBE_REPEATED);
+		assert_int_equal(hs_probe_see(&node, i, 3, t + 2 * MS), HS_PROBE_REPEATED);
+		assert_int_equal(hs_probe_see(&node, i, 2, t - 2 * MS), HS_PROBE_AGAIN);
+		assert_int_equal(hs_probe_see(&node, i, 2, t + 1600 * MS), HS_PROBE_NEW);
+	}
+}
+
 // ---- both at the same time ----
 
 #define ROUNDS 20000
@@ -127,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(feedback_at_another_worker_ends_the_copy),
 			cmocka_unit_test(values_are_sums_over_workers),
+			cmocka_unit_test(a_request_is_known_to_a_worker_that_read_the_clock_before),
 			cmocka_unit_test(each_copy_is_confirmed_or_recovered_once),
 	};
 
