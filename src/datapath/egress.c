@@ -264,6 +264,7 @@ void hs_egress_close(struct hs_egress_worker *own)
 bool hs_egress_take(struct hs_egress_worker *own, uint32_t bytes)
 {
 	struct hs_egress *egress = own->port;
+	uint8_t *field = own->field; // where the packet in hand is asked for again
 
 	hs_egress_give_back(own);
 	if (unlikely(!hs_egress_fits(own)))
@@ -274,6 +275,7 @@ bool hs_egress_take(struct hs_egress_worker *own, uint32_t bytes)
 	own->before = egress->departs;
 	own->depth = hs_egress_depth(egress);
 	own->bytes = bytes;
+	own->field = field;
 	egress->departs += timed(egress, bytes) * egress->byte;
 	egress->inexact += timed(egress, bytes);
 	egress->departures[egress->tail++ & egress->mask] = hs_egress_ns(egress->departs);

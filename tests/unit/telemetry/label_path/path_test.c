@@ -365,7 +365,7 @@ static void a_packet_that_the_queue_refuses_is_not_labelled(void **state)
 
 // A count of its own: a packet leaves TAKES after the one before it or after it came, and the port
 // takes none while more than `limit` of those before have not left.
-static void leave_behind(unsigned n_workers)
+static void leave_behind(unsigned n_workers, bool reported)
 {
 	static unsigned came[SENT], leaves[SENT];
 	unsigned n = 0, left = 0, now = 0, limit = 8, waited = 0;
@@ -374,6 +374,8 @@ static void leave_behind(unsigned n_workers)
 
 	hs_rng_init(&rng, 3);
 	stand_config.n_workers = n_workers;
+	stand_config.exports[1] = (struct hs_export_config){.port = MONITOR, .queue_packets = 100};
+	stand_config.n_exports = 1 + reported;
 	stand_rate_bps = 8000000; // a byte in a microsecond
 	stand_queue = limit;
 	struct stand *s = stand_open(SOURCE, usual(), 0, 0);
@@ -406,8 +408,9 @@ static void leave_behind(unsigned n_workers)
 static void an_item_says_how_many_packets_its_packet_left_behind(void **state)
 {
 	(void)state;
-	leave_behind(1);
-	leave_behind(2); // which share the queue; the second has no packets
+	leave_behind(1, false);
+	leave_behind(2, false); // which share the queue; the second has no packets
+	leave_behind(1, true);	// the depth is read for a receiver of queue reports, too
 }
 
 static unsigned runs; // that were queued as a whole
