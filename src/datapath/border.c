@@ -22,24 +22,23 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 	hs_classify_as(worker, burst, hs_classify_bare, parse);
 }
 
-// Only headers that could not be joined are suspect.
-static bool sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+bool hs_no_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	(void)worker, (void)burst, (void)i;
 	return false;
 }
 
-static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
+bool hs_no_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
 {
-	(void)ours;
-	return sink(worker, burst, i);
+	(void)worker, (void)burst, (void)i, (void)ours;
+	return false;
 }
 
 const struct hs_family hs_no_family = {
 		.classify = classify,
 		.parse = parse,
-		.sink = sink,
-		.strip = strip,
+		.sink = hs_no_sink, // only headers that could not be joined are suspect
+		.strip = hs_no_strip,
 };
 
 // ---- crossing ----

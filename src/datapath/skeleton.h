@@ -16,6 +16,13 @@ typedef void (*hs_network_step_fn)(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 typedef bool (*hs_host_step_fn)(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
+// Where a role has nothing to do.
+static inline void hs_no_step(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	(void)worker, (void)burst, (void)i, (void)out;
+}
+
 enum hs_role {
 	HS_AT_SOURCE, // from a host
 	HS_AT_BORDER, // from a network with other telemetry, which has counted what was received

@@ -67,6 +67,10 @@ bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 // Of host ports at a node with several families: they have no profile, and no packet has telemetry.
 extern const struct hs_family hs_no_family;
 
+// The sink and the strip of a family of whose telemetry nothing can be taken out.
+bool hs_no_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+bool hs_no_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours);
+
 // Sends what is queued for every port.
 void hs_transmit(struct hs_worker *worker);
 // Sends n packets, at most a burst, of so many bytes together, and counts them. Returns how many

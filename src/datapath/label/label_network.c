@@ -93,13 +93,6 @@ static inline void mark_specific(
 	run->specific = worker->flows.own[burst->slots[i]].trace_type & HS_RULE_TRACE_LABEL;
 }
 
-// In transit, the packet says whether it is of a specific flow.
-static inline void no_step(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
-{
-	(void)worker, (void)burst, (void)i, (void)out;
-}
-
 static inline __attribute__((always_inline)) void look_at(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -131,7 +124,8 @@ void hs_label_run_network(struct hs_worker *worker, struct hs_burst *burst, unsi
 	else if (burst == &worker->beyond)
 		hs_to_network_each(worker, burst, first, end, out, HS_AT_BORDER, mark_specific,
 				look_at);
-	else
-		hs_to_network_each(worker, burst, first, end, out, HS_IN_TRANSIT, no_step, look_at);
+	else // the packet says whether it is of a specific flow
+		hs_to_network_each(
+				worker, burst, first, end, out, HS_IN_TRANSIT, hs_no_step, look_at);
 	worker->run = NULL;
 }

@@ -2,7 +2,7 @@
 #include "probe_steps.h"
 
 #include "classify.h"
-#include "packet_fast.h"
+#include "skeleton.h"
 
 static const struct hs_probe_settings *wire_of(const struct hs_profile *profile)
 {
@@ -13,12 +13,6 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 		size_t frame_len, struct hs_packet *packet)
 {
 	hs_probe_parse(wire_of(profile), frame, len, frame_len, packet);
-}
-
-static bool no_options(const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
-{
-	(void)frame, (void)len, (void)payload, (void)packet;
-	return false;
 }
 
 // Not inlined: the fast path of IPv6 would pay for it.
@@ -35,7 +29,7 @@ static __attribute__((noinline)) bool parse_ipv4(const struct hs_profile *profil
 static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	return hs_packet_parse_fast(frame, len, frame_len, no_options, packet) ||
+	return hs_packet_parse_fast(frame, len, frame_len, hs_classify_no_options, packet) ||
 	       parse_ipv4(profile, frame, len, frame_len, packet);
 }
 
@@ -47,31 +41,12 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 		hs_probe_take(worker, burst);
 }
 
-// Packets that carry telemetry for rules are those of other families.
-static void no_step(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
-{
-	(void)worker, (void)burst, (void)i, (void)out;
-}
-
-static bool sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
-{
-	(void)worker, (void)burst, (void)i;
-	return false;
-}
-
-static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
-{
-	(void)ours;
-	return sink(worker, burst, i);
-}
-
 const struct hs_family hs_probe_steps = {
 		.in_ipv4 = true,
 		.classify = classify,
 		.parse = parse,
-		.source = no_step,
-		.transit = no_step,
-		.sink = sink,
-		.strip = strip,
+		.source = hs_no_step, // packets of probes are those of no rule
+		.transit = hs_no_step,
+		.sink = hs_no_sink,
+		.strip = hs_no_strip,
 };
