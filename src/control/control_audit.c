@@ -140,14 +140,17 @@ static bool audit_handed(struct hs_control *control, json_t *list)
 					"waiting", (json_int_t)waiting));
 }
 
-// Copies of probes. Workers may hold, confirm and recover more while this counts: at most a burst
-// each.
-static bool audit_probes(const struct hs_control *control, json_t *list,
-		const struct hs_port_counters *ports, uint16_t n)
+// Copies of probes. Workers go on while this counts, and a round may make recovery packets of all
+// copies that a worker holds. So the counters lie between the copies before and those after, but
+// for a burst that a worker holds or confirms between.
+static bool audit_probes(const struct hs_control *control, json_t *list, uint16_t n)
 {
 	int64_t slack = HS_BURST * (int64_t)hs_node_config(control->node)->n_workers;
 	uint64_t held = 0, confirmed = 0, recovered = 0;
+	struct hs_port_counters ports[HS_MAX_PORTS];
 
+	int64_t before = hs_node_probes_held(control->node);
+	hs_node_snapshot(control->node, ports);
 	int64_t waiting = hs_node_probes_held(control->node);
 	for (uint16_t i = 0; i < n; i++) {
 		held += ports[i].events[HS_EVENT_PROBE_HELD];
@@ -155,7 +158,7 @@ static bool audit_probes(const struct hs_control *control, json_t *list,
 		recovered += ports[i].events[HS_EVENT_PROBE_RECOVERED];
 	}
 	int64_t rest = (int64_t)(held - confirmed - recovered);
-	if (llabs(rest - waiting) <= slack)
+	if (rest >= RTE_MIN(before, waiting) - slack && rest <= RTE_MAX(before, waiting) + slack)
 		waiting = rest;
 	return equation(list, "probes_held", "held = confirmed + recovered + waiting", NULL, held,
 			confirmed + recovered + (uint64_t)waiting,
@@ -323,7 +326,7 @@ json_t *hs_control_audit(struct hs_control *control)
 	if (control->exports.needed)
 		ok &= audit_handed(control, list);
 	if (hs_node_probe_profile(control->node))
-		ok &= audit_probes(control, list, ports, n);
+		ok &= audit_probes(control, list, n);
 	hs_control_totals(control, &totals);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		ok &= audit_sum(list, &sums[i], &totals);
