@@ -6,6 +6,7 @@
 #include "rng.h"
 
 #define PACKETS 100000 // at all nodes together
+#define PADDED	60     // bytes of Ethernet's shortest frame, without FCS
 
 static struct hs_rng rng;
 
@@ -57,11 +58,17 @@ static void mutate(struct probe_bytes *bytes)
 		bytes->len = PROBE_PAYLOAD + below((uint32_t)(bytes->len - PROBE_PAYLOAD + 1));
 }
 
+// As it is, or padded by a device on the way.
 static bool is_marked(const struct stand *s, const uint8_t *frame, size_t len)
 {
+	uint8_t padded[PADDED] = {0};
 	struct hs_packet packet;
 
 	hs_probe_parse(&s->profile.wire, frame, len, len, &packet);
+	if (packet.flags & HS_PACKET_ANY_TELEMETRY || len >= PADDED)
+		return packet.flags & HS_PACKET_ANY_TELEMETRY;
+	memcpy(padded, frame, len);
+	hs_probe_parse(&s->profile.wire, padded, PADDED, PADDED, &packet);
 	return packet.flags & HS_PACKET_ANY_TELEMETRY;
 }
 
