@@ -27,26 +27,37 @@ static uint32_t bytes_of(const struct hs_gpint_net *net, uint32_t at)
 	return HS_PROBE_HOP_BYTES + HS_PROBE_VALUE_BYTES * hs_gpint_net_values(net, at);
 }
 
-// Of Euler's paths, the shortest crosses one link.
-static int check_mtu(
-		const struct hs_gpint_net *net, uint32_t mtu, bool by_links, struct hs_error *err)
+// Returns the bytes of the shortest probe that a switch needs. Of Euler's paths, the shortest
+// crosses one link.
+static uint32_t bytes_for(const struct hs_gpint_net *net, uint32_t at, bool by_links)
 {
+	uint32_t more = 0;
+
+	for (uint32_t a = net->begins[at]; by_links && a < net->begins[at + 1]; a++)
+		if (bytes_of(net, net->arcs[a].to) > more)
+			more = bytes_of(net, net->arcs[a].to);
+	return HS_GPINT_HEAD_BYTES + bytes_of(net, at) + more;
+}
+
+static int check_mtu(const struct hs_gpint_net *net, const struct hs_gpint_wish *wish,
+		bool by_links, struct hs_error *err)
+{
+	uint32_t most = 0, needed = 0;
 	char name[HS_GPINT_NAME], needs[48];
 
 	for (uint32_t at = 0; at < net->n; at++) {
-		uint32_t bytes = HS_GPINT_HEAD_BYTES + bytes_of(net, at), more = 0;
-		for (uint32_t a = net->begins[at]; by_links && a < net->begins[at + 1]; a++)
-			if (bytes_of(net, net->arcs[a].to) > more)
-				more = bytes_of(net, net->arcs[a].to);
-		if (bytes + more <= mtu)
-			continue;
-		snprintf(needs, sizeof(needs), "%u or more", bytes + more);
-		return hs_error_set(err, "out_of_range", "mtu", needs,
-				"%u bytes have no room for the values of switch %s%s", mtu,
-				hs_gpint_net_name(net->graph, at, name),
-				more ? " and a neighbour" : "");
+		uint32_t bytes = bytes_for(net, at, by_links) + wish->way_bytes;
+		most = bytes > needed ? at : most;
+		needed = bytes > needed ? bytes : needed;
 	}
-	return 0;
+	if (needed <= wish->mtu)
+		return 0;
+	snprintf(needs, sizeof(needs), "%u or more", needed);
+	return hs_error_set(err, "out_of_range", "mtu", needs,
+			"%u bytes have no room for the values of switch %s%s%s", wish->mtu,
+			hs_gpint_net_name(net->graph, most, name),
+			by_links && net->n > 1 ? " and a neighbour" : "",
+			wish->way_bytes ? ", and for the ways" : "");
 }
 
 // ---- from walks to paths ----
@@ -134,7 +145,7 @@ static int plan_balanced(struct hs_gpint_walks *walks, const struct hs_gpint_wis
 	struct hs_rng rng;
 
 	if (check_paths(walks->net, wish->paths, err) < 0 ||
-			check_mtu(walks->net, wish->mtu, false, err) < 0)
+			check_mtu(walks->net, wish, false, err) < 0)
 		return -EINVAL;
 	hs_rng_init(&rng, wish->seed);
 	return hs_gpint_form(walks, wish->paths, &rng)
@@ -145,7 +156,7 @@ static int plan_balanced(struct hs_gpint_walks *walks, const struct hs_gpint_wis
 static int plan_euler(struct hs_gpint_walks *walks, const struct hs_gpint_wish *wish,
 		struct hs_error *err)
 {
-	return check_mtu(walks->net, wish->mtu, true, err) ?: hs_gpint_cross_links(walks);
+	return check_mtu(walks->net, wish, true, err) ?: hs_gpint_cross_links(walks);
 }
 
 static int make(int (*how)(struct hs_gpint_walks *, const struct hs_gpint_wish *,
@@ -159,7 +170,7 @@ static int make(int (*how)(struct hs_gpint_walks *, const struct hs_gpint_wish *
 
 	*plan = (struct hs_gpint_plan){0};
 	if (rc == 0)
-		rc = hs_gpint_walks_init(&walks, &net, wish->mtu)
+		rc = hs_gpint_walks_init(&walks, &net, wish->mtu - wish->way_bytes)
 				     ?: how(&walks, wish, err)
 				     ?: settle(&walks, plan);
 	hs_gpint_walks_fini(&walks);

@@ -38,6 +38,7 @@ struct hs_gpint_wish {
 	uint32_t paths; // 1 or more. A plan has more if probes would be too large or too unequal
 	uint32_t mtu;	// bytes of an IP packet
 	uint64_t seed;
+	uint32_t way_bytes; // of the packet, beside its path's: the plan leaves them room
 };
 
 struct hs_gpint_plan {

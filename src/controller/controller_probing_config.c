@@ -370,10 +370,10 @@ int hs_probing_make_plan(const struct hs_probing_config *config, uint32_t paths,
 		struct hs_gpint_plan *plan, struct hs_error *err)
 {
 	struct network *network = make_network(config);
-	uint32_t way_bytes = 2 * HS_PROBE_HOP_BYTES * hs_probing_way_room(config); // and back
 	const struct hs_gpint_wish wish = {.paths = paths,
-			.mtu = config->mtu > way_bytes ? config->mtu - way_bytes : 0,
-			.seed = config->seed};
+			.mtu = config->mtu,
+			.seed = config->seed,
+			.way_bytes = 2 * HS_PROBE_HOP_BYTES * hs_probing_way_room(config)};
 	int rc = -ENOMEM;
 
 	*plan = (struct hs_gpint_plan){0};

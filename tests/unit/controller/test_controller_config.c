@@ -32,6 +32,23 @@ static const char everything[] =
 		"\"mode\":"
 		"   \"count\", \"mode_setting\": 2, \"on\": {\"path\": \"p\"}}}]}";
 
+// Node 2 adds 3 values. A probe is 36 bytes, 4 more for each node and for each of up to 4 of its
+// way there and of its way back, and 4 for each value.
+#define PROBING(mtu)                                                                               \
+	"{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"},"                        \
+	" {\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"},"                                    \
+	" {\"name\": \"c\", \"id\": 3, \"api\": \"ipc:///c\"}],"                                   \
+	" \"probing\": {\"iface\": \"eth1\", \"first_node\": 1, \"address\": \"10.0.0.1\","        \
+	"  \"measure\": \"rule_hits\", \"plan\": \"euler\", \"seed\": 7, \"mtu\": " mtu ","        \
+	"  \"period_ms\": 0, \"node_timeout_ms\": 9, \"feedback_ms\": 10, \"attempts\": 0,"        \
+	"  \"nodes\": [{\"id\": 1, \"first\": 0, \"end\": 0}, {\"id\": 2, \"first\": 4, \"end\": " \
+	"7},"                                                                                      \
+	"   {\"id\": 3, \"first\": 2, \"end\": 6}],"                                               \
+	"  \"links\": [{\"node\": 1, \"port\": 2, \"peer\": 2, \"peer_port\": 1, \"cost\": 9},"    \
+	"   {\"node\": 2, \"port\": 255, \"peer\": 3, \"peer_port\": 1, \"cost\": 1}],"            \
+	"  \"reroute\": {\"destinations\": [{\"prefix\": \"10.2.0.0/16\", \"node\": 2},"           \
+	"   {\"prefix\": \"2001:db8::/32\", \"node\": 3}], \"hold_ms\": 5}}}"
+
 static void parse(const char *text, struct hs_controller_config *config)
 {
 	struct hs_error err = {0};
@@ -201,6 +218,24 @@ static void what_is_printed_is_read_as_the_same(void **state)
 	(void)state;
 	check_round_trip(minimal);
 	check_round_trip(everything);
+	check_round_trip(PROBING("1000"));
+}
+
+// What ways take is part of the bound, and so is the node that needs most: 36 + 32 + 2 * 4 + 7 * 4.
+static void the_least_mtu_of_probes_is_the_one_that_is_told(void **state)
+{
+	static const char small[] = PROBING("103");
+	struct hs_controller_config config;
+	struct hs_error err = {0};
+
+	(void)state;
+	assert_int_equal(hs_controller_config_parse(small, strlen(small), &config, &err), -EINVAL);
+	assert_string_equal(err.code, "out_of_range");
+	assert_string_equal(err.path, "probing.mtu");
+	assert_string_equal(err.expected, "104 or more");
+	assert_non_null(strstr(err.message, "103 bytes"));
+	parse(PROBING("104"), &config);
+	hs_controller_config_fini(&config);
 }
 
 int main(void)
@@ -210,6 +245,7 @@ int main(void)
 			cmocka_unit_test(absent_keys_have_their_documented_defaults),
 			cmocka_unit_test(every_key_is_read),
 			cmocka_unit_test(what_is_printed_is_read_as_the_same),
+			cmocka_unit_test(the_least_mtu_of_probes_is_the_one_that_is_told),
 	};
 
 	return run_with_folders("controller-config", GOLDEN_DIR, fixed,
