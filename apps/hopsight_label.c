@@ -19,19 +19,22 @@ static double share_of(const json_t *coverage, const char *key)
 static void print_coverage(const json_t *ok, const json_t *coverage)
 {
 	json_int_t intervals = json_integer_value(json_object_get(coverage, "intervals"));
-	char length[HS_CLI_TEXT];
+	char length[HS_CLI_TEXT], now[HS_CLI_TEXT] = "no active port now";
 
 	hs_cli_format("interval_ns", json_object_get(ok, "interval_ns"), length);
+	if (json_object_get(coverage, "last"))
+		snprintf(now, sizeof(now),
+				"%.2f %% now (%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+				" ports)",
+				share_of(coverage, "last"),
+				json_integer_value(json_object_get(coverage, "last_seen")),
+				json_integer_value(json_object_get(coverage, "last_ports")));
 	if (!intervals)
 		printf("coverage: no interval of %s ended with active ports\n", length);
 	else
-		printf("coverage: %.2f %% mean, %.2f %% least, %.2f %% now (%" JSON_INTEGER_FORMAT
-		       " of %" JSON_INTEGER_FORMAT " ports); %" JSON_INTEGER_FORMAT
+		printf("coverage: %.2f %% mean, %.2f %% least, %s; %" JSON_INTEGER_FORMAT
 		       " of %" JSON_INTEGER_FORMAT " intervals of %s were whole\n",
-				share_of(coverage, "mean"), share_of(coverage, "min"),
-				share_of(coverage, "last"),
-				json_integer_value(json_object_get(coverage, "last_seen")),
-				json_integer_value(json_object_get(coverage, "last_ports")),
+				share_of(coverage, "mean"), share_of(coverage, "min"), now,
 				json_integer_value(json_object_get(coverage, "whole")), intervals,
 				length);
 }

@@ -139,15 +139,17 @@ static void count_interval(struct hs_label_database *db, uint32_t ports, uint32_
 {
 	struct hs_label_coverage *coverage = &db->coverage;
 
-	if (!ports || !n)
+	if (!n)
+		return;
+	coverage->last_ports = ports;
+	coverage->last_seen = seen;
+	if (!ports)
 		return;
 	double share = (double)seen / ports;
 	coverage->intervals += n;
 	coverage->whole += seen == ports ? n : 0;
 	coverage->sum += share * (double)n;
 	coverage->min = share < coverage->min ? share : coverage->min;
-	coverage->last_ports = ports;
-	coverage->last_seen = seen;
 }
 
 // Intervals behind the first have no items: time went on without them.

@@ -72,7 +72,7 @@ struct hs_label_coverage {
 	uint64_t intervals;
 	uint64_t whole;	     // intervals with each active port
 	double sum, min;     // of the shares; min 1 without intervals
-	uint32_t last_ports; // active in the last one
+	uint32_t last_ports; // active in the last interval of all; 0: it does not count
 	uint32_t last_seen;  // of these
 };
 

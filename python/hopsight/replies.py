@@ -1133,7 +1133,7 @@ class LabelGetReply2Coverage(TypedDict):
     whole: int  # of these, with an item of each active port
     mean: NotRequired[float]  # the share of active ports that were seen, of all intervals
     min: NotRequired[float]  # the share of the worst interval
-    last: NotRequired[float]  # the share of the last interval
+    last: NotRequired[float]  # the share of the last interval, if it had active ports
     last_ports: int  # active ports of the last interval
     last_seen: int  # of these, seen
 

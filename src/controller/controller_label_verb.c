@@ -190,6 +190,11 @@ static json_t *print_mean(const void *at)
 	return json_real(coverage->sum / (double)coverage->intervals);
 }
 
+static bool has_last(const void *coverage)
+{
+	return ((const struct hs_label_coverage *)coverage)->last_ports;
+}
+
 static json_t *print_last(const void *at)
 {
 	const struct hs_label_coverage *coverage = at;
@@ -206,8 +211,8 @@ static const struct hs_schema_field coverage_fields[] = {
 				.help = "the share of active ports that were seen, of all "
 					"intervals"},
 		COVERAGE(REAL, min, "the share of the worst interval", .given = has_intervals),
-		{"last", HS_SCHEMA_CUSTOM, .print = print_last, .given = has_intervals,
-				.shape = SHARE, .help = "the share of the last interval"},
+		{"last", HS_SCHEMA_CUSTOM, .print = print_last, .given = has_last, .shape = SHARE,
+				.help = "the share of the last interval, if it had active ports"},
 		COVERAGE(UINT, last_ports, "active ports of the last interval"),
 		COVERAGE(UINT, last_seen, "of these, seen"),
 		{NULL},

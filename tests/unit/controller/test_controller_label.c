@@ -352,6 +352,11 @@ static void a_port_counts_while_it_is_up_and_sends(void **state)
 	fake_run(&fake, 2 * SECOND);
 	assert_int_equal(json_array_size(json_object_get(label_get(), "ports")), 0);
 	assert_true((uint64_t)of("coverage", "intervals") < before + 5);
+	assert_int_equal(of("coverage", "last_ports"), 0); // and not what once was
+	assert_int_equal(of("coverage", "last_seen"), 0);
+	json_t *coverage = json_object_get(label_get(), "coverage");
+	assert_null(json_object_get(coverage, "last"));
+	assert_non_null(json_object_get(coverage, "mean"));
 }
 
 static void a_port_that_stops_counts_no_more_after_an_interval(void **state)

@@ -194,6 +194,11 @@ static void a_silent_port_that_is_expected_stays_and_is_not_seen(void **state)
 	hs_label_database_set_unknown(db, 4000 * MS, 1);
 	hs_label_database_step(db, 4100 * MS);
 	assert_int_equal(hs_label_database_count(db), 0);
+	uint64_t intervals = coverage->intervals;
+	hs_label_database_step(db, 4200 * MS); // without an active port, it does not count
+	assert_int_equal(coverage->intervals, intervals);
+	assert_int_equal(coverage->last_ports, 0);
+	assert_int_equal(coverage->last_seen, 0);
 	hs_label_database_destroy(db);
 }
 
