@@ -288,6 +288,7 @@ static void tell(struct hs_controller *controller, unsigned d, unsigned i)
 	route->settled = false;
 	route->now = HS_GPINT_NO_ARC;
 	reroute->rows[place].calling = true;
+	reroute->rows[place].again = false;
 	reroute->counters.told++;
 }
 
@@ -375,6 +376,28 @@ void controller_step_reroute(struct hs_controller *controller)
 
 // ---- answers ----
 
+// Routes over an arc whose port or MAC address is another than before have what was right then.
+static void doubt_routes(const struct controller_probing *probing,
+		struct controller_reroute *reroute, unsigned arc)
+{
+	for (size_t i = probing->arcs[arc].from; i < places(probing); i += probing->n_nodes) {
+		reroute->rows[i].again = reroute->rows[i].calling;
+		if (reroute->of[i].now != arc)
+			continue;
+		reroute->of[i].settled = false;
+		reroute->of[i].now = HS_GPINT_NO_ARC;
+	}
+}
+
+// Returns whether it had another text.
+static bool learn(char *text, size_t size, const char *now)
+{
+	bool changed = text[0] && strcmp(text, now) != 0;
+
+	snprintf(text, size, "%s", now);
+	return changed;
+}
+
 static void read_port(struct hs_controller *controller, unsigned node, const json_t *row)
 {
 	const struct controller_probing *probing = controller->probing;
@@ -387,10 +410,11 @@ static void read_port(struct hs_controller *controller, unsigned node, const jso
 		return;
 	for (unsigned i = 0; i < probing->n_arcs; i++) {
 		struct reroute_arc *arc = &controller->reroute->arcs[i];
-		if (probing->arcs[i].from == node && probing->arcs[i].port == id)
-			snprintf(arc->port, sizeof(arc->port), "%s", name);
-		if (probing->arcs[i].to == node && probing->arcs[i].peer_port == id)
-			snprintf(arc->mac, sizeof(arc->mac), "%s", mac);
+		bool leaves = probing->arcs[i].from == node && probing->arcs[i].port == id;
+		bool comes = probing->arcs[i].to == node && probing->arcs[i].peer_port == id;
+		if ((leaves && learn(arc->port, sizeof(arc->port), name)) ||
+				(comes && learn(arc->mac, sizeof(arc->mac), mac)))
+			doubt_routes(probing, controller->reroute, i);
 	}
 }
 
@@ -454,7 +478,7 @@ void controller_reroute_answered(struct hs_controller *controller, struct contro
 	reroute->dirty = true;
 	if (ok) {
 		row->told = false;
-		reroute->of[call->of].settled = true;
+		reroute->of[call->of].settled = !row->again;
 		reroute->of[call->of].now = call->ns_id;
 	} else {
 		take_refusal(controller, node, row, (unsigned)(call->of / probing->n_nodes), error);

@@ -29,6 +29,7 @@ struct reroute_node {
 // The route of a node to a destination, beside its struct hs_gpint_route.
 struct reroute_row {
 	bool calling; // an answer is due
+	bool again;   // and what the node was told has changed since
 	bool refused; // until it is tried again
 	bool told;    // an event said so; until the node takes the route
 };

@@ -86,7 +86,8 @@ static json_t *route_ports(const struct fake_node *node)
 
 	for (unsigned id = 1; id <= 2; id++) {
 		snprintf(name, sizeof(name), "p%u", id);
-		snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", node->id & 0xffu, id);
+		snprintf(mac, sizeof(mac), "02:00:00:%02x:%02x:%02x", node->macs,
+				node->id & 0xffu, id);
 		json_array_append_new(ports, json_pack("{s:s, s:s, s:i}", "name", name, "mac", mac,
 							     "id", (int)id));
 	}

@@ -133,6 +133,8 @@ static unsigned hops(unsigned from, unsigned to)
 		if (!route || !passes(at, route->port))
 			return 0;
 		at = behind(at, route->port);
+		if (route->mac[3] != fake.nodes[at].macs)
+			return 0; // nobody has this address any more
 		// The MAC address is that of the port at the other end.
 		assert_int_equal(route->mac[4], at + 1);
 		assert_int_equal(route->mac[5], 3 - route->port);
@@ -364,6 +366,36 @@ static void a_node_that_restarts_is_told_its_routes_again(void **state)
 	assert_int_equal(hops(1, 2), 4);
 }
 
+static void assert_all_arrive(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(hops(i, 0) > 0);
+		assert_true(hops(i, 2) > 0);
+	}
+}
+
+// Virtual ports get new addresses at each start.
+static void routes_follow_a_node_whose_ports_have_other_addresses(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		fake.nodes[i % 4].macs++;
+		fake_restart(&fake, i % 4);
+		run(2 * SECOND);
+		assert_all_arrive();
+	}
+	fake.lost = 1;
+	fake.lose_percent = 20;
+	for (unsigned i = 0; i < 8; i++) {
+		fake.nodes[i % 4].macs++;
+		fake_restart(&fake, i % 4);
+		run((20 + 100 * i) * MS); // while nodes are told of the change before
+	}
+	fake.lose_percent = 0;
+	run(40 * SECOND);
+	assert_all_arrive();
+}
+
 static void a_controller_that_restarts_leaves_routes_that_are_right(void **state)
 {
 	(void)state;
@@ -507,6 +539,7 @@ int main(void)
 			ON_RING(a_dead_node_is_gone_around),
 			ON_RING(a_session_without_answers_changes_nothing),
 			ON_RING(a_node_that_restarts_is_told_its_routes_again),
+			ON_RING(routes_follow_a_node_whose_ports_have_other_addresses),
 			ON_RING(a_controller_that_restarts_leaves_routes_that_are_right),
 			TEST(ways_go_around_a_node_that_refuses_its_route),
 			ON_RING(a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it),
