@@ -212,7 +212,7 @@ static bool is_reachable(const struct hs_controller *controller, unsigned node)
 	return controller->nodes[controller->reroute->nodes[node].owner].reachable;
 }
 
-static void tell_ways(struct hs_controller *controller, unsigned d, unsigned changed, unsigned none)
+static void tell_ways(struct hs_controller *controller, unsigned d, unsigned told, unsigned none)
 {
 	const struct hs_probing_destination *to =
 			&controller->probing->config->reroute.destinations[d];
@@ -220,17 +220,17 @@ static void tell_ways(struct hs_controller *controller, unsigned d, unsigned cha
 
 	hs_route_prefix_text(to->prefix.bytes, to->prefix.depth, text);
 	decide(controller, "reroute_ways",
-			json_pack("{s:s, s:i, s:i}", "prefix", text, "nodes", (int)changed,
+			json_pack("{s:s, s:i, s:i}", "prefix", text, "nodes", (int)told,
 					"nodes_without_way", (int)none),
-			"%s: %u nodes get another way, and no way leads from %u nodes", text,
-			changed, none);
+			"%s: %u nodes get another way, and no way leads from %u nodes", text, told,
+			none);
 }
 
 static void find_ways(struct hs_controller *controller, unsigned d)
 {
 	const struct controller_probing *probing = controller->probing;
 	struct controller_reroute *reroute = controller->reroute;
-	unsigned n = probing->n_nodes, changed = 0, none = 0;
+	unsigned n = probing->n_nodes, changed = 0, told = 0, none = 0;
 	struct hs_gpint_route *of = reroute->of + (size_t)d * n;
 	uint32_t to = (uint32_t)hs_probing_node(
 			probing->config, reroute->config->destinations[d].node);
@@ -243,13 +243,15 @@ static void find_ways(struct hs_controller *controller, unsigned d)
 	}
 	hs_gpint_routes_find(&reroute->routes, to, of, reroute->costs);
 	for (unsigned i = 0; i < n; i++) {
-		changed += of[i].next != before[i];
-		none += i != to && of[i].next == HS_GPINT_NO_ARC;
+		bool other = of[i].next != before[i], way = of[i].next != HS_GPINT_NO_ARC;
+		changed += other;
+		told += other && way && of[i].next != of[i].now;
+		none += i != to && !way;
 	}
 	reroute->stale[d] = false;
 	controller->budget -= FIND_CALLS;
 	if (changed)
-		tell_ways(controller, d, changed, none);
+		tell_ways(controller, d, told, none);
 }
 
 unsigned controller_reroute_pending(const struct hs_controller *controller)

@@ -374,6 +374,37 @@ static void assert_all_arrive(void)
 	}
 }
 
+// Of the last event about ways to node 3.
+static json_int_t of_ways(const char *key)
+{
+	const json_t *entry, *found = NULL;
+	size_t i;
+
+	json_array_foreach (fake.published, i, entry) {
+		const json_t *event = json_object_get(json_object_get(entry, "message"), "event");
+		const char *kind = json_string_value(json_object_get(event, "kind"));
+		const char *prefix = json_string_value(json_object_get(event, "prefix"));
+		if (kind && strcmp(kind, "reroute_ways") == 0 && strcmp(prefix, "10.3.0.0/16") == 0)
+			found = event;
+	}
+	return json_integer_value(json_object_get(found, key));
+}
+
+static void a_node_without_a_way_gets_none_by_its_event(void **state)
+{
+	(void)state;
+	assert_int_equal(of_ways("nodes"), 3);
+	assert_int_equal(of_ways("nodes_without_way"), 0);
+	cut[1] = cut[2] = true; // all links of node 3
+	run(3 * SECOND);
+	assert_int_equal(of_ways("nodes_without_way"), 3);
+	assert_int_equal(of_ways("nodes"), 0);
+	cut[1] = false;
+	run(3 * SECOND);
+	assert_int_equal(of_ways("nodes_without_way"), 0);
+	assert_true(hops(1, 2) > 0);
+}
+
 // Virtual ports get new addresses at each start.
 static void routes_follow_a_node_whose_ports_have_other_addresses(void **state)
 {
@@ -539,6 +570,7 @@ int main(void)
 			ON_RING(a_dead_node_is_gone_around),
 			ON_RING(a_session_without_answers_changes_nothing),
 			ON_RING(a_node_that_restarts_is_told_its_routes_again),
+			ON_RING(a_node_without_a_way_gets_none_by_its_event),
 			ON_RING(routes_follow_a_node_whose_ports_have_other_addresses),
 			ON_RING(a_controller_that_restarts_leaves_routes_that_are_right),
 			TEST(ways_go_around_a_node_that_refuses_its_route),
