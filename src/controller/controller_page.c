@@ -286,12 +286,12 @@ static void add_probing(struct hs_prometheus *page, const struct controller_prob
 
 static void add_reroute(struct hs_prometheus *page, const struct hs_controller *controller)
 {
-	const struct hs_gpint_health *health = &controller->reroute->health;
+	const struct hs_gpint_routes *routes = &controller->reroute->routes;
 	uint64_t avoided = 0;
 
-	for (size_t i = 0; i < health->n_links; i++)
-		avoided += health->links[i].use != HS_GPINT_USED;
-	add_rows(page, health_rows, health, NULL);
+	for (size_t i = 0; i < routes->n_links; i++)
+		avoided += routes->links[i].use != HS_GPINT_USED;
+	add_rows(page, health_rows, &controller->reroute->health, NULL);
 	add_rows(page, told_rows, &controller->reroute->counters, NULL);
 	hs_prometheus_uint(page, &links_avoided, NULL, avoided);
 	hs_prometheus_uint(page, &routes_pending, NULL, controller_reroute_pending(controller));

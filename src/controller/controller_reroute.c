@@ -124,18 +124,12 @@ static void decide(struct hs_controller *controller, const char *kind, json_t *d
 
 static void tell_link(struct hs_controller *controller, size_t i)
 {
-	static const char *const uses[] = {
-			[HS_GPINT_USED] = "used",
-			[HS_GPINT_SPARE] = "spare",
-			[HS_GPINT_AVOIDED] = "avoided",
-	};
 	const struct controller_probing *probing = controller->probing;
 	const struct hs_gpint_health_link *link = &controller->reroute->health.links[i];
 	struct probing_arc *arc = &probing->arcs[2 * i];
 	int from = probing->config->nodes[arc->from].id, to = probing->config->nodes[arc->to].id;
 	json_t *details = controller_probing_arc_details(controller, arc);
 
-	arc[0].use = arc[1].use = uses[link->use];
 	if (link->use == HS_GPINT_USED)
 		decide(controller, "reroute_link_used", details,
 				"routes may go over the link between node %d, port %u, and node "
@@ -158,12 +152,21 @@ static void find_again(struct controller_reroute *reroute)
 }
 
 // A port of which the node's ports_get tells nothing cannot be a route's.
-static void use_links(struct controller_reroute *reroute)
+static void use_links(struct hs_controller *controller)
 {
+	static const char *const uses[] = {
+			[HS_GPINT_USED] = "used",
+			[HS_GPINT_SPARE] = "spare",
+			[HS_GPINT_AVOIDED] = "avoided",
+	};
+	struct controller_reroute *reroute = controller->reroute;
+
 	for (size_t i = 0; i < reroute->routes.n_links; i++) {
+		struct probing_arc *shown = &controller->probing->arcs[2 * i];
 		const struct reroute_arc *arcs = &reroute->arcs[2 * i];
 		bool known = arcs[0].port[0] && arcs[0].mac[0] && arcs[1].port[0] && arcs[1].mac[0];
 		reroute->links[i].use = known ? reroute->health.links[i].use : HS_GPINT_AVOIDED;
+		shown[0].use = shown[1].use = uses[reroute->links[i].use];
 	}
 	find_again(reroute);
 }
@@ -202,7 +205,7 @@ static void take_session(struct hs_controller *controller)
 		if (reroute->health.links[i].changed)
 			tell_link(controller, i);
 	if (begins || changed)
-		use_links(reroute);
+		use_links(controller);
 }
 
 // ---- ways ----
@@ -342,6 +345,8 @@ static void try_again(struct hs_controller *controller)
 	reroute->retry_ns = INT64_MAX;
 	for (size_t i = 0; i < places(controller->probing); i++)
 		reroute->rows[i].refused = false;
+	for (unsigned i = 0; i < controller->probing->n_nodes; i++)
+		reroute->nodes[i].asked &= !reroute->nodes[i].refused;
 	find_again(reroute);
 }
 
@@ -420,6 +425,16 @@ static void read_port(struct hs_controller *controller, unsigned node, const jso
 	}
 }
 
+// What was refused is tried again after a while.
+static void retry_later(struct hs_controller *controller)
+{
+	struct controller_reroute *reroute = controller->reroute;
+
+	if (reroute->retry_ns == INT64_MAX)
+		reroute->retry_ns = controller_probing_ns(controller) +
+				    controller->config->audit_s * SECOND_NS;
+}
+
 static void take_ports(struct hs_controller *controller, unsigned i, const json_t *ok)
 {
 	struct controller_reroute *reroute = controller->reroute;
@@ -427,9 +442,12 @@ static void take_ports(struct hs_controller *controller, unsigned i, const json_
 	size_t at;
 
 	reroute->nodes[i].asked = true;
+	reroute->nodes[i].refused = !ok;
+	if (!ok)
+		retry_later(controller);
 	json_array_foreach (json_object_get(ok, "ports"), at, row)
 		read_port(controller, i, row);
-	use_links(reroute);
+	use_links(controller);
 }
 
 static void take_refusal(struct hs_controller *controller, const struct controller_node *node,
@@ -442,9 +460,7 @@ static void take_refusal(struct hs_controller *controller, const struct controll
 
 	reroute->counters.refused++;
 	row->refused = true;
-	if (reroute->retry_ns == INT64_MAX)
-		reroute->retry_ns = controller_probing_ns(controller) +
-				    controller->config->audit_s * SECOND_NS;
+	retry_later(controller);
 	find_again(reroute);
 	if (row->told)
 		return;

@@ -24,6 +24,7 @@ struct reroute_arc {
 struct reroute_node {
 	unsigned owner; // the node's place in `nodes` of the controller
 	bool asked;	// for its ports, or has told them
+	bool refused;	// to tell them, until it is asked again
 };
 
 // The route of a node to a destination, beside its struct hs_gpint_route.

@@ -84,10 +84,10 @@ static json_t *route_ports(const struct fake_node *node)
 	json_t *ports = json_array();
 	char name[16], mac[18];
 
-	for (unsigned id = 1; id <= 2; id++) {
+	for (unsigned id = 1; id <= node->n_ports; id++) {
 		snprintf(name, sizeof(name), "p%u", id);
-		snprintf(mac, sizeof(mac), "02:00:00:%02x:%02x:%02x", node->macs,
-				node->id & 0xffu, id);
+		snprintf(mac, sizeof(mac), "02:00:00:%02x:%02x:%02x", node->macs, node->id & 0xffu,
+				id);
 		json_array_append_new(ports, json_pack("{s:s, s:s, s:i}", "name", name, "mac", mac,
 							     "id", (int)id));
 	}
@@ -356,7 +356,8 @@ void fake_run(struct fake_nodes *fake, int64_t ns)
 
 static void open_node(struct fake_node *node, uint16_t id)
 {
-	*node = (struct fake_node){.id = id, .connected = true, .capacity = FAKE_RULES};
+	*node = (struct fake_node){
+			.id = id, .connected = true, .capacity = FAKE_RULES, .n_ports = 2};
 	snprintf(node->boot_id, sizeof(node->boot_id), "boot-%u-0", id);
 	node->backend = (struct hs_api_backend){
 			.context = node,

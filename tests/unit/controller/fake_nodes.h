@@ -43,7 +43,8 @@ struct fake_node {
 	struct fake_label labels[FAKE_LABELS]; // named "p" and the id
 	struct hs_route_book
 			*routes; // of a node that routes, by its ports "p1" and "p2"; else NULL
-	uint8_t macs; // a byte of the addresses of these ports
+	unsigned n_ports;	 // of these, that it tells
+	uint8_t macs;		 // a byte of the addresses of these ports
 	unsigned n_requests[HS_VERB_COUNT];
 	struct hs_api_backend backend;
 };

@@ -192,6 +192,13 @@ static unsigned told(void)
 	return n;
 }
 
+static const char *use_of(unsigned at)
+{
+	json_t *links = json_object_get(fake_ok(&fake, "{\"probe_links\": {}}"), "links");
+
+	return json_string_value(json_object_get(json_array_get(links, at), "use"));
+}
+
 static void open_ring(const char *text)
 {
 	fake_open(&fake, text);
@@ -273,9 +280,7 @@ static void routes_leave_a_link_after_two_bad_sessions(void **state)
 	assert_int_equal(hops(0, 2), 3);
 	assert_int_equal(hops(2, 0), 3);
 	assert_int_equal(fake_events(&fake, "reroute_link_avoided"), 1);
-	json_t *links = json_object_get(fake_ok(&fake, "{\"probe_links\": {}}"), "links");
-	const char *use = json_string_value(json_object_get(json_array_get(links, 2), "use"));
-	assert_string_equal(use, "avoided");
+	assert_string_equal(use_of(2), "avoided");
 	unsigned around = told();
 	run(SECOND);
 	assert_int_equal(told(), around);
@@ -465,6 +470,39 @@ static void ways_go_around_a_node_that_refuses_its_route(void **state)
 	assert_int_equal(hops(0, 2), 3);
 }
 
+static void a_node_that_did_not_tell_its_ports_is_asked_again(void **state)
+{
+	(void)state;
+	teardown(NULL);
+	open_ring(with);
+	fake.nodes[3].refusal = "{\"code\": \"busy\", \"message\": \"not now\"}";
+	run(3 * SECOND);
+	assert_int_equal(hops(1, 2), 2);
+	assert_int_equal(hops(3, 2), 0);
+	for (unsigned i = 4; i < 8; i++)
+		assert_string_equal(use_of(i), "avoided");
+	assert_string_equal(use_of(0), "used");
+	fake.nodes[3].refusal = NULL;
+	run(61 * SECOND);
+	assert_int_equal(hops(3, 2), 2);
+	for (unsigned i = 0; i < 8; i++)
+		assert_string_equal(use_of(i), "used");
+}
+
+// The configuration says port 2; the node has none.
+static void a_port_that_its_node_does_not_have_is_no_ones_way(void **state)
+{
+	(void)state;
+	teardown(NULL);
+	open_ring(with);
+	fake.nodes[1].n_ports = 1;
+	run(3 * SECOND);
+	assert_string_equal(use_of(2), "avoided");
+	assert_string_equal(use_of(3), "avoided");
+	assert_int_equal(hops(1, 2), 4); // by 1 and 4
+	assert_int_equal(hops(0, 2), 3);
+}
+
 static void a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it(void **state)
 {
 	(void)state;
@@ -574,6 +612,8 @@ int main(void)
 			ON_RING(routes_follow_a_node_whose_ports_have_other_addresses),
 			ON_RING(a_controller_that_restarts_leaves_routes_that_are_right),
 			TEST(ways_go_around_a_node_that_refuses_its_route),
+			TEST(a_node_that_did_not_tell_its_ports_is_asked_again),
+			TEST(a_port_that_its_node_does_not_have_is_no_ones_way),
 			ON_RING(a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it),
 			ON_RING(messages_that_are_lost_make_no_loop),
 			TEST(paths_become_more_where_links_lose_probes_and_fewer_again),
