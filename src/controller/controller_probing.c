@@ -43,6 +43,10 @@ static void mark_planned(struct controller_probing *probing)
 			probing_find_arc(probing, (uint8_t)hops[i - 1].at, (uint8_t)hops[i].at)
 					->planned = true;
 		}
+	// What was once known of a link that no probe crosses any more says nothing of now.
+	for (unsigned i = 0; i < probing->n_arcs; i++)
+		if (!probing->arcs[i].planned)
+			probing->arcs[i].state = HS_GPINT_UNKNOWN;
 }
 
 static void close_plan(struct controller_probing *probing)
@@ -203,7 +207,8 @@ json_t *controller_probing_arc_details(
 			"peer_port_id", arc->peer_port);
 }
 
-// What follows of a node that is unavailable is no event of its own.
+// What follows of a node that is unavailable is no event of its own. A session that says nothing of
+// a link or node is no sign that it works.
 static void tell_arc(struct hs_controller *controller, struct probing_arc *arc)
 {
 	const struct controller_probing *probing = controller->probing;
@@ -212,7 +217,7 @@ static void tell_arc(struct hs_controller *controller, struct probing_arc *arc)
 		     probing->nodes[arc->to].state != HS_GPINT_UNAVAILABLE;
 	int from = probing->config->nodes[arc->from].id, to = probing->config->nodes[arc->to].id;
 
-	if (lost == arc->told || (lost && !alone))
+	if (arc->state < HS_GPINT_AVAILABLE || lost == arc->told || (lost && !alone))
 		return;
 	arc->told = lost;
 	json_t *details = controller_probing_arc_details(controller, arc);
@@ -232,7 +237,7 @@ static void tell_node(struct hs_controller *controller, unsigned i)
 	unsigned id = controller->probing->config->nodes[i].id;
 	bool lost = node->state == HS_GPINT_UNAVAILABLE;
 
-	if (lost == node->told)
+	if (node->state < HS_GPINT_AVAILABLE || lost == node->told)
 		return;
 	node->told = lost;
 	json_t *details = json_pack("{s:s, s:i}", "node", controller_probing_name(controller, i),

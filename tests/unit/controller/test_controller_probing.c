@@ -125,6 +125,54 @@ static void answers_that_lie_are_counted_and_change_nothing(void **state)
 	assert_int_equal(of("counters", "strange"), 2);
 }
 
+// The first node has the probes: it gives feedback, but none comes back.
+static void run_with_feedback_alone(void)
+{
+	json_int_t before = of("counters", "sessions");
+
+	for (begin(); of("counters", "sessions") == before; fake_run(&fake, 10 * MS)) {
+		for (unsigned i = 0; i < fake.n_frames; i++) {
+			struct fake_frame feedback;
+			struct hs_packet packet;
+			const struct fake_frame *sent = &fake.frames[i];
+			hs_probe_parse(&settings, sent->bytes, sent->len, sent->len, &packet);
+			feedback.len = hs_probe_feedback(
+					&settings, sent->bytes, &packet, feedback.bytes);
+			give(&feedback);
+		}
+		fake.n_frames = 0;
+	}
+}
+
+static const char *state_of_node(size_t at)
+{
+	json_t *nodes = json_object_get(fake_ok(&fake, "{\"probe_status\": {}}"), "nodes");
+
+	return json_string_value(json_object_get(json_array_get(nodes, at), "state"));
+}
+
+static void a_node_of_which_a_session_says_nothing_does_not_answer_again(void **state)
+{
+	(void)state;
+	begin();
+	fake_run(&fake, SECOND);
+	assert_string_equal(state_of_node(0), "unavailable");
+	assert_int_equal(fake_events(&fake, "probe_node_unavailable"), 2);
+	run_with_feedback_alone();
+	assert_string_equal(state_of_node(0), "unknown");
+	assert_int_equal(of("counters", "failed"), 1);
+	assert_int_equal(fake_events(&fake, "probe_node_available"), 0);
+	begin();
+	for (unsigned i = 0; i < 2; i++) {
+		struct fake_frame frame = filled(&fake.frames[i], 0);
+		give(&frame);
+	}
+	fake_run(&fake, 10 * MS);
+	assert_string_equal(state_of_node(0), "available");
+	assert_int_equal(fake_events(&fake, "probe_node_available"), 2);
+	assert_int_equal(fake_events(&fake, "probe_node_unavailable"), 2);
+}
+
 static void noise_in_answers_does_no_harm(void **state)
 {
 	struct hs_rng rng;
@@ -263,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			WITH(right_answers_end_a_session_and_bring_values),
 			WITH(answers_that_lie_are_counted_and_change_nothing),
+			WITH(a_node_of_which_a_session_says_nothing_does_not_answer_again),
 			WITH(noise_in_answers_does_no_harm),
 			WITH(a_key_that_may_only_read_begins_no_session),
 			cmocka_unit_test_setup_teardown(

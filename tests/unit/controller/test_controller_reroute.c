@@ -548,6 +548,21 @@ static json_int_t of_status(const char *object, const char *key)
 	return json_integer_value(json_object_get(json_object_get(status, object), key));
 }
 
+static void assert_that_links_without_probes_are_unknown(void)
+{
+	json_t *links = json_object_get(fake_ok(&fake, "{\"probe_links\": {}}"), "links"), *link;
+	unsigned known = 0;
+	size_t i;
+
+	json_array_foreach (links, i, link) {
+		bool unknown = strcmp(json_string_value(json_object_get(link, "state")),
+					       "unknown") == 0;
+		assert_true(unknown || json_is_true(json_object_get(link, "planned")));
+		known += !unknown;
+	}
+	assert_in_range(known, 1, 3);
+}
+
 static void paths_become_more_where_links_lose_probes_and_fewer_again(void **state)
 {
 	static const char text[] = RING_OF("\"feedback_ms\": 8, \"max_paths\": 3,", "");
@@ -557,9 +572,11 @@ static void paths_become_more_where_links_lose_probes_and_fewer_again(void **sta
 	open_ring(text);
 	run_sessions(3);
 	assert_int_equal(of_status("plan", "paths"), 1);
+	assert_that_links_without_probes_are_unknown();
 	loss_percent = 40;
 	run_sessions(10);
 	assert_in_range(of_status("plan", "paths"), 2, 3);
+	assert_that_links_without_probes_are_unknown();
 	assert_int_equal(of_status("counters", "failed"), 0);
 	loss_percent = 0;
 	run_sessions(20);
