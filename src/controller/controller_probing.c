@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define US_NS 1000
 #define FRAME_BYTES(n_hops)                                                                        \
 	(HS_UDP_FRONT_MAX_BYTES + HS_PROBE_BYTES + HS_PROBE_ENTRY_BYTES * (size_t)(n_hops))
 
@@ -129,6 +130,13 @@ static int open_probing(struct controller_probing *probing)
 			       ?: hs_gpint_recovery_create(&recovery, &probing->recovery);
 }
 
+// Nodes remember the IDs of the process before for seconds, and copies of its probes may still
+// come.
+static uint16_t first_id(int64_t now_ns)
+{
+	return (uint16_t)((uint64_t)now_ns / US_NS % PROBING_IDS);
+}
+
 int controller_open_probing(struct hs_controller *controller)
 {
 	const struct hs_probing_config *config = &controller->config->probing;
@@ -140,6 +148,7 @@ int controller_open_probing(struct hs_controller *controller)
 		return -ENOMEM;
 	controller->probing->config = config;
 	controller->probing->next_ns = config->period_ms ? controller->now_ns : INT64_MAX;
+	controller->probing->next_id = first_id(controller->now_ns);
 	return open_probing(controller->probing);
 }
 

@@ -173,6 +173,35 @@ static void a_node_of_which_a_session_says_nothing_does_not_answer_again(void **
 	assert_int_equal(fake_events(&fake, "probe_node_unavailable"), 2);
 }
 
+static uint16_t first_id(void)
+{
+	struct hs_packet packet;
+	const struct fake_frame *frame = &fake.frames[0];
+
+	begin();
+	hs_probe_parse(&settings, frame->bytes, frame->len, frame->len, &packet);
+	return hs_probe_id(frame->bytes, &packet);
+}
+
+// Nodes know an ID for a while: they give no feedback to it again, and may hold a copy of it.
+static void a_controller_that_restarts_sends_other_request_ids(void **state)
+{
+	(void)state;
+	uint16_t before = first_id();
+
+	for (unsigned i = 0; i < 10; i++) {
+		uint16_t stopped = (uint16_t)(before + fake.n_frames), id;
+		struct fake_frame late = filled(&fake.frames[0], 0);
+		fake_reopen(&fake);
+		id = first_id();
+		assert_true((uint16_t)(id - before) >= (uint16_t)(stopped - before));
+		give(&late);
+		assert_int_equal(of("counters", "strange"), 1);
+		before = id;
+		fake_run(&fake, 100 * MS);
+	}
+}
+
 static void noise_in_answers_does_no_harm(void **state)
 {
 	struct hs_rng rng;
@@ -312,6 +341,7 @@ int main(void)
 			WITH(right_answers_end_a_session_and_bring_values),
 			WITH(answers_that_lie_are_counted_and_change_nothing),
 			WITH(a_node_of_which_a_session_says_nothing_does_not_answer_again),
+			WITH(a_controller_that_restarts_sends_other_request_ids),
 			WITH(noise_in_answers_does_no_harm),
 			WITH(a_key_that_may_only_read_begins_no_session),
 			cmocka_unit_test_setup_teardown(
