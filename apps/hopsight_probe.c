@@ -85,6 +85,16 @@ static int ask(struct hs_cli *cli, enum hs_api_verb verb, json_t **ok)
 	return hs_cli_ask(cli, json_pack("{s:{}}", hs_api_verb_name(verb)), ok);
 }
 
+// A controller that restarts forgets the session, and counts from 1 again.
+static int say_gone(json_int_t session)
+{
+	fprintf(stderr,
+			"hopsight: session %" JSON_INTEGER_FORMAT
+			" does not end: the controller has restarted\n",
+			session);
+	return HS_CLI_REFUSED;
+}
+
 int hs_cli_probe_run(struct hs_cli *cli)
 {
 	json_t *ok;
@@ -100,7 +110,10 @@ int hs_cli_probe_run(struct hs_cli *cli)
 		if (rc)
 			return rc;
 		over = number_of(json_object_get(ok, "session"), "number");
+		bool runs = json_is_true(json_object_get(ok, "running"));
 		json_decref(ok);
+		if (over < session && !runs)
+			return say_gone(session);
 	}
 	return hs_cli_probe_status(cli);
 }

@@ -257,6 +257,17 @@ def a_node_that_names_the_same_page_again_is_not_asked_for_ever(workspace):
 
 
 @test()
+def a_session_of_a_controller_that_has_restarted_is_not_waited_for(workspace):
+    status = {"running": True, "nodes": [], "known": 0}
+    over = {"ok": {**status, "running": False, "session": {"number": 7, "elapsed_ns": 5}}}
+    node = FakeNode(workspace, probe_run={"ok": {"session": 7}}, probe_status=[{"ok": status}, over, over])
+    check("session 7:" in node.run("probe", "run").stdout, "the session")
+    node.replies["probe_status"] = lambda: {"ok": {**status, "running": False}}
+    said = node.run("probe", "run", expected=1).stderr
+    check("session 7" in said, said)
+
+
+@test()
 def qos_shows_each_hop_with_units(workspace):
     node = FakeNode(workspace, qos_get={"ok": {"qos": [QOS]}})
     node.run("qos", "--window", "250ms")
