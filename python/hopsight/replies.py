@@ -1331,7 +1331,7 @@ class ProbeRoutesReplyRoutes(TypedDict):
     prefix: str  # the destination
     node_id: int  # the node
     node: str  # its name
-    # `set`: the node confirmed the route; `changing`: it is told, or waits for nodes on the way; `refused`; `unreachable`: the node does not answer; `no_way`: what it has stays; `waiting`: for sessions
+    # `set`: the node confirmed the route; `changing`: it is told, or waits for nodes on the way; `refused`; `unreachable`: the node does not answer, or has another id; `no_way`: what it has stays; `waiting`: for sessions
     state: str
     port: NotRequired[str]  # the port that it should send by
     peer_id: NotRequired[int]  # the next node

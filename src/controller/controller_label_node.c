@@ -24,7 +24,7 @@ static struct label_node *node_of(
 static bool is_asked(const struct hs_controller *controller, const struct controller_node *node,
 		const struct label_node *of)
 {
-	return node->reachable && !of->asked &&
+	return controller_is_itself(node) && !of->asked &&
 	       controller_label_ns(controller) >= of->next_poll_ns &&
 	       node->n_calls + QUESTIONS <= CALLS_LABEL &&
 	       controller_label_owner(controller, node->config->id) >= 0;
@@ -220,7 +220,7 @@ static bool tell(void *context, uint16_t node_id, uint8_t key, uint8_t shift)
 	const struct label_port *port = of && of->known ? controller_label_port(of, key) : NULL;
 	int64_t now_ns = controller_label_ns(controller);
 
-	if (!port || !controller->nodes[owner].reachable ||
+	if (!port || !controller_is_itself(&controller->nodes[owner]) ||
 			controller->nodes[owner].n_calls >= CALLS_LABEL ||
 			(of->setting && now_ns - of->set_ns < controller->label->pro.repeat_ns))
 		return false;
@@ -344,6 +344,8 @@ void controller_label_node_up(struct hs_controller *controller, const struct con
 	hs_label_pro_restart(controller->label->database, node->config->id);
 	of->next_poll_ns = controller_label_ns(controller);
 	of->known = false; // what it has now
+	if (node->other_id)
+		controller_label_node_down(controller, node);
 	for (unsigned i = 0; i < of->n_ports; i++)
 		of->ports[i].counted = false;
 }

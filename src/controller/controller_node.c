@@ -155,7 +155,8 @@ static void take_hello(
 	}
 	node->keeps_owner = has_feature(ok, "owner");
 	bool changed = !node->reachable || strcmp(node->boot_id, boot_id) != 0;
-	if (changed && id != node->config->id)
+	node->other_id = id != node->config->id;
+	if (changed && node->other_id)
 		hs_controller_event(controller, "node_id_differs", name_of(node),
 				"node \"%s\" says that its id is %lld, not %u", node->config->name,
 				(long long)id, node->config->id);

@@ -99,6 +99,7 @@ struct controller_node {
 	const struct hs_controller_node_config *config;
 	unsigned index;
 	bool reachable;
+	bool other_id; // it says that its id is another than here
 	bool refuses_key;
 	bool keeps_owner;    // of a rule; nodes of earlier versions do not
 	bool was_read;	     // by an audit of this process
@@ -125,6 +126,12 @@ struct controller_node {
 	uint64_t published, last_seq, missed;
 	uint16_t next_same_id; // index; n_nodes: none
 };
+
+// Whether what the node says, and is told, is of the node that ports and links name by its id.
+static inline bool controller_is_itself(const struct controller_node *node)
+{
+	return node->reachable && !node->other_id;
+}
 
 TAILQ_HEAD(relay_list, relay);
 

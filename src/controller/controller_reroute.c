@@ -212,7 +212,7 @@ static void take_session(struct hs_controller *controller)
 
 static bool is_reachable(const struct hs_controller *controller, unsigned node)
 {
-	return controller->nodes[controller->reroute->nodes[node].owner].reachable;
+	return controller_is_itself(&controller->nodes[controller->reroute->nodes[node].owner]);
 }
 
 static void tell_ways(struct hs_controller *controller, unsigned d, unsigned told, unsigned none)
@@ -309,7 +309,7 @@ static bool tell_destination(struct hs_controller *controller, unsigned d)
 
 	for (unsigned i = 0; i < probing->n_nodes; i++) {
 		const struct controller_node *node = &controller->nodes[reroute->nodes[i].owner];
-		if (reroute->rows[first + i].calling || !node->reachable ||
+		if (reroute->rows[first + i].calling || !is_reachable(controller, i) ||
 				!hs_gpint_routes_is_due(
 						&reroute->routes, to, reroute->of + first, i))
 			continue;

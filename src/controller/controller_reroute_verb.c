@@ -22,7 +22,8 @@ static const struct hs_schema_field route_fields[] = {
 		ROUTE(STRING, state,
 				"`set`: the node confirmed the route; `changing`: it is told, or "
 				"waits for nodes on the way; `refused`; `unreachable`: the node "
-				"does not answer; `no_way`: what it has stays; `waiting`: for "
+				"does not answer, or has another id; `no_way`: what it has stays; "
+				"`waiting`: for "
 				"sessions"),
 		ROUTE(STRING, port, "the port that it should send by", .optional = true),
 		ROUTE(UINT, peer_id, "the next node", .max = UINT8_MAX,
@@ -62,7 +63,8 @@ static const char *state_of(const struct hs_controller *controller, size_t place
 		return "set";
 	if (reroute->rows[place].refused)
 		return "refused";
-	return controller->nodes[reroute->nodes[node].owner].reachable ? "changing" : "unreachable";
+	return controller_is_itself(&controller->nodes[reroute->nodes[node].owner]) ? "changing"
+										    : "unreachable";
 }
 
 static json_t *show(const struct hs_controller *controller, unsigned d, unsigned i)

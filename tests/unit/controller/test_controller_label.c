@@ -411,6 +411,24 @@ static void ports_that_are_not_seen_are_told_of_once_a_minute(void **state)
 	assert_true(of("counters", "not_seen") > 1200);
 }
 
+static void a_node_of_another_id_says_nothing_of_the_ports_of_this_one(void **state)
+{
+	(void)state;
+	give_ports(0, 2);
+	fake.nodes[0].id = 9;
+	fake_run(&fake, 2 * SECOND);
+	assert_int_equal(fake.nodes[0].n_requests[HS_VERB_LABEL_GET], 0);
+	assert_int_equal(of("coverage", "intervals"), 0);
+	fake.nodes[0].id = 1;
+	fake_restart(&fake, 0);
+	fake_run(&fake, 2 * SECOND);
+	assert_int_equal(of("coverage", "last_ports"), 2);
+	fake.nodes[0].id = 9;
+	fake_restart(&fake, 0);
+	fake_run(&fake, 2 * SECOND);
+	assert_int_equal(json_array_size(json_object_get(label_get(), "ports")), 0);
+}
+
 static void a_node_that_does_not_answer_expects_nothing(void **state)
 {
 	(void)state;
@@ -796,6 +814,7 @@ int main(void)
 			FAST(a_port_that_stops_counts_no_more_after_an_interval),
 			FAST(a_port_that_sends_seldom_does_not_count_when_it_sends),
 			BASE(ports_that_are_not_seen_are_told_of_once_a_minute),
+			BASE(a_node_of_another_id_says_nothing_of_the_ports_of_this_one),
 			BASE(a_node_that_does_not_answer_expects_nothing),
 			BASE(a_clock_that_is_set_makes_no_intervals),
 			PRO(silent_ports_get_a_greater_shift_and_loud_ones_a_smaller),

@@ -503,6 +503,28 @@ static void a_port_that_its_node_does_not_have_is_no_ones_way(void **state)
 	assert_int_equal(hops(0, 2), 3);
 }
 
+// The endpoints of two nodes are swapped: each would get the routes of the other.
+static void a_node_of_another_id_is_told_no_route(void **state)
+{
+	(void)state;
+	teardown(NULL);
+	open_ring(with);
+	fake.nodes[1].id = 3;
+	fake.nodes[2].id = 2;
+	run(3 * SECOND);
+	assert_int_equal(fake_events(&fake, "node_id_differs"), 2);
+	assert_true(told() > 0);
+	assert_int_equal(fake.nodes[1].n_requests[HS_VERB_ROUTE_ADD], 0);
+	assert_int_equal(fake.nodes[2].n_requests[HS_VERB_ROUTE_ADD], 0);
+	fake.nodes[1].id = 2;
+	fake.nodes[2].id = 3;
+	fake_restart(&fake, 1);
+	fake_restart(&fake, 2);
+	run(3 * SECOND);
+	assert_int_equal(hops(1, 2), 2);
+	assert_int_equal(hops(1, 0), 2);
+}
+
 static void a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it(void **state)
 {
 	(void)state;
@@ -631,6 +653,7 @@ int main(void)
 			TEST(ways_go_around_a_node_that_refuses_its_route),
 			TEST(a_node_that_did_not_tell_its_ports_is_asked_again),
 			TEST(a_port_that_its_node_does_not_have_is_no_ones_way),
+			TEST(a_node_of_another_id_is_told_no_route),
 			ON_RING(a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it),
 			ON_RING(messages_that_are_lost_make_no_loop),
 			TEST(paths_become_more_where_links_lose_probes_and_fewer_again),
