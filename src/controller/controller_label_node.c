@@ -322,9 +322,11 @@ void controller_label_answered(struct hs_controller *controller, struct controll
 	} else if (!ok) {
 		of->next_poll_ns = controller_label_ns(controller) +
 				   SLOWER * controller->label->poll_ns;
+		of->known &= call->kind != CALL_LABEL_PORTS;
+		controller_label_node_down(controller, node); // which ports are active
 	} else if (call->kind == CALL_LABEL_PORTS) {
 		take_ports(controller, node, ok);
-	} else {
+	} else if (of->known) {
 		take_traffic(controller, node, ok);
 	}
 }

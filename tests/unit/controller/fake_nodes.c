@@ -297,7 +297,8 @@ static char *refuse(const struct fake_node *node, const char *text)
 	json_t *request = json_loads(text, 0, NULL), *answer = NULL;
 	char *said = NULL;
 
-	if (!json_object_get(request, "hello"))
+	if (node->refused ? json_object_get(request, node->refused) != NULL
+			  : !json_object_get(request, "hello"))
 		answer = json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "error",
 				json_loads(node->refusal, 0, NULL));
 	if (answer)

@@ -411,6 +411,27 @@ static void ports_that_are_not_seen_are_told_of_once_a_minute(void **state)
 	assert_true(of("counters", "not_seen") > 1200);
 }
 
+// It answers, and says nothing of its ports any more: what it said before grows old.
+static void a_node_that_refuses_to_tell_its_ports_expects_nothing(void **state)
+{
+	static const char *const verbs[] = {NULL, "label_get", "ports_get"};
+
+	(void)state;
+	give_ports(0, 2);
+	for (unsigned i = 0; i < 3; i++) {
+		fake_run(&fake, 4 * SECOND);
+		assert_int_equal(of("coverage", "last_ports"), 2);
+		fake.nodes[0].refusal = "{\"code\": \"read_only\", \"message\": \"no\"}";
+		fake.nodes[0].refused = verbs[i];
+		fake_run(&fake, 3 * SECOND);
+		assert_int_equal(json_array_size(json_object_get(label_get(), "ports")), 0);
+		json_int_t not_seen = of("counters", "not_seen");
+		fake_run(&fake, 3 * SECOND);
+		assert_int_equal(of("counters", "not_seen"), not_seen);
+		fake.nodes[0].refusal = NULL;
+	}
+}
+
 static void a_node_of_another_id_says_nothing_of_the_ports_of_this_one(void **state)
 {
 	(void)state;
@@ -814,6 +835,7 @@ int main(void)
 			FAST(a_port_that_stops_counts_no_more_after_an_interval),
 			FAST(a_port_that_sends_seldom_does_not_count_when_it_sends),
 			BASE(ports_that_are_not_seen_are_told_of_once_a_minute),
+			BASE(a_node_that_refuses_to_tell_its_ports_expects_nothing),
 			BASE(a_node_of_another_id_says_nothing_of_the_ports_of_this_one),
 			BASE(a_node_that_does_not_answer_expects_nothing),
 			BASE(a_clock_that_is_set_makes_no_intervals),
