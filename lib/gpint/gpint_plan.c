@@ -73,8 +73,21 @@ static void measure(struct hs_gpint_plan *plan, const struct hs_gpint_path *path
 	plan->sum_hops += path->n_hops;
 }
 
+// Of parallel links, the first that no path crosses yet.
+static const struct hs_gpint_arc *choose_arc(
+		const struct hs_gpint_net *net, uint32_t from, uint32_t to, const bool *crossed)
+{
+	const struct hs_gpint_arc *lowest = hs_gpint_net_find(net, from, to);
+
+	for (const struct hs_gpint_arc *arc = lowest;
+			arc < net->arcs + net->begins[from + 1] && arc->to == to; arc++)
+		if (!crossed[arc->link])
+			return arc;
+	return lowest;
+}
+
 static void write_path(struct hs_gpint_walks *walks, uint32_t w, struct hs_gpint_path *path,
-		struct hs_gpint_hop *hops)
+		struct hs_gpint_hop *hops, bool *crossed)
 {
 	const struct hs_gpint_walk *walk = &walks->walks[w];
 
@@ -84,37 +97,24 @@ static void write_path(struct hs_gpint_walks *walks, uint32_t w, struct hs_gpint
 	walks->round++;
 	for (uint32_t i = 0; i < walk->n; i++) {
 		uint32_t at = walk->at[i];
-		bool first = walks->seen[at] != walks->round, last = i + 1 == walk->n;
+		bool first = walks->seen[at] != walks->round;
+		const struct hs_gpint_arc *arc =
+				i + 1 < walk->n ? choose_arc(walks->net, at, walk->at[i + 1],
+								  crossed)
+						: NULL;
 		walks->seen[at] = walks->round;
 		hops[i] = (struct hs_gpint_hop){.at = at,
-				.next_port = last ? 0
-						  : hs_gpint_net_find(
-								    walks->net, at, walk->at[i + 1])
-									     ->port,
+				.next_port = arc ? arc->port : 0,
 				.end = first ? (uint8_t)hs_gpint_net_values(walks->net, at) : 0};
+		if (arc)
+			crossed[arc->link] = true;
 	}
-}
-
-static int count_links(const struct hs_gpint_walks *walks, uint32_t *n)
-{
-	const struct hs_gpint_net *net = walks->net;
-	bool *crossed = calloc(net->graph->n_links + 1, sizeof(*crossed));
-
-	for (uint32_t w = 0; crossed && w < walks->n; w++)
-		for (uint32_t i = 1; i < walks->walks[w].n; i++) {
-			uint32_t a = walks->walks[w].at[i - 1], b = walks->walks[w].at[i];
-			uint32_t low = a < b ? a : b, high = a < b ? b : a;
-			uint32_t link = hs_gpint_net_find(net, low, high)->link;
-			*n += !crossed[link];
-			crossed[link] = true;
-		}
-	free(crossed);
-	return crossed ? 0 : -ENOMEM;
 }
 
 static int settle(struct hs_gpint_walks *walks, struct hs_gpint_plan *plan)
 {
 	const struct hs_gpint_net *net = walks->net;
+	bool *crossed = calloc(net->graph->n_links + 1, sizeof(*crossed));
 	size_t n_hops = 0;
 
 	for (uint32_t w = 0; w < walks->n; w++)
@@ -123,17 +123,21 @@ static int settle(struct hs_gpint_walks *walks, struct hs_gpint_plan *plan)
 			.n_switches = net->n,
 			.paths = calloc(walks->n, sizeof(*plan->paths)),
 			.hops = calloc(n_hops, sizeof(*plan->hops))};
-	if (!plan->paths || !plan->hops || count_links(walks, &plan->covered_links) < 0) {
+	if (!plan->paths || !plan->hops || !crossed) {
 		hs_gpint_plan_fini(plan);
+		free(crossed);
 		return -ENOMEM;
 	}
 	for (uint32_t w = 0; w < walks->n; w++) {
-		write_path(walks, w, &plan->paths[w], plan->hops + plan->sum_hops);
+		write_path(walks, w, &plan->paths[w], plan->hops + plan->sum_hops, crossed);
 		measure(plan, &plan->paths[w]);
 	}
 	for (uint32_t at = 0; at < net->n; at++)
 		plan->covered += walks->visits[at] > 0;
+	for (size_t i = 0; i < net->graph->n_links; i++)
+		plan->covered_links += crossed[i];
 	plan->overlap = plan->sum_hops - plan->covered;
+	free(crossed);
 	return 0;
 }
 

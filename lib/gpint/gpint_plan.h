@@ -10,7 +10,8 @@
 //
 // Each path brings the values of each of its switches once, at its first visit, so that switches on
 // several paths are measured several times. A probe is largest at its end; there it has lost all
-// source-routing entries. Of parallel links, paths use the one by the lowest port. The same input
+// source-routing entries. Of parallel links, a path takes one that no path takes yet, and of
+// these the one by the lowest port; so Euler's paths cross each of them. The same input
 // gives the same plan on any machine.
 //
 // Source: 002_e7f573228cf2597b.txt sections III-A and III-B. The paper leaves the formal method to
@@ -48,7 +49,7 @@ struct hs_gpint_plan {
 	uint32_t min_hops, max_hops;
 	uint64_t sum_hops;
 	uint32_t covered;	// switches that a path visits
-	uint32_t covered_links; // links that a path crosses; parallel links are one
+	uint32_t covered_links; // links that a path crosses
 	uint64_t overlap;	// visits of switches that were visited before
 	uint32_t max_bytes;
 };

@@ -52,7 +52,7 @@ struct hs_gpint_recovery {
 	struct probe *probes; // paths in their order, then suspect links
 	struct attempt *attempts;
 	struct hs_gpint_crossing *links;
-	struct hs_u32_map link_map; // from both switches to the place in links
+	struct hs_u32_map link_map; // from a switch and its port to the place in links
 };
 
 // ---- making ----
@@ -111,25 +111,32 @@ static struct probe *add_probe(
 
 // ---- links ----
 
-static struct hs_gpint_crossing *find_link(
-		const struct hs_gpint_recovery *r, uint32_t from, uint32_t to)
+static uint32_t key_of(const struct hs_gpint_hop *from)
 {
-	uint32_t at = hs_u32_map_find(&r->link_map, from << 16 | to);
+	return from->at << 8 | from->next_port;
+}
+
+static struct hs_gpint_crossing *find_link(
+		const struct hs_gpint_recovery *r, const struct hs_gpint_hop *from)
+{
+	uint32_t at = hs_u32_map_find(&r->link_map, key_of(from));
 
 	return at == HS_U32_MAP_NONE ? NULL : &r->links[at];
 }
 
-static struct hs_gpint_crossing *need_link(struct hs_gpint_recovery *r, uint32_t from, uint32_t to)
+static struct hs_gpint_crossing *need_link(
+		struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to)
 {
-	struct hs_gpint_crossing *link = find_link(r, from, to);
+	struct hs_gpint_crossing *link = find_link(r, from);
 
-	if (link || hs_u32_map_add(&r->link_map, from << 16 | to, (uint32_t)r->n_links) < 0)
+	if (link || hs_u32_map_add(&r->link_map, key_of(from), (uint32_t)r->n_links) < 0)
 		return link;
 	link = HS_ARRAY_ADD(r->links, r->n_links);
 	if (link)
-		*link = (struct hs_gpint_crossing){from, to, HS_GPINT_UNKNOWN};
+		*link = (struct hs_gpint_crossing){
+				.from = from->at, .to = to, .port = from->next_port};
 	else
-		hs_u32_map_erase(&r->link_map, from << 16 | to, (uint32_t)r->n_links);
+		hs_u32_map_erase(&r->link_map, key_of(from), (uint32_t)r->n_links);
 	return link;
 }
 
@@ -151,21 +158,21 @@ static void wait(struct hs_gpint_recovery *r, struct probe *probe)
 	probe->progress = WAITS;
 }
 
-static void finish_check(struct hs_gpint_recovery *r, uint32_t from, uint32_t to)
+static void finish_check(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from)
 {
 	for (size_t i = r->plan->n_paths; i < r->n_probes; i++)
-		if (r->probes[i].pair[0].at == from && r->probes[i].pair[1].at == to)
+		if (key_of(&r->probes[i].pair[0]) == key_of(from))
 			finish(r, &r->probes[i]);
 }
 
-static void prove(struct hs_gpint_recovery *r, uint32_t from, uint32_t to)
+static void prove(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to)
 {
 	struct hs_gpint_crossing *link = need_link(r, from, to);
 
 	if (!link)
 		return;
 	if (link->state == HS_GPINT_SUSPECT || link->state == HS_GPINT_UNTRIED)
-		finish_check(r, from, to);
+		finish_check(r, from);
 	if (link->state == HS_GPINT_SUSPECT || link->state == HS_GPINT_UNAVAILABLE)
 		link->state = HS_GPINT_CONGESTED;
 	else if (link->state == HS_GPINT_UNKNOWN || link->state == HS_GPINT_UNTRIED)
@@ -177,7 +184,7 @@ static void prove(struct hs_gpint_recovery *r, uint32_t from, uint32_t to)
 static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to,
 		bool copy)
 {
-	struct hs_gpint_crossing *link = need_link(r, from->at, to);
+	struct hs_gpint_crossing *link = need_link(r, from, to);
 
 	if (link && copy && link->state == HS_GPINT_AVAILABLE)
 		link->state = HS_GPINT_CONGESTED;
@@ -199,7 +206,7 @@ static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from
 
 static void give_up_link(struct hs_gpint_recovery *r, struct probe *probe)
 {
-	find_link(r, probe->pair[0].at, probe->pair[1].at)->state = HS_GPINT_UNAVAILABLE;
+	find_link(r, &probe->pair[0])->state = HS_GPINT_UNAVAILABLE;
 	finish(r, probe);
 }
 
@@ -283,7 +290,7 @@ static void judge_links(struct hs_gpint_recovery *r)
 			if (r->switches[hops[i - 1].at] != HS_GPINT_UNAVAILABLE &&
 					r->switches[hops[i].at] != HS_GPINT_UNAVAILABLE)
 				continue;
-			link = need_link(r, hops[i - 1].at, hops[i].at);
+			link = need_link(r, &hops[i - 1], hops[i].at);
 			if (link && link->state == HS_GPINT_UNKNOWN)
 				link->state = HS_GPINT_UNAVAILABLE;
 		}
@@ -477,7 +484,7 @@ static void take_hops(struct hs_gpint_recovery *r, struct attempt *attempt, uint
 	for (uint32_t i = 0; i < n_hops; i++) {
 		r->switches[hops[i].at] = HS_GPINT_AVAILABLE;
 		if (i)
-			prove(r, hops[i - 1].at, hops[i].at);
+			prove(r, &hops[i - 1], hops[i].at);
 	}
 	if (n_hops > attempt->reached)
 		attempt->reached = n_hops;

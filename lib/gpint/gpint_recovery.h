@@ -54,6 +54,7 @@ enum hs_gpint_state {
 // A link, in the direction of the probes.
 struct hs_gpint_crossing {
 	uint32_t from, to;
+	uint8_t port; // by which the probes leave: of parallel links, each is judged by itself
 	enum hs_gpint_state state;
 };
 

@@ -41,8 +41,8 @@ static void mark_planned(struct controller_probing *probing)
 	for (uint32_t p = 0; p < probing->plan.n_paths; p++)
 		for (uint32_t i = 1; i < probing->plan.paths[p].n_hops; i++) {
 			const struct hs_gpint_hop *hops = probing->plan.paths[p].hops;
-			probing_find_arc(probing, (uint8_t)hops[i - 1].at, (uint8_t)hops[i].at)
-					->planned = true;
+			probing_find_arc(probing, hops[i - 1].at, hops[i - 1].next_port)->planned =
+					true;
 		}
 	// What was once known of a link that no probe crosses any more says nothing of now.
 	for (unsigned i = 0; i < probing->n_arcs; i++)
@@ -274,8 +274,7 @@ static void take_states(struct hs_controller *controller)
 		tell_node(controller, i);
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct probing_arc *arc = probing_find_arc(
-				probing, (uint8_t)links[i].from, (uint8_t)links[i].to);
+		struct probing_arc *arc = probing_find_arc(probing, links[i].from, links[i].port);
 		if (links[i].state == HS_GPINT_UNKNOWN)
 			continue;
 		if (links[i].state != arc->state)

@@ -55,7 +55,9 @@ struct probing_packet {
 	bool knock;
 	uint16_t n_way, n_end, n; // nodes of the way; with those of the path; with the way back
 	int64_t sent_ns;
-	uint8_t nodes[]; // their places
+	struct {
+		uint8_t node, port; // its place; by which it sends, but the last one
+	} hops[];
 };
 
 struct probing_counters {
@@ -115,9 +117,9 @@ json_t *controller_probing_arc_details(
 
 // ---- controller_probing_way.c: packets out and in ----
 
-// Finds the arc by the lowest port, or NULL.
+// Finds the arc by a port of a node, or NULL.
 struct probing_arc *probing_find_arc(
-		const struct controller_probing *probing, uint8_t from, uint8_t to);
+		const struct controller_probing *probing, uint32_t from, uint8_t port);
 // Sends an attempt of the recovery module; the context is the controller (hs_gpint_send_fn).
 void probing_send(
 		void *context, uint16_t attempt, const struct hs_gpint_hop *hops, uint32_t n_hops);

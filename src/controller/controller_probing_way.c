@@ -19,16 +19,19 @@
 // ---- ways ----
 
 struct probing_arc *probing_find_arc(
-		const struct controller_probing *probing, uint8_t from, uint8_t to)
+		const struct controller_probing *probing, uint32_t from, uint8_t port)
 {
-	struct probing_arc *found = NULL;
+	for (unsigned i = 0; i < probing->n_arcs; i++)
+		if (probing->arcs[i].from == from && probing->arcs[i].port == port)
+			return &probing->arcs[i];
+	return NULL;
+}
 
-	for (unsigned i = 0; i < probing->n_arcs; i++) {
-		struct probing_arc *arc = &probing->arcs[i];
-		if (arc->from == from && arc->to == to && (!found || arc->port < found->port))
-			found = arc;
-	}
-	return found;
+// The arc behind a hop of a packet that is not its last.
+static struct probing_arc *arc_behind(const struct controller_probing *probing,
+		const struct probing_packet *packet, unsigned hop)
+{
+	return probing_find_arc(probing, packet->hops[hop].node, packet->hops[hop].port);
 }
 
 static uint32_t cost_of(const struct controller_probing *probing, unsigned arc, bool debts)
@@ -123,8 +126,7 @@ static void add_debts(struct controller_probing *probing, const struct probing_p
 	for (unsigned i = 0; i + 1 < packet->n; i++) {
 		if (i >= packet->n_way && i + 1 < packet->n_end)
 			continue;
-		struct probing_arc *arc =
-				probing_find_arc(probing, packet->nodes[i], packet->nodes[i + 1]);
+		struct probing_arc *arc = arc_behind(probing, packet, i);
 		arc->debt += arc->debt < DEBT_MOST;
 	}
 }
@@ -133,14 +135,13 @@ static void pay_debts(struct controller_probing *probing, const struct probing_p
 		unsigned n_hops)
 {
 	for (unsigned i = 0; i + 1 < n_hops; i++)
-		probing_find_arc(probing, packet->nodes[i], packet->nodes[i + 1])->debt = 0;
+		arc_behind(probing, packet, i)->debt = 0;
 }
 
 static void add_debt_of_copy(struct controller_probing *probing,
 		const struct probing_packet *packet, unsigned n_hops)
 {
-	struct probing_arc *arc =
-			probing_find_arc(probing, packet->nodes[n_hops - 1], packet->nodes[n_hops]);
+	struct probing_arc *arc = arc_behind(probing, packet, n_hops - 1);
 
 	if (arc->debt < DEBT_COPY)
 		arc->debt = DEBT_COPY;
@@ -192,7 +193,7 @@ static void send_packet(struct hs_controller *controller, uint16_t attempt, uint
 	struct controller_probing *probing = controller->probing;
 	uint16_t id = probing->next_id;
 	uint32_t n = n_end + find_way_back(probing, &probing->hops[n_end - 1]);
-	struct probing_packet *packet = malloc(sizeof(*packet) + n);
+	struct probing_packet *packet = malloc(sizeof(*packet) + n * sizeof(packet->hops[0]));
 
 	if (!packet) {
 		probing->counters.not_sent++;
@@ -204,8 +205,10 @@ static void send_packet(struct hs_controller *controller, uint16_t attempt, uint
 			.n_end = (uint16_t)n_end,
 			.n = (uint16_t)n,
 			.sent_ns = controller_probing_ns(controller)};
-	for (uint32_t i = 0; i < n; i++)
-		packet->nodes[i] = (uint8_t)probing->hops[i].at;
+	for (uint32_t i = 0; i < n; i++) {
+		packet->hops[i].node = (uint8_t)probing->hops[i].at;
+		packet->hops[i].port = probing->hops[i].next_port;
+	}
 	free(probing->packets[id]);
 	probing->packets[id] = packet;
 	probing->next_id = (uint16_t)((id + 1) % PROBING_IDS);
@@ -238,7 +241,7 @@ static bool are_right(const struct controller_probing *probing, const struct pro
 		const struct hs_probe_stack *stack)
 {
 	for (unsigned i = 0; i < stack->n_hops; i++) {
-		const struct hs_probing_node *node = &probing->config->nodes[packet->nodes[i]];
+		const struct hs_probing_node *node = &probing->config->nodes[packet->hops[i].node];
 		const uint8_t *values;
 		struct hs_probe_hop hop = hs_probe_stack_hop(stack, i, &values);
 		if (hop.node != node->id ||
@@ -254,8 +257,8 @@ static void keep_values(struct hs_controller *controller, const struct probing_p
 	struct controller_probing *probing = controller->probing;
 
 	for (unsigned i = packet->n_way; i < stack->n_hops && i < packet->n_end; i++) {
-		struct probing_node *node = &probing->nodes[packet->nodes[i]];
-		const struct hs_probing_node *asked = &probing->config->nodes[packet->nodes[i]];
+		struct probing_node *node = &probing->nodes[packet->hops[i].node];
+		const struct hs_probing_node *asked = &probing->config->nodes[packet->hops[i].node];
 		const uint8_t *values;
 		struct hs_probe_hop hop = hs_probe_stack_hop(stack, i, &values);
 		bool none = asked->end == asked->first;

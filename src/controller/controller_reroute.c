@@ -179,8 +179,8 @@ static void read_states(const struct controller_probing *probing, uint8_t *state
 
 	memset(states, HS_GPINT_UNKNOWN, probing->n_arcs / 2);
 	for (size_t i = 0; i < n; i++) {
-		const struct probing_arc *arc = probing_find_arc(
-				probing, (uint8_t)crossings[i].from, (uint8_t)crossings[i].to);
+		const struct probing_arc *arc =
+				probing_find_arc(probing, crossings[i].from, crossings[i].port);
 		uint8_t *state = &states[(arc - probing->arcs) / 2];
 		if (crossings[i].state > *state)
 			*state = (uint8_t)crossings[i].state;

@@ -35,23 +35,14 @@ static void note_dead(struct hs_lab *lab)
 		lab->probing->was_dead[p] = is_dead(&lab->ports[p]);
 }
 
-// Paths use the lowest of parallel links.
-static const struct lab_port *port_between(const struct hs_lab *lab, uint32_t from, uint32_t to)
-{
-	const struct lab_port *port = lab->nodes[from].ports;
-
-	while (!port->out || port->peer->node->index != to)
-		port++;
-	return port;
-}
-
 static enum hs_gpint_state state_of(const struct lab_probing *probing, const struct lab_port *port)
 {
 	size_t n;
 	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(probing->recovery, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (links[i].from == port->node->index && links[i].to == port->peer->node->index)
+		if (links[i].from == port->node->index &&
+				port == &port->node->ports[links[i].port - 1])
 			return links[i].state;
 	return HS_GPINT_UNKNOWN;
 }
@@ -63,7 +54,7 @@ static void count_false(struct hs_lab *lab)
 	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(lab->probing->recovery, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct lab_port *port = port_between(lab, links[i].from, links[i].to);
+		const struct lab_port *port = &lab->nodes[links[i].from].ports[links[i].port - 1];
 		bool named = links[i].state == HS_GPINT_UNAVAILABLE;
 		counts->unavailable_links += named;
 		counts->congested_links += links[i].state == HS_GPINT_CONGESTED;

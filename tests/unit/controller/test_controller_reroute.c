@@ -29,10 +29,24 @@ static const char with[] = RING(", \"reroute\": {\"hold_ms\": 1000, \"max_hold_m
 				" \"destinations\": [{\"prefix\": \"10.1.0.0/16\", \"node\": 1},"
 				"  {\"prefix\": \"10.3.0.0/16\", \"node\": 3}]}");
 
+// Two links between the same ports of two nodes. The second one is the first of the list.
+static const char parallel[] =
+		"{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"},"
+		" {\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"}],"
+		" \"probing\": {\"iface\": \"none\", \"first_node\": 1, \"address\": \"10.0.0.1\","
+		"  \"period_ms\": 100, \"resolution_ms\": 1, \"attempts\": 3, \"feedback_ms\": 8,"
+		"  \"adaptive\": false, \"plan\": \"euler\", \"nodes\": [{\"id\": 1}, {\"id\": 2}],"
+		"  \"links\": [{\"node\": 1, \"port\": 2, \"peer\": 2, \"peer_port\": 2},"
+		"   {\"node\": 1, \"port\": 1, \"peer\": 2, \"peer_port\": 1}],"
+		"  \"reroute\": {\"hold_ms\": 1000, \"destinations\": ["
+		"   {\"prefix\": \"10.1.0.0/16\", \"node\": 1},"
+		"   {\"prefix\": \"10.3.0.0/16\", \"node\": 2}]}}}";
+
 static const struct hs_probe_settings settings = {
 		HS_PROBE_DSCP, HS_PROBE_FEEDBACK_DSCP, HS_PROBE_RECOVERY_DSCP, HS_PROBE_UDP_PORT};
 
-static bool cut[4];  // the link behind port 2 of a node
+static bool pair;    // two nodes with parallel links in place of the ring
+static bool cut[4];  // the link behind port 2 of a node; of a pair: behind these ports
 static bool dead[4]; // the node passes nothing
 static bool mute;    // no probe comes back
 static unsigned loss_percent, rolled;
@@ -42,12 +56,20 @@ static unsigned loops;
 
 static unsigned behind(unsigned node, unsigned port)
 {
-	return (node + (port == 1 ? 3 : 1)) % 4;
+	return pair ? !node : (node + (port == 1 ? 3 : 1)) % 4;
+}
+
+// Of a link, by the port at one end.
+static unsigned other_port(unsigned port)
+{
+	return pair ? port : 3 - port;
 }
 
 static bool passes(unsigned node, unsigned port)
 {
-	return !cut[port == 1 ? behind(node, 1) : node] && !dead[behind(node, port)];
+	unsigned link = pair ? port - 1 : port == 1 ? behind(node, 1) : node;
+
+	return !cut[link] && !dead[behind(node, port)];
 }
 
 static bool is_lost(void)
@@ -137,7 +159,7 @@ static unsigned hops(unsigned from, unsigned to)
 			return 0; // nobody has this address any more
 		// The MAC address is that of the port at the other end.
 		assert_int_equal(route->mac[4], at + 1);
-		assert_int_equal(route->mac[5], 3 - route->port);
+		assert_int_equal(route->mac[5], other_port(route->port));
 	}
 	return n;
 }
@@ -149,9 +171,9 @@ static void run(int64_t ns)
 		fake_run(&fake, MS);
 		for (unsigned i = 0; i < fake.n_frames && i < FAKE_FRAMES; i++)
 			send_probe(fake.frames[i]);
-		for (unsigned i = 0; i < 4; i++) {
+		for (unsigned i = 0; i < (pair ? 2 : 4); i++) {
 			hops(i, 0);
-			hops(i, 2);
+			hops(i, pair ? 1 : 2);
 		}
 	}
 }
@@ -205,6 +227,7 @@ static void open_ring(const char *text)
 	memset(cut, 0, sizeof(cut));
 	memset(dead, 0, sizeof(dead));
 	mute = false;
+	pair = text == parallel;
 	loss_percent = rolled = 0;
 	loops = 0;
 	for (unsigned i = 0; i < 4; i++)
@@ -302,6 +325,30 @@ static void each_link_is_gone_around_though_it_was_the_way_to_the_monitor(void *
 		run(2 * SECOND);
 		assert_int_equal(fake_events(&fake, "reroute_link_used"), link + 1);
 	}
+}
+
+static void of_parallel_links_each_is_gone_around_by_the_other(void **state)
+{
+	(void)state;
+	teardown(NULL);
+	open_ring(parallel);
+	run_sessions(2);
+	for (unsigned link = 0; link < 2; link++) {
+		assert_int_equal(hops(0, 1), 2);
+		assert_int_equal(hops(1, 0), 2);
+		cut[link] = true;
+		run(2 * SECOND);
+		assert_int_equal(hops(0, 1), 2);
+		assert_int_equal(hops(1, 0), 2);
+		assert_string_equal(use_of(link ? 0 : 2), "avoided");
+		assert_string_equal(use_of(link ? 2 : 0), "used");
+		assert_int_equal(fake_events(&fake, "reroute_link_avoided"), link + 1);
+		assert_int_equal(fake_events(&fake, "probe_link_unavailable"), link + 1);
+		cut[link] = false;
+		run(2 * SECOND);
+		assert_int_equal(fake_events(&fake, "reroute_link_used"), link + 1);
+	}
+	assert_int_equal(fake_events(&fake, "probe_node_unavailable"), 0);
 }
 
 static void routes_come_back_after_the_hold_and_not_before(void **state)
@@ -642,6 +689,7 @@ int main(void)
 			TEST(routes_are_set_when_links_are_known_and_not_before),
 			ON_RING(routes_leave_a_link_after_two_bad_sessions),
 			ON_RING(each_link_is_gone_around_though_it_was_the_way_to_the_monitor),
+			TEST(of_parallel_links_each_is_gone_around_by_the_other),
 			ON_RING(routes_come_back_after_the_hold_and_not_before),
 			ON_RING(a_link_up_and_down_in_turn_changes_few_routes),
 			ON_RING(a_dead_node_is_gone_around),

@@ -304,7 +304,7 @@ static void paths_that_visit_switches_again_are_recovered_too(void **state)
 
 static const struct hs_gpint_hop line_hops[] = {{.at = 0, .next_port = 1, .end = 2},
 		{.at = 1, .next_port = 2, .end = 2}, {.at = 2, .next_port = 2, .end = 2},
-		{.at = 1, .next_port = 2}, {.at = 3, .end = 2}};
+		{.at = 1, .next_port = 3}, {.at = 3, .end = 2}};
 static struct hs_gpint_path line_path = {.n_hops = 5, .bytes = 100, .hops = line_hops};
 static const struct hs_gpint_plan line = {
 		.n_paths = 1, .n_switches = 4, .paths = &line_path, .max_hops = 5};
@@ -393,6 +393,46 @@ static int64_t wait_for_probe(struct hs_gpint_recovery *recovery)
 		assert_true(hs_gpint_recovery_step(recovery, now_ns, note, NULL));
 	}
 	return now_ns;
+}
+
+// Two links lead from switch 0 to switch 1. The one by port 2 loses what is sent.
+static void of_parallel_links_the_one_that_loses_probes_is_named(void **state)
+{
+	static const struct hs_gpint_hop hops[] = {{.at = 0, .next_port = 1},
+			{.at = 1, .next_port = 9}, {.at = 0, .next_port = 2}, {.at = 1}};
+	static struct hs_gpint_path path = {.n_hops = 4, .bytes = 100, .hops = hops};
+	static const struct hs_gpint_plan plan = {
+			.n_paths = 1, .n_switches = 2, .paths = &path, .max_hops = 4};
+	struct hs_gpint_recovery *recovery;
+	int64_t now_ns = 0;
+	size_t n;
+
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	assert_int_equal(hs_gpint_recovery_create(&tuned, &recovery), 0);
+	assert_int_equal(hs_gpint_recovery_begin(recovery, 0, &plan), 0);
+	for (unsigned told = 0; hs_gpint_recovery_step(recovery, now_ns, note, NULL);) {
+		for (; told < sent.count; told++) {
+			const struct hs_gpint_hop *of = sent.hops[told];
+			uint32_t came = sent.n[told];
+			for (uint32_t i = 0; i + 1 < sent.n[told] && came == sent.n[told]; i++)
+				came = of[i].next_port == 2 ? i + 1 : came;
+			hs_gpint_recovery_take(recovery, now_ns,
+					came == sent.n[told] ? HS_GPINT_DONE : HS_GPINT_RECOVERED,
+					sent.ids[told], came);
+		}
+		now_ns += 10 * MS;
+		assert_true(now_ns < 60000 * MS);
+	}
+	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(recovery, &n);
+	assert_int_equal(n, 3);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(links[i].state,
+				links[i].port == 2 ? HS_GPINT_UNAVAILABLE : HS_GPINT_AVAILABLE);
+	assert_int_equal(hs_gpint_recovery_session(recovery)->covered, 2);
+	assert_int_equal(hs_gpint_recovery_session(recovery)->unavailable_links, 1);
+	assert_int_equal(hs_gpint_recovery_session(recovery)->congested_links, 0);
+	hs_gpint_recovery_destroy(recovery);
 }
 
 static void a_first_switch_without_feedback_is_tried_r_a_times_more(void **state)
@@ -592,6 +632,7 @@ int main(void)
 			cmocka_unit_test(paths_that_visit_switches_again_are_recovered_too),
 			cmocka_unit_test(
 					a_copy_lets_the_rest_go_on_and_a_late_probe_says_congested),
+			cmocka_unit_test(of_parallel_links_the_one_that_loses_probes_is_named),
 			cmocka_unit_test(a_first_switch_without_feedback_is_tried_r_a_times_more),
 			cmocka_unit_test(a_switch_that_only_gives_feedback_gets_probes_of_its_own),
 			cmocka_unit_test(answers_that_cannot_be_change_nothing),
