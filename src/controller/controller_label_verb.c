@@ -98,6 +98,18 @@ static const struct hs_schema_field port_fields[] = {
 		{NULL},
 };
 
+// The id that an entry is shown with.
+static uint32_t id_of(const struct hs_controller *controller, const struct hs_label_entry *entry)
+{
+	int owner = controller_label_owner(controller, entry->node_id);
+	const struct label_port *port =
+			owner < 0 ? NULL
+				  : controller_label_port(
+						    &controller->label->nodes[owner], entry->port);
+
+	return port ? port->id : entry->port;
+}
+
 static json_t *show_port(const struct hs_controller *controller, const struct hs_label_entry *entry,
 		bool with_series)
 {
@@ -111,7 +123,7 @@ static json_t *show_port(const struct hs_controller *controller, const struct hs
 			.node = owner < 0 ? NULL : controller->config->nodes[owner].name,
 			.name = port ? port->name : NULL,
 			.node_id = entry->node_id,
-			.id = port ? port->id : entry->port,
+			.id = id_of(controller, entry),
 			.active = entry->active,
 			.missed = entry->missed,
 			.items = entry->items,
@@ -329,7 +341,7 @@ static void fill_page(const struct hs_controller *controller, const struct hs_ap
 		}
 		const struct hs_label_entry *entry =
 				hs_label_database_find(database, node_id, (uint8_t)key);
-		if (!entry)
+		if (!entry || (args->label_id && args->label_id != id_of(controller, entry)))
 			continue;
 		if (json_array_size(shown->ports) < args->limit &&
 				hs_api_page_add(args, shown->ports,

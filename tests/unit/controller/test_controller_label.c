@@ -281,6 +281,12 @@ static void a_question_for_one_port_has_its_last_values(void **state)
 							"7}}"),
 					 "ports")),
 			0);
+	// Another id of the same low 8 bits is another port.
+	assert_int_equal(json_array_size(json_object_get(
+					 fake_ok(&fake, "{\"label_get\": {\"node\": \"a\", \"id\": "
+							"258}}"),
+					 "ports")),
+			0);
 	assert_string_equal(fake_error(&fake, "{\"label_get\": {\"id\": 2}}"), "missing_field");
 	assert_string_equal(fake_error(&fake, "{\"label_get\": {\"node\": \"e\"}}"), "bad_value");
 }
