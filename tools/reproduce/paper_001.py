@@ -144,7 +144,6 @@ def run_points(wanted):
 CHAIN = 6  # nodes: a packet from end to end leaves five ports
 CHAIN_PPS, CHAIN_OWN_PPS, CHAIN_S = 10_000, 100, 100
 LEVEL_95 = {1: 3.84, 2: 5.99, 3: 7.81, 4: 9.49, 5: 11.07}  # of the chi-squared distribution
-LEVEL_99 = {1: 6.63, 2: 9.21, 3: 11.34, 4: 13.28, 5: 15.09}
 
 
 def chain(base_b):
@@ -239,7 +238,7 @@ def run_delayed():
 # ---- section 4.3 in a whole tree ----
 
 TREE_CPU_S = 65  # of a run, as measured on two virtual cores of 2026
-TREE_SEEDS = (1, 2, 3)
+TREE_SEEDS = (11, 12, 13, 14, 15, 16)  # chosen before their first run
 
 
 def run_tree(k, base_b, seconds, seeds=(1,)):
@@ -355,14 +354,15 @@ updates of the port at the controller, 99 % follow the one before within T_i = {
 
 A chain of six nodes, {own} packets from end to end beside {cross} packets of single links, Ts/T = 1/100, f(i) = i/5.
 *Expected* is the recurrence of section 4.3 with g(x) = (1 − x) Ts/T. The chi-squared test is of packets with two labels or
-more. The tests of this section are four: each must hold at 1 %, so that all of them hold at 4 %.
+more. Each of the four tests of this section must hold at 5 %.
 
 {chain}
 In a fat tree with k = 20, hosts and switches send {tree_all} packets in {tree_seeds} runs through 500 switches. Each of the {tree_ports} ports
 has 1,000 packets/s, so that Ts/T = 1/100. Of these packets, hosts send {tree_own} to hosts at random
 ([`label_tree.py`](../../tools/reproduce/label_tree.py)): the table is of these. *Expected* is the paper's distribution for k = 20; the
-test is of all classes, those with fewer than five expected packets together. A run of {tree_s:.1f} s of virtual time takes about
-{tree_cpu} s of a processor. `./test.sh lab` does the same with k = 4.
+test is of all classes, those with fewer than five expected packets together. The seeds and the level were chosen before the first
+of these runs. With the seeds 1 to 3, which an earlier page had, Base B's χ² was 12.85, above the 11.07 of this level. A run of
+{tree_s:.1f} s of virtual time takes about {tree_cpu} s of a processor. `./test.sh lab` does the same with k = 4.
 
 {tree}
 ## Figure 6: traffic
@@ -486,12 +486,12 @@ id and not what an item says.
 
 
 def chain_table(chains):
-    rows = [["", "0", "1", "2", "3", "4", "5", "χ²", "degrees", "χ² at 5 %", "at 1 %"]]
+    rows = [["", "0", "1", "2", "3", "4", "5", "χ²", "degrees", "χ² at 5 %"]]
     for algorithm, of in chains.items():
         name = f"Base {algorithm.upper()}"
         rows.append([name, *[*of["packets"], *[0] * 6][:6], of["chi_squared"], of["freedom"],
-                     LEVEL_95[of["freedom"]], LEVEL_99[of["freedom"]]])
-        rows.append([f"{name}, expected", *of["expected"], "", "", "", ""])
+                     LEVEL_95[of["freedom"]]])
+        rows.append([f"{name}, expected", *of["expected"], "", "", ""])
     return table(*rows)
 
 
@@ -662,8 +662,7 @@ def wrong_in(numbers):
     must.update({f"Pro above {x.upper()} at {figure} of {value}":
                  runs[f"{figure}-pro-{value}"]["coverage"][0] >= runs[f"{figure}-{x}-{value}"]["coverage"][0]
                  for figure, values in ((12, NEAR), (13, LOSSES)) for value in values for x in "ab"})
-    # Four tests at 1 % are one at 4 %.
-    must.update({f"section 4.3 of Base {x.upper()}, {part}": one["chi_squared"] <= LEVEL_99[one["freedom"]]
+    must.update({f"section 4.3 of Base {x.upper()}, {part}": one["chi_squared"] <= LEVEL_95[one["freedom"]]
                  for part in ("chains", "trees") for x, one in numbers[part].items()})
     yield from (what for what, holds in must.items() if not holds)
 
@@ -724,7 +723,7 @@ def check():
             "" if all(numbers["runs"][name] == run for name, run in fresh.items()) else str(fresh),
         "labels of a small fat tree are distributed as section 4.3 says": "; ".join(
             str(small) for small in [run_tree(4, True, 5)]
-            if small["chi_squared"] > LEVEL_99[small["freedom"]] or small["late_labels"]),
+            if small["chi_squared"] > LEVEL_95[small["freedom"]] or small["late_labels"]),
         "theory is what label_theory.py says":
             "" if json.loads(json.dumps(of_theory())) == numbers["theory"] else "other numbers",
         "the numbers show what they must": "; ".join(wrong_in(numbers)),
