@@ -62,6 +62,15 @@ static inline const struct virtio_net_hdr *vnet_of(const struct tpacket2_hdr *fr
 	return (const void *)(bytes_of(frame) - sizeof(struct virtio_net_hdr));
 }
 
+// In a fanout group, older kernels do not do as PACKET_IGNORE_OUTGOING says.
+static inline bool is_outgoing(const struct tpacket2_hdr *frame)
+{
+	const struct sockaddr_ll *address =
+			(const void *)((const uint8_t *)frame + TPACKET_ALIGN(sizeof(*frame)));
+
+	return address->sll_pkttype == PACKET_OUTGOING;
+}
+
 static inline uint16_t tag_bytes(const struct tpacket2_hdr *frame)
 {
 	return frame->tp_status & TP_STATUS_VLAN_VALID ? TAG_BYTES : 0;
@@ -310,6 +319,11 @@ uint16_t packet_rx_take(struct packet_rx *rx, struct rte_mbuf **mbufs, uint16_t 
 
 		if (!(__atomic_load_n(&frame->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
 			break;
+		if (unlikely(is_outgoing(frame))) {
+			skip_rest(rx, frame);
+			next_frame(rx, frame);
+			continue;
+		}
 		if (unlikely(is_large(frame))) {
 			if (!take_large(rx, frame))
 				break;

@@ -23,6 +23,9 @@
 #ifndef PACKET_IGNORE_OUTGOING
 #define PACKET_IGNORE_OUTGOING 23 // since Linux 4.20
 #endif
+#ifndef PACKET_FANOUT_FLAG_IGNORE_OUTGOING
+#define PACKET_FANOUT_FLAG_IGNORE_OUTGOING 0x4000 // older kernels ignore it
+#endif
 
 #define SEND_BYTES (4 << 20)
 
@@ -81,10 +84,12 @@ static int open_rx(struct packet_rx *rx, const struct hs_port *port)
 	return ret;
 }
 
-// Several queues share the interface's packets by flow.
+// Several queues share the interface's packets by flow. The group receives what its sockets do not
+// want unless it is told, too.
 static int join_fanout(struct packet_device *device, uint16_t n_queues)
 {
-	int group = PACKET_FANOUT_HASH << 16 | PACKET_FANOUT_FLAG_UNIQUEID << 16, ret;
+	const int kind = (PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING) << 16;
+	int group = kind | PACKET_FANOUT_FLAG_UNIQUEID << 16, ret;
 	socklen_t len = sizeof(group);
 
 	if (n_queues == 1)
@@ -95,8 +100,7 @@ static int join_fanout(struct packet_device *device, uint16_t n_queues)
 	if (getsockopt(device->rx[0].fd, SOL_PACKET, PACKET_FANOUT, &group, &len) < 0)
 		return -errno;
 	for (uint16_t q = 1; q < n_queues && ret == 0; q++)
-		ret = packet_set_option(device->rx[q].fd, PACKET_FANOUT,
-				(group & 0xffff) | PACKET_FANOUT_HASH << 16);
+		ret = packet_set_option(device->rx[q].fd, PACKET_FANOUT, (group & 0xffff) | kind);
 	return ret;
 }
 

@@ -286,13 +286,27 @@ def hosts_that_leave_checksums_to_hardware_reach_each_other(workspace):
 @test()
 def what_the_kernel_itself_sends_does_not_come_in(workspace):
     bench = Bench(workspace)
-    patch = Patch(workspace, bench.switch, ["p0", "p1"])
-    own = Wire(bench.switch, "p0")
-    own.send(frame(100, 5))
-    check(bench.wires[0].receive(), "it did not leave the interface")
-    bench.wires[0].send(frame(100, 6))  # overtakes nothing, because the wire keeps order
-    equal(bench.wires[1].receive()[0], frame(100, 6))
-    equal(patch.stats()[0]["rx_packets"], 1)
+    for queues in (1, 2):
+        patch = Patch(workspace, bench.switch, [f"p{i}::{queues}" for i in range(2)])
+        own = Wire(bench.switch, "p0")
+        own.send(frame(100, 5))
+        check(bench.wires[0].receive(), "it did not leave the interface")
+        bench.wires[0].send(frame(100, 6))  # overtakes nothing, because the wire keeps order
+        equal(bench.wires[1].receive()[0], frame(100, 6))
+        equal(patch.stats()[0]["rx_packets"], 1, f"{queues} queues")
+        patch.quit()
+
+
+@test()
+def what_a_port_sends_without_the_bypass_does_not_come_back(workspace):
+    bench = Bench(workspace)
+    for i in range(2):  # so that the kernel cuts frames
+        run("ip", "netns", "exec", bench.switch, "ethtool", "-K", f"p{i}", "tso", "off", "gso", "off", "tx", "off")
+    patch = Patch(workspace, bench.switch, ["p0::2", "p1::2"])
+    check("p1 gets several TCP packets as one frame" in patch.logged(), patch.logged())
+    pass_both_ways(bench, [frame(100, i) for i in range(4)])
+    equal([s["rx_packets"] for s in patch.stats()], [4, 4])
+    patch.quit()
 
 
 @test()

@@ -298,6 +298,32 @@ static void packets_above_the_mtu_are_no_packets_of_the_port(void **state)
 	close_rx(rx);
 }
 
+static void put_outgoing(struct tpacket2_hdr *head)
+{
+	struct sockaddr_ll *address =
+			(struct sockaddr_ll *)((uint8_t *)head + TPACKET_ALIGN(sizeof(*head)));
+
+	address->sll_pkttype = PACKET_OUTGOING;
+}
+
+static void what_leaves_by_the_interface_does_not_come_in(void **state)
+{
+	struct packet_rx *rx = open_rx();
+
+	(void)state;
+	put_outgoing(put_frame(1, 400, 0));
+	put_outgoing(put_frame(2, 9000, 1000));
+	queue_frame(2, 9000);
+	put_frame(3, 400, 0);
+	put_large(4, 9000, 1000);
+	expect_frame(rx, 3, 400);
+	expect_frame(rx, 4, 9000);
+	expect_nothing(rx);
+	assert_int_equal(next_answer, 2);
+	assert_int_equal(rx->broken + rx->no_room, 0);
+	close_rx(rx);
+}
+
 static void a_frame_that_gets_no_buffers_lets_others_pass(void **state)
 {
 	struct rte_mbuf *held[MBUFS - 100];
@@ -512,6 +538,7 @@ int main(void)
 			cmocka_unit_test(a_frame_that_the_ring_does_not_have_is_discarded),
 			cmocka_unit_test(a_frame_that_never_comes_is_counted_and_ends),
 			cmocka_unit_test(packets_above_the_mtu_are_no_packets_of_the_port),
+			cmocka_unit_test(what_leaves_by_the_interface_does_not_come_in),
 			cmocka_unit_test(a_frame_that_gets_no_buffers_lets_others_pass),
 			cmocka_unit_test(a_frame_that_the_kernel_cuts_has_four_packets_or_more),
 			cmocka_unit_test(packets_above_the_mtu_of_the_interface_are_not_joined),
