@@ -171,6 +171,9 @@ static int packet_attach(struct hs_port *port, struct hs_error *err)
 		return ret;
 	}
 	p->device = device;
+	// The new sockets have the bypass, whatever was heard of the interface without them.
+	atomic_store(&p->joins, PORT_JOINS_NOTHING);
+	atomic_store(&p->join_bytes, 0);
 	for (unsigned i = 0; i < port->rx_queues; i++)
 		p->wake_fds[i] = device->rx[i].fd;
 	port->rx_burst = packet_rx;
@@ -196,9 +199,6 @@ static void packet_detach(struct hs_port *port)
 
 	close_device(p->device);
 	p->device = NULL;
-	// The next sockets begin with the bypass.
-	atomic_store(&p->joins, PORT_JOINS_NOTHING);
-	atomic_store(&p->join_bytes, 0);
 }
 
 // ---- counters ----

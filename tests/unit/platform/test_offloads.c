@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "dpdk_env.h"
 #include "log.h"
 #include "port_private.h"
 
 #include <linux/ethtool.h>
+#include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <net/if.h>
+#include <rte_mbuf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,6 +62,15 @@ int ioctl(int fd, unsigned long request, ...)
 			features->features[i].active = active[i];
 		return 0;
 	}
+}
+
+static int bypass; // of the socket that sends
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t len)
+{
+	if (level == SOL_PACKET && option == PACKET_QDISC_BYPASS)
+		memcpy(&bypass, value, sizeof(bypass));
+	return (int)syscall(SYS_setsockopt, fd, level, option, value, len);
 }
 
 static void set_active(unsigned feature, bool on)
@@ -133,11 +146,38 @@ static void the_kernel_cuts_frames_where_nothing_is_left_to_hardware(void **stat
 	hs_port_close(port);
 }
 
+// A port that cannot be opened yet hears of its interface.
+static void sockets_that_are_opened_later_are_right_for_frames(void **state)
+{
+	struct hs_port *port = open_port();
+	struct port_private *p = port_private(port);
+	struct hs_error err = {0};
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	dpdk_env_init("64");
+	p->pool = rte_pktmbuf_pool_create("pool", 255, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+	assert_non_null(p->pool);
+	n_features = 60, tcp4 = 3, tcp6 = 40, sums = 4;
+	memset(active, 0, sizeof(active));
+	for (unsigned i = 0; i < 2; i++) { // also after it was open
+		port_follow_offloads(port);
+		assert_int_equal(port_packet_driver.attach(port, &err), 0);
+		port_follow_offloads(port);
+		assert_int_equal(p->joins, PORT_JOINS_FOR_KERNEL);
+		assert_int_equal(bypass, 0);
+		port_packet_driver.detach(port);
+	}
+	hs_port_close(port);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(an_interface_may_have_any_number_of_features),
 			cmocka_unit_test(the_kernel_cuts_frames_where_nothing_is_left_to_hardware),
+			cmocka_unit_test(sockets_that_are_opened_later_are_right_for_frames),
 	};
 	return cmocka_run_group_tests_name("offloads", tests, NULL, NULL);
 }
