@@ -501,12 +501,11 @@ static int xdp_attach(struct hs_port *port, struct hs_error *err)
 // buffer, and frames that it took and dropped.
 static void xdp_stats(struct hs_port *port, struct hs_port_device_stats *stats)
 {
-	const struct iface *iface = &port_private(port)->iface;
-	struct iface_drops now = iface_drops(iface);
+	struct iface_drops kernel = iface_drops(&port_private(port)->iface);
 
 	ethdev_stats(port, stats);
-	stats->rx_missed = now.rx - iface->drops_before.rx;
-	stats->tx_errors += now.tx - iface->drops_before.tx;
+	stats->rx_missed = kernel.rx;
+	stats->tx_errors += kernel.tx;
 }
 
 const struct port_driver port_xdp_driver = {

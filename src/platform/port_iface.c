@@ -135,13 +135,29 @@ bool iface_flags_say_up(unsigned flags)
 	return (flags & IFF_UP) && (flags & IFF_RUNNING) && (flags & lower_up);
 }
 
-struct iface_drops iface_drops(const struct iface *iface)
+static uint64_t since(uint64_t now, uint64_t before)
 {
+	return now > before ? now - before : 0;
+}
+
+struct iface_drops iface_drops(struct iface *iface)
+{
+	const struct iface_drops *before = &iface->drops_before;
 	struct link link;
 
-	if (iface->index == 0 || !ask_link(iface->index, &link))
-		return (struct iface_drops){0};
-	return (struct iface_drops){.rx = link.stats.rx_dropped, .tx = link.stats.tx_dropped};
+	if (ask_link(iface->index, &link))
+		iface->drops = (struct iface_drops){
+				.rx = since(link.stats.rx_dropped, before->rx),
+				.tx = since(link.stats.tx_dropped, before->tx),
+		};
+	return iface->drops;
+}
+
+static void begin_drops(struct iface *iface)
+{
+	iface->drops_before = iface->drops = (struct iface_drops){0};
+	iface->drops_before = iface_drops(iface);
+	iface->drops = (struct iface_drops){0};
 }
 
 struct iface_gso iface_gso(const struct iface *iface)
@@ -365,7 +381,7 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 	iface_prepare(iface);
 	port_follow_mtu(port, iface->mtu);
 	read_mac(iface, port->mac);
-	iface->drops_before = iface_drops(iface);
+	begin_drops(iface);
 	p->iface_driver = pick(port);
 	ret = p->iface_driver->attach(port, err);
 	if (ret < 0) {

@@ -239,8 +239,7 @@ static void packet_stats(struct hs_port *port, struct hs_port_device_stats *stat
 		sent.given_back += load(&device->tx[i].given_back);
 	}
 	stats->tx_packets += sent.packets;
-	stats->tx_errors += sent.dropped + packet_tx_hidden(&device->hidden, &sent,
-							   kernel.tx - p->iface.drops_before.tx);
+	stats->tx_errors += sent.dropped + packet_tx_hidden(&device->hidden, &sent, kernel.tx);
 }
 
 static bool packet_link_up(const struct hs_port *port)

@@ -61,6 +61,7 @@ struct iface {
 	int claim_fd;	    // tells other nodes that the interface is taken
 	struct iface_saved saved;
 	struct iface_drops drops_before; // the kernel's counters at attach
+	struct iface_drops drops;	 // since then, as last read
 };
 
 // For whom a port joins TCP packets to a frame.
@@ -169,9 +170,9 @@ void iface_kept_remove(const struct iface *iface);
 // Returns the number of receive channels that deliver packets, or 1 if the driver does not report
 // it.
 unsigned iface_rx_channels(const struct iface *iface);
-// Returns the packets that the kernel received and did not deliver, or took and did not send.
-// Returns 0 if the interface is gone.
-struct iface_drops iface_drops(const struct iface *iface);
+// Returns the packets that the kernel received and did not deliver, or took and did not send, since
+// attach. Returns what was last known if the interface is gone.
+struct iface_drops iface_drops(struct iface *iface);
 // What an interface takes of frames of several packets.
 struct iface_gso {
 	uint32_t bytes; // of a frame that the interface gets whole, at most; 0: too few packets

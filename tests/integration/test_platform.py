@@ -336,6 +336,23 @@ def an_interface_that_goes_and_comes_back_is_taken_again(workspace):
 
 
 @test()
+def drops_before_a_port_do_not_count_when_its_interface_goes(workspace):
+    bench = Bench(workspace)
+    for i in range(5):  # nobody takes these
+        bench.wires[0].send(frame(100, i))
+    until(lambda: bench.kernel("p0")["rx"]["dropped"] >= 5, 2, "the kernel counts no drops")
+    try:
+        patch = Patch(workspace, bench.switch, ["p0:af_xdp", "p1:af_xdp"])
+    except RuntimeError as reason:
+        raise Skip(f"no af_xdp on this machine: {reason}") from reason
+    pass_both_ways(bench, [frame(100, 1)])
+    run("ip", "-n", bench.switch, "link", "del", "p0")
+    patch.event("event", "gone", 0, 3)
+    equal([patch.stats()[0][key] for key in ("rx_packets", "rx_missed", "tx_errors")], [1, 0, 0])
+    patch.quit()
+
+
+@test()
 def down_and_up_are_told_and_traffic_goes_on(workspace):
     bench = Bench(workspace)
     patch = Patch(workspace, bench.switch, ["p0", "p1"])
