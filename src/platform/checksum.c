@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checksum.h"
 
+#include <rte_byteorder.h>
+#include <rte_hash_crc.h>
+
 #include <string.h>
 
 // Where UDP has its checksum. There, 0 means that there is none (RFC 768, RFC 8200 section 8.1),
 // and 0xffff stands for the same sum. TCP has no such rule: the sum is what comes out (RFC 9293).
 #define UDP_CHECKSUM 6
+// Where SCTP has its own, and no other protocol has one.
+#define SCTP_CHECKSUM 8
 
 uint64_t hs_checksum_add(uint64_t sum, const void *bytes, size_t n)
 {
@@ -42,10 +47,25 @@ uint16_t hs_checksum_fold(uint64_t sum)
 	return (uint16_t)sum;
 }
 
+// Linux leaves zeros in the field. The CRC is stored with its low byte first (RFC 9260).
+static bool complete_sctp(uint8_t *sctp, size_t len)
+{
+	uint32_t sum = 0;
+
+	if (len < SCTP_CHECKSUM + sizeof(sum))
+		return false;
+	memcpy(sctp + SCTP_CHECKSUM, &sum, sizeof(sum));
+	sum = rte_cpu_to_le_32(~rte_hash_crc(sctp, (uint32_t)len, UINT32_MAX));
+	memcpy(sctp + SCTP_CHECKSUM, &sum, sizeof(sum));
+	return true;
+}
+
 bool hs_checksum_complete(uint8_t *frame, size_t len, size_t start, size_t offset)
 {
 	if (start + offset + sizeof(uint16_t) > len)
 		return false;
+	if (offset == SCTP_CHECKSUM)
+		return complete_sctp(frame + start, len - start);
 	// The field's content is part of the sum, because it stands for the pseudo header.
 	uint16_t sum = (uint16_t)~hs_checksum_fold(hs_checksum_add(0, frame + start, len - start));
 	if (sum == 0 && offset == UDP_CHECKSUM)

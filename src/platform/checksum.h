@@ -18,5 +18,6 @@ uint16_t hs_checksum_fold(uint64_t sum);
 // Completes the checksum of the bytes from `start` to the end of the frame. The field is `offset`
 // bytes behind `start` and holds the folded sum of the pseudo header. Returns false, with the frame
 // unchanged, if the field is not within the frame. A field at the place of UDP's checksum never
-// gets 0.
+// gets 0. One at the place of SCTP's gets a CRC32c of four bytes (RFC 9260), because a virtio
+// header does not tell the two kinds of checksum apart.
 bool hs_checksum_complete(uint8_t *frame, size_t len, size_t start, size_t offset);

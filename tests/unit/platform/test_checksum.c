@@ -163,12 +163,48 @@ static void a_sum_of_zero_is_written_as_the_protocol_has_it(void **state)
 	}
 }
 
+// CRC32c bit by bit (RFC 9260, appendix A).
+static uint32_t slow_crc(const uint8_t *bytes, size_t n)
+{
+	uint32_t crc = UINT32_MAX;
+
+	for (size_t i = 0; i < 8 * n; i++) {
+		uint32_t bit = (crc ^ bytes[i / 8] >> i % 8) & 1;
+		crc = crc >> 1 ^ (bit ? 0x82f63b78 : 0);
+	}
+	return ~crc;
+}
+
+static void the_checksum_of_sctp_is_a_crc_of_four_bytes(void **state)
+{
+	static const uint8_t of_zeros[] = {0xaa, 0x36, 0x91, 0x8a}; // 32 bytes: RFC 3720, B.4
+	uint8_t frame[34 + 201] = {0}, before[sizeof(frame)];
+
+	(void)state;
+	assert_true(hs_checksum_complete(frame, 34 + 32, 34, 8));
+	assert_memory_equal(frame + 34 + 8, of_zeros, 4);
+	for (size_t n = 12; n <= 201; n++) {
+		for (size_t i = 0; i < sizeof(frame); i++)
+			frame[i] = (uint8_t)(n * 31 + i * 7);
+		memset(frame + 34 + 8, 0, 4); // as Linux leaves it
+		memcpy(before, frame, sizeof(frame));
+		uint32_t crc = slow_crc(frame + 34, n);
+		for (size_t i = 0; i < 4; i++)
+			before[34 + 8 + i] = (uint8_t)(crc >> 8 * i);
+		assert_true(hs_checksum_complete(frame, 34 + n, 34, 8));
+		assert_memory_equal(frame, before, sizeof(frame));
+	}
+	assert_false(hs_checksum_complete(frame, 34 + 11, 34, 8));
+	assert_memory_equal(frame, before, sizeof(frame));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_sum_left_to_hardware_is_completed),
 			cmocka_unit_test(a_field_outside_its_frame_is_refused_and_nothing_changes),
 			cmocka_unit_test(a_sum_of_zero_is_written_as_the_protocol_has_it),
+			cmocka_unit_test(the_checksum_of_sctp_is_a_crc_of_four_bytes),
 			cmocka_unit_test(a_sum_of_any_length_and_place_is_that_of_its_words),
 	};
 	return cmocka_run_group_tests_name("checksum", tests, NULL, NULL);
