@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <stdio.h>
@@ -67,6 +68,16 @@ static int bind_to(int fd, unsigned ifindex, uint16_t protocol)
 	return bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 }
 
+// A deaf socket receives nothing.
+static int set_deaf(int fd, bool deaf)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = {.len = 1, .filter = &nothing};
+	int option = deaf ? SO_ATTACH_FILTER : SO_DETACH_FILTER;
+
+	return setsockopt(fd, SOL_SOCKET, option, &program, sizeof(program)) < 0 ? -errno : 0;
+}
+
 // All options are set before the socket receives its first packet.
 static int open_rx(struct packet_rx *rx, const struct hs_port *port)
 {
@@ -79,13 +90,16 @@ static int open_rx(struct packet_rx *rx, const struct hs_port *port)
 	ret = packet_rx_prepare(rx, p->pool, port->config.mtu);
 	if (ret == 0)
 		ret = packet_set_option(rx->fd, PACKET_IGNORE_OUTGOING, 1);
+	if (ret == 0 && port->rx_queues > 1)
+		ret = set_deaf(rx->fd, true);
 	if (ret == 0)
 		ret = bind_to(rx->fd, p->iface.index, ETH_P_ALL);
 	return ret;
 }
 
 // Several queues share the interface's packets by flow. The group receives what its sockets do not
-// want unless it is told, too.
+// want unless it is told, too. A socket gets all packets before it joins, so that none hears any
+// before all have joined.
 static int join_fanout(struct packet_device *device, uint16_t n_queues)
 {
 	const int kind = (PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING) << 16;
@@ -101,6 +115,8 @@ static int join_fanout(struct packet_device *device, uint16_t n_queues)
 		return -errno;
 	for (uint16_t q = 1; q < n_queues && ret == 0; q++)
 		ret = packet_set_option(device->rx[q].fd, PACKET_FANOUT, (group & 0xffff) | kind);
+	for (uint16_t q = 0; q < n_queues && ret == 0; q++)
+		ret = set_deaf(device->rx[q].fd, false);
 	return ret;
 }
 

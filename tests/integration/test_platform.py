@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 from lib import Skip, check, equal, main, need, test, until
@@ -466,6 +467,30 @@ def two_workers_share_two_queues_and_keep_each_flow_in_order(workspace):
     received = [w["received"] for w in patch.workers()]
     equal(sum(received), flows * each)
     check(min(received) > 0, "one worker did it all:", received)
+
+
+@test()
+def queues_that_are_opened_under_load_receive_each_packet_once(workspace):
+    bench = Bench(workspace)
+    ended = threading.Event()
+
+    def send():
+        number = 0
+        while not ended.is_set():
+            bench.wires[0].send(frame(100, number))
+            number += 1
+            time.sleep(0.0001)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        patch = Patch(workspace, bench.switch, ["p0::16", "p1::16"])
+        numbers = [struct.unpack_from("!I", bench.wires[1].receive()[0], 14)[0] for _ in range(500)]
+    finally:
+        ended.set()
+        sender.join()
+    equal(len(numbers), len(set(numbers)), "packets")
+    patch.quit()
 
 
 @test(limit_s=90, looks=3)
