@@ -167,7 +167,8 @@ struct iface_gso iface_gso(const struct iface *iface)
 	if (!ask_link(iface->index, &link) || link.gso_packets < HS_BURST)
 		return (struct iface_gso){0};
 	return (struct iface_gso){
-			.bytes = link.gso_bytes - 1, // the kernel cuts a frame of this length
+			// The kernel cuts a frame of this length.
+			.bytes = link.gso_bytes ? link.gso_bytes - 1 : 0,
 			.queue = link.queue,
 			.up = iface_flags_say_up(link.flags),
 	};
