@@ -83,9 +83,13 @@ static int open_socket(void)
 	return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
+// Linux also refuses connections to files that are no sockets.
 static bool is_left_over(struct memif_bell *bell)
 {
-	return is_file(&bell->own) &&
+	struct stat status;
+
+	return is_file(&bell->own) && lstat(bell->own.address.sun_path, &status) == 0 &&
+	       S_ISSOCK(status.st_mode) &&
 	       connect(bell->other_fd, address_of(&bell->own), bell->own.len) < 0 &&
 	       errno == ECONNREFUSED;
 }

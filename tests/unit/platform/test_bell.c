@@ -178,6 +178,19 @@ static void the_file_belongs_to_a_living_process(void **state)
 	assert_int_equal(access(address.sun_path, F_OK), -1);
 }
 
+static void a_file_that_is_no_socket_stays(void **state)
+{
+	struct sockaddr_un address;
+
+	(void)state;
+	name_of_file(&address);
+	FILE *file = fopen(address.sun_path, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_null(open_end("server", ",socket-abstract=no"));
+	assert_int_equal(unlink(address.sun_path), 0);
+}
+
 static void a_name_that_is_too_long_has_no_bell(void **state)
 {
 	char devargs[256];
@@ -206,6 +219,7 @@ int main(void)
 			cmocka_unit_test(an_end_that_starts_again_is_found_again),
 			cmocka_unit_test(a_full_socket_is_no_error),
 			cmocka_unit_test(the_file_belongs_to_a_living_process),
+			cmocka_unit_test(a_file_that_is_no_socket_stays),
 			cmocka_unit_test(a_name_that_is_too_long_has_no_bell),
 	};
 	return cmocka_run_group_tests_name("bell", tests, start, NULL);
