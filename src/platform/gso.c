@@ -203,7 +203,9 @@ static uint16_t tcp_in_ip(const uint8_t *packet, size_t len)
 				hs_be16_load(ip + 6) & FRAGMENT)
 			return 0;
 		// The frame gets a new checksum, which must not repair a broken one.
-		return hs_checksum_fold(hs_checksum_add(0, ip, 20)) == UINT16_MAX ? 34 : 0;
+		if (hs_checksum_fold(hs_checksum_add(0, ip, 20)) != UINT16_MAX)
+			return 0;
+		return hs_be16_load(ip + 10) != UINT16_MAX ? 34 : 0; // see tcp_at
 	case 0x86dd:
 		if (ip[0] >> 4 != 6 || len < 14 + IPV6_BYTES + 20 || ip[6] != IPPROTO_TCP ||
 				hs_be16_load(ip + 4) != len - 14 - IPV6_BYTES)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gso.h"
+
+#include "checksum.h"
 #include "hex.h"
 
 #include <stdlib.h>
@@ -493,6 +495,34 @@ static void a_checksum_that_cutting_would_write_otherwise_is_not_joined(void **s
 	}
 }
 
+// Makes an address of the packet such that the checksum of IPv4 is this one.
+static void set_ipv4_checksum(struct bytes *packet, uint16_t checksum)
+{
+	uint8_t *ip = packet->at + 14;
+
+	memset(ip + 10, 0, 4);
+	uint16_t sum = (uint16_t)~hs_checksum_fold(hs_checksum_add(0, ip, 20));
+	memcpy(ip + 12, &sum, sizeof(sum));
+	memcpy(ip + 10, &checksum, sizeof(checksum));
+}
+
+// The same of IPv4: there, too, 0xffff stands for the sum of 0x0000.
+static void a_checksum_of_ipv4_that_cutting_would_write_otherwise_is_not_joined(void **state)
+{
+	(void)state;
+	for (uint32_t checksum = 0; checksum <= UINT16_MAX; checksum += UINT16_MAX) {
+		struct bytes a = bytes_of(joined[0]->packets[0]),
+			     b = bytes_of(joined[0]->packets[1]);
+		struct hs_join join;
+
+		set_ipv4_checksum(&b, (uint16_t)checksum);
+		memcpy(a.at + 14 + 12, b.at + 14 + 12, 2);
+		memset(a.at + 14 + 10, 0, 2); // its identification, 0xffff, adds nothing
+		assert_true(hs_join_begin(&join, a.at, a.len));
+		assert_int_equal(hs_join_add(&join, b.at, b.len, 65535), checksum == 0);
+	}
+}
+
 static void packets_of_other_kinds_are_not_joined(void **state)
 {
 	struct hs_join join;
@@ -532,6 +562,8 @@ int main(void)
 			cmocka_unit_test(no_difference_between_packets_is_lost),
 			cmocka_unit_test(
 					a_checksum_that_cutting_would_write_otherwise_is_not_joined),
+			cmocka_unit_test(
+					a_checksum_of_ipv4_that_cutting_would_write_otherwise_is_not_joined),
 			cmocka_unit_test(packets_of_other_kinds_are_not_joined),
 	};
 	return cmocka_run_group_tests_name("gso", tests, NULL, NULL);
