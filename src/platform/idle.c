@@ -22,9 +22,9 @@
 #define SHORTEST_NS   20000
 #define LONG_SLEEP_NS 100000000
 #define ALL_QUEUES    UINT16_MAX
-#define MAX_ENTRIES   (HS_MAX_PORTS * 4)
+#define MAX_ENTRIES   (HS_MAX_PORTS * PORT_MAX_QUEUES)
 #define MAX_OWN_FDS   16
-#define MAX_FDS	      (HS_MAX_PORTS * PORT_MAX_QUEUES + MAX_OWN_FDS + 1)
+#define MAX_FDS	      (MAX_ENTRIES + PORT_MAX_QUEUES + MAX_OWN_FDS)
 
 struct entry {
 	struct hs_port *port;

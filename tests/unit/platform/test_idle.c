@@ -2,6 +2,7 @@
 #include "eal.h"
 #include "idle.h"
 #include "log.h"
+#include "port_private.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -287,6 +289,35 @@ static void a_port_is_removed_from_under_a_sleeper(void **state)
 	hs_idle_destroy(sleeper.idle);
 }
 
+static void a_worker_may_have_all_queues_of_all_ports(void **state)
+{
+	struct hs_idle *idle = adaptive();
+	struct hs_port *ports[HS_MAX_PORTS];
+	int ready = eventfd(1, EFD_CLOEXEC), silent = eventfd(0, EFD_CLOEXEC);
+
+	(void)state;
+	for (unsigned p = 0; p < HS_MAX_PORTS; p++) {
+		ports[p] = silent_port();
+		ports[p]->rx_queues = PORT_MAX_QUEUES;
+		ports[p]->needs_timed_poll = false;
+		for (uint16_t q = 0; q < PORT_MAX_QUEUES; q++) {
+			port_private(ports[p])->wake_fds[q] = silent;
+			assert_int_equal(hs_idle_add_queue(idle, ports[p], q), 0);
+		}
+	}
+	port_private(ports[HS_MAX_PORTS - 1])->wake_fds[PORT_MAX_QUEUES - 1] = ready;
+	hs_idle_sleep(idle, INT64_MAX); // the additions end this one
+	int64_t from = now_ns();
+	for (unsigned i = 0; i < 20; i++)
+		hs_idle_sleep(idle, INT64_MAX);
+	assert_true(now_ns() - from < 1000 * MS); // 100 ms each without the last queue
+	for (unsigned p = 0; p < HS_MAX_PORTS; p++)
+		hs_port_close(ports[p]);
+	hs_idle_destroy(idle);
+	close(ready);
+	close(silent);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +331,7 @@ int main(void)
 			cmocka_unit_test(a_wake_up_before_the_sleep_is_not_lost),
 			cmocka_unit_test(another_thread_ends_the_sleep),
 			cmocka_unit_test(a_port_is_removed_from_under_a_sleeper),
+			cmocka_unit_test(a_worker_may_have_all_queues_of_all_ports),
 	};
 
 	return cmocka_run_group_tests_name("idle", tests, start, stop);
