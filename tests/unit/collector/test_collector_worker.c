@@ -5,9 +5,16 @@
 
 #include "collect_test.h"
 
+#include "os_clock.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -110,11 +117,60 @@ static void a_nap_leaves_room_in_the_smallest_way_in(void **state)
 	assert_true(nap_reports() < reports);
 }
 
+static void send_to(uint16_t port, struct bytes *b)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+			.sin_port = htons(port),
+			.sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(sendto(fd, b->at, b->n, 0, (struct sockaddr *)&to, sizeof(to)), b->n);
+	close(fd);
+}
+
+static uint16_t port_of(const struct hs_collector_udp *udp)
+{
+	struct sockaddr_in own;
+	socklen_t len = sizeof(own);
+
+	assert_int_equal(getsockname(hs_collector_udp_fd(udp), (struct sockaddr *)&own, &len), 0);
+	return ntohs(own.sin_port);
+}
+
+// The first report comes when the machine has run for long, or after a long silence.
+static void a_nap_is_judged_after_any_time(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hop = {1, 10, 1, 2, 3, 4};
+	struct hs_error err = {0};
+	struct bytes b;
+
+	(void)state;
+	worker = (struct hs_collector_worker){.n_sockets = 0};
+	unsigned reports = add_socket(208) * 2048 / 1280 / 4;
+	assert_int_equal(hs_collector_worker_init(&worker, &config, true, &err), 0);
+	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	worker.nap_ns = now_ns - INT64_MAX / reports / 2 * 3;
+	assert_int_equal(hs_collector_worker_start(&worker), 0);
+	assert_int_equal(worker.nap_reports, reports);
+	put_report(&b, 9, 1, 1, &hop, 1);
+	for (unsigned i = 0; i < 20; i++) {
+		send_to(port_of(worker.sockets[0]), &b);
+		nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	hs_collector_worker_stop(&worker);
+	assert_true(worker.counters.socket_datagrams > 0);
+	assert_true(worker.nap_ns >= now_ns);
+	hs_collector_udp_close(worker.sockets[0]);
+	hs_collector_worker_fini(&worker);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_clock_that_was_set_back_does_not_silence_values),
 			cmocka_unit_test(a_nap_leaves_room_in_the_smallest_way_in),
+			cmocka_unit_test(a_nap_is_judged_after_any_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
