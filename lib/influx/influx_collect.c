@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define NOBODY	     UINT32_MAX			// a node that is not told
+#define NOBODY	     UINT32_MAX			// a node or queue that is not told
 #define PATH_BYTES   (11 * HS_COLLECT_MAX_HOPS) // ten digits and a sign for each hop
 #define FLOW_BYTES   128
 #define NAME_BYTES   256
@@ -18,12 +18,12 @@ static void write_address(const uint8_t address[16], bool is_ipv4, char text[INE
 	inet_ntop(is_ipv4 ? AF_INET : AF_INET6, address, text, INET6_ADDRSTRLEN);
 }
 
-static const char *write_node(uint32_t node_id, char text[NUMBER_BYTES])
+static const char *write_id(uint32_t id, char text[NUMBER_BYTES])
 {
-	if (node_id == NOBODY)
+	if (id == NOBODY)
 		snprintf(text, NUMBER_BYTES, "?");
 	else
-		snprintf(text, NUMBER_BYTES, "%" PRIu32, node_id);
+		snprintf(text, NUMBER_BYTES, "%" PRIu32, id);
 	return text;
 }
 
@@ -37,7 +37,7 @@ static void write_path(const struct hs_collect_flow *flow, char between, char pa
 		if (i)
 			path[len++] = between;
 		len += (size_t)snprintf(path + len, PATH_BYTES - len, "%s",
-				write_node(flow->hops[i].node_id, node));
+				write_id(flow->hops[i].node_id, node));
 	}
 }
 
@@ -79,10 +79,10 @@ static const char *measurement_of(const struct hs_collect_point *point)
 	return names[point->kind];
 }
 
-static void add_node(struct hs_influx_line *line, uint32_t node_id)
+static void add_id(struct hs_influx_line *line, const char *key, uint32_t id)
 {
-	if (node_id != NOBODY)
-		hs_influx_line_tag_uint(line, "node_id", node_id);
+	if (id != NOBODY)
+		hs_influx_line_tag_uint(line, key, id);
 }
 
 static void add_point_tags(struct hs_influx_line *line, const struct source *source,
@@ -99,11 +99,11 @@ static void add_point_tags(struct hs_influx_line *line, const struct source *sou
 
 	hs_influx_line_tag(line, "collector", source->collector);
 	if (point->kind == HS_COLLECT_POINT_FLOW)
-		add_node(line, flow->key.reporter);
+		add_id(line, "node_id", flow->key.reporter);
 	else
-		add_node(line, point->node_id);
+		add_id(line, "node_id", point->node_id);
 	if (ids[point->kind])
-		hs_influx_line_tag_uint(line, ids[point->kind], point->id);
+		add_id(line, ids[point->kind], point->id);
 }
 
 typedef void add_text_fn(struct hs_influx_line *line, const char *key, const char *value);
@@ -194,15 +194,14 @@ static bool write_name(const struct source *source, const struct hs_collect_poin
 {
 	static const char *const formats[HS_COLLECT_POINT_KINDS] = {
 			[HS_COLLECT_POINT_OCCUPANCY] =
-					"queue_occupancy\\,sw_id\\=%s\\,queue_id\\=%" PRIu32,
+					"queue_occupancy\\,sw_id\\=%s\\,queue_id\\=%s",
 			[HS_COLLECT_POINT_CONGESTION] =
-					"queue_congestion\\,sw_id\\=%s\\,queue_id\\=%" PRIu32,
-			[HS_COLLECT_POINT_LINK] =
-					"port_tx_utilize\\,sw_id\\=%s\\,port_id\\=%" PRIu32,
+					"queue_congestion\\,sw_id\\=%s\\,queue_id\\=%s",
+			[HS_COLLECT_POINT_LINK] = "port_tx_utilize\\,sw_id\\=%s\\,port_id\\=%s",
 	};
-	char flow[FLOW_BYTES], node[NUMBER_BYTES];
+	char flow[FLOW_BYTES], node[NUMBER_BYTES], id[NUMBER_BYTES];
 
-	write_node(point->node_id, node);
+	write_id(point->node_id, node);
 	if (is_of_flow(point))
 		write_flow(&source->event->flow->key, flow);
 	if (point->kind == HS_COLLECT_POINT_FLOW)
@@ -210,7 +209,7 @@ static bool write_name(const struct source *source, const struct hs_collect_poin
 	else if (point->kind == HS_COLLECT_POINT_HOP)
 		snprintf(name, NAME_BYTES, "flow_hop_latency\\,%s\\,sw_id\\=%s", flow, node);
 	else if (formats[point->kind])
-		snprintf(name, NAME_BYTES, formats[point->kind], node, point->id);
+		snprintf(name, NAME_BYTES, formats[point->kind], node, write_id(point->id, id));
 	else
 		return false;
 	return true;

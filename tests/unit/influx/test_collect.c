@@ -160,6 +160,25 @@ static void a_drop_and_a_queue_that_only_says_so_have_lines(void **state)
 			"queue_congestion\\,sw_id\\=4\\,queue_id\\=5 value=1 1524138291\n");
 }
 
+// INT 2016-06 has no ids of queues, and 255 is none in later versions.
+static void a_queue_that_is_not_told_has_no_number(void **state)
+{
+	static const struct hs_influx_config hopsight,
+			intcollector = {.lines = HS_INFLUX_LINES_INTCOLLECTOR};
+	static const struct hs_collect_point point = {.kind = HS_COLLECT_POINT_OCCUPANCY,
+			.node_id = 4,
+			.id = UINT32_MAX,
+			.value = 600,
+			.has_value = true};
+	(void)state;
+
+	assert_string_equal(lines_of(&hopsight, NULL, &point, 1),
+			"hopsight_queue,collector=c1,node_id=4 occupancy=600i,cause=\"new\" "
+			"1524138290\n");
+	assert_string_equal(lines_of(&intcollector, NULL, &point, 1),
+			"queue_occupancy\\,sw_id\\=4\\,queue_id\\=? value=600 1524138291\n");
+}
+
 static void no_two_events_have_the_same_time(void **state)
 {
 	static const struct hs_influx_config config = {.lines = HS_INFLUX_LINES_INTCOLLECTOR};
@@ -212,6 +231,7 @@ int main(void)
 			TEST(ids_are_tags_and_values_are_fields),
 			TEST(a_flow_can_be_a_series_of_its_own),
 			TEST(a_drop_and_a_queue_that_only_says_so_have_lines),
+			TEST(a_queue_that_is_not_told_has_no_number),
 			TEST(no_two_events_have_the_same_time),
 			TEST(a_clock_that_was_set_back_tells_its_own_time),
 			TEST(the_longest_path_fits),
