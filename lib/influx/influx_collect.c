@@ -233,6 +233,38 @@ static void add_point_as_intcollector(struct hs_influx_text *text, const struct 
 	hs_influx_text_end(text, time_ns);
 }
 
+// ---- events ----
+
+// Both values of a queue are of one measurement, but for INTCollector.
+static uint8_t series_of(const struct hs_collect_point *point, bool as_intcollector)
+{
+	bool joins = point->kind == HS_COLLECT_POINT_CONGESTION && !as_intcollector;
+
+	return joins ? HS_COLLECT_POINT_OCCUPANCY : point->kind;
+}
+
+static bool are_of_one_series(const struct hs_influx_config *config,
+		const struct hs_collect_point *a, const struct hs_collect_point *b)
+{
+	bool as_intcollector = config->lines == HS_INFLUX_LINES_INTCOLLECTOR;
+
+	if (a->node_id != b->node_id ||
+			series_of(a, as_intcollector) != series_of(b, as_intcollector))
+		return false;
+	// INTCollector's names do not have the place of a hop.
+	return a->id == b->id || (as_intcollector && a->kind == HS_COLLECT_POINT_HOP);
+}
+
+static bool was_before(const struct source *source, unsigned index)
+{
+	const struct hs_collect_point *points = source->event->points;
+
+	for (unsigned i = 0; i < index; i++)
+		if (are_of_one_series(source->config, &points[i], &points[index]))
+			return true;
+	return false;
+}
+
 void hs_influx_collect(struct hs_influx_text *text, const char *collector,
 		const struct hs_influx_config *config, const struct hs_collect_event *event,
 		int64_t *last_ns)
@@ -241,6 +273,7 @@ void hs_influx_collect(struct hs_influx_text *text, const char *collector,
 
 	*last_ns = hs_influx_text_next_ns(event->time_ns, *last_ns);
 	for (unsigned i = 0; i < event->n_points; i++) {
+		*last_ns += was_before(&source, i);
 		if (config->lines == HS_INFLUX_LINES_INTCOLLECTOR)
 			add_point_as_intcollector(text, &source, &event->points[i], *last_ns);
 		else

@@ -112,7 +112,57 @@ static void ids_are_tags_and_values_are_fields(void **state)
 			"1524138290\n"
 			"hopsight_queue,collector=c1,node_id=4,queue=5 "
 			"congestion=1000i,cause=\"new\" "
-			"1524138290\n");
+			"1524138291\n");
+}
+
+// A database keeps one point of a series and time: the fields of the later line, and what the
+// earlier one has beside them.
+static void no_two_values_of_a_series_have_the_same_time(void **state)
+{
+	static const struct hs_influx_config hopsight,
+			intcollector = {.lines = HS_INFLUX_LINES_INTCOLLECTOR};
+	static const struct hs_collect_point list[] = {
+			{.kind = HS_COLLECT_POINT_OCCUPANCY,
+					.cause = HS_COLLECT_CHANGE,
+					.node_id = 4,
+					.id = 5,
+					.value = 600,
+					.before = 10,
+					.has_value = true},
+			{.kind = HS_COLLECT_POINT_CONGESTION,
+					.cause = HS_COLLECT_CHANGE,
+					.node_id = 4,
+					.id = 5,
+					.value = 1000,
+					.before = 7,
+					.has_value = true},
+			{.kind = HS_COLLECT_POINT_OCCUPANCY,
+					.node_id = 5,
+					.id = 5,
+					.value = 1,
+					.has_value = true},
+	};
+	static const struct hs_collect_point loop[] = {
+			{.kind = HS_COLLECT_POINT_HOP, .node_id = 4, .value = 1, .has_value = true},
+			{.kind = HS_COLLECT_POINT_HOP,
+					.node_id = 4,
+					.id = 1,
+					.value = 2,
+					.has_value = true},
+	};
+	(void)state;
+
+	assert_string_equal(lines_of(&hopsight, NULL, list, 3),
+			"hopsight_queue,collector=c1,node_id=4,queue=5 "
+			"occupancy=600i,cause=\"change\",before=10i 1524138290\n"
+			"hopsight_queue,collector=c1,node_id=4,queue=5 "
+			"congestion=1000i,cause=\"change\",before=7i 1524138291\n"
+			"hopsight_queue,collector=c1,node_id=5,queue=5 "
+			"occupancy=1i,cause=\"new\" 1524138291\n");
+	assert_int_equal(last_ns, 1524138291);
+	assert_non_null(strstr(lines_of(&intcollector, &flow, loop, 2), " value=2 1524138293\n"));
+	lines_of(&hopsight, &flow, loop, 2); // the place is a tag
+	assert_int_equal(last_ns, 1524138294);
 }
 
 static void a_flow_can_be_a_series_of_its_own(void **state)
@@ -229,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(lines_have_intcollectors_names),
 			TEST(ids_are_tags_and_values_are_fields),
+			TEST(no_two_values_of_a_series_have_the_same_time),
 			TEST(a_flow_can_be_a_series_of_its_own),
 			TEST(a_drop_and_a_queue_that_only_says_so_have_lines),
 			TEST(a_queue_that_is_not_told_has_no_number),
