@@ -91,7 +91,9 @@ static void add_exporter(struct hs_collector *collector, struct hs_prometheus *p
 			{"listener", hs_collector_listener_name(collector->config,
 						     exporter->listener, listener)},
 			{"node_id", exporter->has_node ? number(exporter->node_id, node) : NULL},
-			{"hw_id", number(exporter->hw_id, hw_id)});
+			{"hw_id", number(exporter->hw_id, hw_id)},
+			// Its numbers belong to the address alone, whatever node the reports name.
+			{"format", exporter->version == HS_INT_REPORT_0_5 ? "0.5" : NULL});
 
 	hs_prometheus_uint(page, &reports, labels, exporter->reports);
 	hs_prometheus_uint(page, &missing, labels, exporter->missing);

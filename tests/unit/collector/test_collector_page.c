@@ -37,29 +37,47 @@ static uint64_t lines_of(const char *page, const char *name)
 	return n;
 }
 
-static void every_series_is_there_or_counted(void **state)
+static void open_collector(void)
 {
 	static const char text[] = "{\"listen\": [{\"udp\": \"127.0.0.1:32766\"}]}";
-	const uint32_t rooms[] = {ROOM, 100};
 	struct hs_error err = {0};
 	cpu_set_t cores;
 
-	(void)state;
 	CPU_ZERO(&cores);
 	CPU_SET(0, &cores);
 	CPU_SET(1, &cores);
 	assert_int_equal(hs_collector_config_parse(text, strlen(text), &cores, &config, &err), 0);
 	owner.config = &config;
 	assert_int_equal(hs_collector_worker_init(&owner.worker, &config.collect, true, &err), 0);
+}
+
+static void close_collector(void)
+{
+	hs_collector_worker_fini(&owner.worker);
+	hs_collector_config_fini(&config);
+}
+
+// The caller frees it.
+static char *page_of(uint32_t room, uint64_t *capped)
+{
+	size_t len;
+	struct hs_prometheus *page = hs_prometheus_begin(
+			&(const struct hs_prometheus_config){.max_series = room, .capped = capped});
+
+	hs_collector_page(&owner, page);
+	return hs_prometheus_end(page, &len);
+}
+
+static void every_series_is_there_or_counted(void **state)
+{
+	const uint32_t rooms[] = {ROOM, 100};
+
+	(void)state;
+	open_collector();
 	send_of_exporters();
 	for (unsigned i = 0; i < 2; i++) {
 		uint64_t capped = 0;
-		size_t len;
-		struct hs_prometheus *page =
-				hs_prometheus_begin(&(const struct hs_prometheus_config){
-						.max_series = rooms[i], .capped = &capped});
-		hs_collector_page(&owner, page);
-		char *shown = hs_prometheus_end(page, &len);
+		char *shown = page_of(rooms[i], &capped);
 		uint64_t shown_series =
 				lines_of(shown, "hopsight_collector_exporter_reports_total{") +
 				lines_of(shown, "hopsight_collector_exporter_missing{") +
@@ -70,14 +88,61 @@ static void every_series_is_there_or_counted(void **state)
 		assert_true(capped < OF_EACH * EXPORTERS + 200);
 		free(shown);
 	}
-	hs_collector_worker_fini(&owner.worker);
-	hs_collector_config_fini(&config);
+	close_collector();
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// Leaves the series of each line.
+static unsigned cut_lines(char *page, char **lines, unsigned most)
+{
+	unsigned n = 0;
+	char *rest;
+
+	for (char *line = strtok_r(page, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (line[0] == '#')
+			continue;
+		*strrchr(line, ' ') = '\0';
+		assert_true(n < most);
+		lines[n++] = line;
+	}
+	return n;
+}
+
+// An exporter that changes from 0.5 to 1.0 begins to count anew: both counts stay for a while.
+static void no_series_is_there_twice(void **state)
+{
+	struct hop hop = {3, 10, 1, 2, 3, 4};
+	char *lines[1000];
+	uint64_t capped = 0;
+	struct bytes b;
+
+	(void)state;
+	open_collector();
+	take_hex(owner.worker.collect,
+			"0220000000000007075bcd1500000003000100020500001e075bcde7"
+			"0200000000020200000000010800",
+			SECOND);
+	put_report(&b, 3, 1, 1, &hop, 1);
+	take(owner.worker.collect, b.at, b.n, SECOND);
+	char *page = page_of(10000, &capped);
+	assert_int_equal(lines_of(page, "hopsight_collector_exporter_reports_total{"), 2);
+	unsigned n = cut_lines(page, lines, 1000);
+	qsort(lines, n, sizeof(lines[0]), by_text);
+	for (unsigned i = 1; i < n; i++)
+		assert_string_not_equal(lines[i - 1], lines[i]);
+	free(page);
+	close_collector();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(every_series_is_there_or_counted),
+			cmocka_unit_test(no_series_is_there_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
