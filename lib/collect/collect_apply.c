@@ -196,7 +196,7 @@ static enum hs_collect_cause flow_cause(const struct hs_collect *c, const struct
 	if (walk->has_latency && hs_collect_is_change(c, HS_COLLECT_FLOW_LATENCY,
 						 flow->event_latency, walk->latency))
 		return HS_COLLECT_CHANGE;
-	if (c->config.gap_ns && c->now_ns - flow->event_ns > c->config.gap_ns)
+	if (hs_collect_is_gap(c, flow))
 		return HS_COLLECT_GAP;
 	return HS_COLLECT_CAUSES;
 }

@@ -61,6 +61,16 @@ static inline bool hs_collect_is_quiet(struct hs_collect_band band, uint32_t val
 	return value - band.low < band.width;
 }
 
+// Whether the flow's last event is longer ago than gap_ns. Where the clock was set back, it seems
+// to be of the future.
+static inline bool hs_collect_is_gap(
+		const struct hs_collect *c, const struct hs_collect_flow_entry *flow)
+{
+	uint64_t gap_ns = (uint64_t)c->config.gap_ns;
+
+	return gap_ns && (uint64_t)(c->now_ns - flow->event_ns) + gap_ns > 2 * gap_ns;
+}
+
 static inline void hs_collect_set_hop_event(
 		const struct hs_collect *c, uint32_t flow, unsigned place)
 {

@@ -214,7 +214,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 	} while (hop != view->hops);
 	if (form.has_latency && q.latency - flow->latency_low > flow->latency_span)
 		return false;
-	if (c->config.gap_ns && c->now_ns - flow->event_ns > c->config.gap_ns)
+	if (hs_collect_is_gap(c, flow))
 		return false;
 	if (form.has_queue && !hs_collect_quick_congestion(c, view, flow->near[n - 1].node_id, &q))
 		return false;

@@ -314,7 +314,7 @@ class Model:
                 return NEW, 0
             if self.differs(FLOW, flow["base"], latency):
                 return CHANGE, flow["base"]
-        if self.config.gap_ns and now - flow["event_ns"] > self.config.gap_ns:
+        if self.config.gap_ns and abs(now - flow["event_ns"]) > self.config.gap_ns:
             return GAP, 0
         return None, 0
 

@@ -137,6 +137,25 @@ static void gap(void **state)
 	done();
 }
 
+// The flow is an event again within gap_ns, not when the clock is where it was.
+static void gap_after_a_clock_was_set_back(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.gap_ns = SECOND;
+	open_with(&config);
+	send(usual, N, 8000 * SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_GAP), 1);
+	send(usual, N, 7999 * SECOND);
+	assert_int_equal(told.n_points, 0);
+	for (int64_t second = 4400; second < 4408; second += 2) {
+		send(usual, N, second * SECOND);
+		assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_GAP), 1);
+	}
+	done();
+}
+
 static void other_path(void **state)
 {
 	struct hs_collect_config config = config_50();
@@ -312,6 +331,7 @@ int main(void)
 			cmocka_unit_test(relative_thresholds),
 			cmocka_unit_test(intervals),
 			cmocka_unit_test(gap),
+			cmocka_unit_test(gap_after_a_clock_was_set_back),
 			cmocka_unit_test(other_path),
 			cmocka_unit_test(shorter_path),
 			cmocka_unit_test(shared_values),
