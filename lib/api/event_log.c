@@ -13,7 +13,9 @@ bool hs_event_limit(struct hs_event_limit *limit, int64_t now_ns, uint64_t count
 {
 	if (count < limit->said) // what was said is no longer so, like a datagram that came late
 		limit->said = count;
-	if (count == limit->said || now_ns < limit->next_ns)
+	// Where the clock was set back, the last event seems to be of the future.
+	if (count == limit->said ||
+			(now_ns < limit->next_ns && now_ns > limit->next_ns - 2 * REPEAT_NS))
 		return false;
 	*grown = count - limit->said;
 	limit->said = count;

@@ -143,6 +143,21 @@ static void once_and_then_once_a_minute(void **state)
 	assert_false(hs_event_limit(&limit, 200 * SECOND, 7, &grown));
 }
 
+// The times of nodes and controllers are those of the system's clock.
+static void a_clock_that_was_set_back_silences_nothing(void **state)
+{
+	struct hs_event_limit limit = {0};
+	uint64_t grown = 0;
+
+	(void)state;
+	assert_true(hs_event_limit(&limit, 7200 * SECOND, 5, &grown));
+	assert_false(hs_event_limit(&limit, 7199 * SECOND, 6, &grown));
+	assert_true(hs_event_limit(&limit, 3600 * SECOND, 8, &grown));
+	assert_int_equal(grown, 3);
+	assert_false(hs_event_limit(&limit, 3659 * SECOND, 9, &grown));
+	assert_true(hs_event_limit(&limit, 3660 * SECOND, 9, &grown));
+}
+
 // A datagram that comes late is no longer missing.
 static void what_shrinks_is_no_event(void **state)
 {
@@ -161,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(an_event_is_published_with_its_number_and_details),
 			cmocka_unit_test(once_and_then_once_a_minute),
+			cmocka_unit_test(a_clock_that_was_set_back_silences_nothing),
 			cmocka_unit_test(what_shrinks_is_no_event),
 			cmocka_unit_test(an_empty_log_has_nothing_and_lost_nothing),
 			cmocka_unit_test(events_after_a_number_are_given_oldest_first),
