@@ -256,12 +256,25 @@ static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram
 	c->counters.reports_skipped += r.skipped;
 }
 
+// The second orders what was seen, so it goes on where the clock is set back: else all entries
+// would be of the future, and as good as forgotten.
+static void set_time(struct hs_collect *c, int64_t now_ns)
+{
+	uint32_t second = (uint32_t)(now_ns / HS_COLLECT_SECOND_NS) + c->set_back_s;
+
+	if (c->second && (int32_t)(second - c->second) < 0) {
+		c->set_back_s += c->second - second;
+		second = c->second;
+	}
+	c->second = second;
+	c->second_ns = now_ns - now_ns % HS_COLLECT_SECOND_NS;
+	c->now_ns = now_ns;
+}
+
 void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagram *datagrams,
 		unsigned n, int64_t now_ns)
 {
-	collect->now_ns = now_ns;
-	collect->second = (uint32_t)(now_ns / HS_COLLECT_SECOND_NS);
-	collect->second_ns = now_ns - now_ns % HS_COLLECT_SECOND_NS;
+	set_time(collect, now_ns);
 	collect->last = NULL;
 	for (unsigned i = 0; i < n; i++)
 		take_datagram(collect, &datagrams[i]);

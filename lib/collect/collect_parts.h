@@ -20,7 +20,7 @@
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
 #define HS_COLLECT_HINT_BITS  14
-#define HS_COLLECT_KEEP_S     10	// in which no new key pushes an entry out, but a flow
+#define HS_COLLECT_KEEP_S     11	// begun, ten whole: nothing but flows gives way meanwhile
 #define HS_COLLECT_WINDOW     256	// sequence numbers that are told apart behind the last
 #define HS_COLLECT_FAR	      (1 << 24) // ahead of the last: another beginning
 #define HS_COLLECT_MAX_PLACES (HS_COLLECT_MAX_HOPS + 1)
@@ -223,7 +223,8 @@ struct hs_collect {
 
 	int64_t now_ns;
 	uint32_t second;
-	int64_t second_ns; // when it began
+	uint32_t set_back_s; // how far the clock was, so far
+	int64_t second_ns;   // when the clock's second began
 	unsigned n_points;
 	unsigned n_views;
 

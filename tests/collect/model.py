@@ -20,7 +20,7 @@ Point = collections.namedtuple("Point", "kind cause has_value by_q node id value
 Config = collections.namedtuple("Config", "settings lenient tables new_keys thresholds interval gap_ns "
                                 "push_ns")
 TABLES = ("flows", "queues", "links", "exporters", "drops")
-KEPT = 10  # seconds in which no other entry takes the place of one, except of a flow
+KEPT = 11  # begun seconds, at least ten whole ones, in which no other entry takes the place of one, except of a flow
 WIDTH = {0: 32, 1: 32, 2: 22}
 NEAR, FAR = 256, 1 << 24  # numbers: of what is late, of a step that is believed
 FOLLOWS = 256  # numbers: of what follows the first one of an exporter that began anew

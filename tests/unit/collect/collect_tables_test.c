@@ -62,7 +62,7 @@ static void exact_capacity(void **state)
 	assert_int_equal(n->links_refused, 6);
 	send(7, 9, 21, 13 * SECOND);
 	assert_int_equal(n->queues_refused, 7);
-	send(7, 9, 22, 14 * SECOND);
+	send(7, 9, 22, 15 * SECOND);
 	assert_int_equal(n->queues_evicted, 1);
 	assert_int_equal(n->links_evicted, 1);
 	check_balance(c);
@@ -122,6 +122,30 @@ static void exporters_that_live_stay_in_a_flood_of_invented_ones(void **state)
 	assert_int_equal(n->queues_evicted, n->links_evicted);
 	assert_int_equal(n->queues_evicted + n->queues_refused + ROOM,
 			(uint64_t)INVENTED * SECONDS + LIVING);
+	check_balance(c);
+	hs_collect_destroy(c);
+}
+
+static void nothing_goes_that_was_seen_in_the_last_ten_seconds(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.max_exporters = 1;
+	c = collector(&config);
+	report_of(1, 1, 100 * SECOND - 1);
+	report_of(2, 1, 109 * SECOND); // in the tenth second behind, but after nine
+	assert_int_equal(hs_collect_counters(c)->exporters_refused, 1);
+	report_of(1, 2, 200 * SECOND);
+	report_of(2, 1, 150 * SECOND); // the clock was set back
+	report_of(2, 2, 155 * SECOND);
+	assert_int_equal(hs_collect_counters(c)->exporters_refused, 3);
+	assert_int_equal(hs_collect_counters(c)->exporters_evicted, 0);
+	report_of(1, 3, 155 * SECOND);
+	report_of(2, 3, 165 * SECOND - 1);
+	assert_int_equal(hs_collect_counters(c)->exporters_refused, 4);
+	report_of(2, 4, 166 * SECOND);
+	assert_int_equal(hs_collect_counters(c)->exporters_evicted, 1);
 	check_balance(c);
 	hs_collect_destroy(c);
 }
@@ -404,6 +428,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(exact_capacity),
 			cmocka_unit_test(exporters_that_live_stay_in_a_flood_of_invented_ones),
+			cmocka_unit_test(nothing_goes_that_was_seen_in_the_last_ten_seconds),
 			cmocka_unit_test(cursors),
 			cmocka_unit_test(gaps),
 			cmocka_unit_test(late_by_256),
