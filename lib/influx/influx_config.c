@@ -3,6 +3,7 @@
 
 #include "influx_secret.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,9 @@ static const char *parse_url(const char *text, void *at, const char **code)
 	size_t name = host ? strcspn(host, "/?#@") : 0;
 
 	(void)code;
+	static_assert(HS_SCHEMA_TEXT_BYTES == 128, "as the text says");
+	if (!text[0])
+		return "is empty, or longer than 127 bytes";
 	if (name == 0)
 		return "is not the address of a server";
 	if (strchr(host, '@'))
