@@ -140,7 +140,7 @@ static void on_window(void *user, const struct hs_qos_window *window)
 {
 	struct hs_controller *controller = user;
 	struct controller_flow *flow = find_flow(controller, window->ns_id);
-	json_t *message = flow ? hs_qos_window_json(window, NULL) : NULL;
+	json_t *message = flow && flow->computed ? hs_qos_window_json(window, NULL) : NULL;
 
 	if (message)
 		keep(controller, flow, json_object_get(message, "qos_report"));
@@ -173,8 +173,9 @@ static void take_window(struct hs_controller *controller, json_t *content)
 	flow->published_ns = controller->now_ns;
 	flow->app_id = (uint32_t)json_integer_value(json_object_get(content, "app_id"));
 	if (flow->computed && controller->config->metrics == HS_CONTROLLER_METRICS_AUTO) {
-		flow->computed = false; // before the callback, so that open windows are not
-					// published twice
+		// Before the callback, which is not to tell what is open here: the sink tells it
+		// whole.
+		flow->computed = false;
 		hs_qos_remove(controller->qos, ns_id);
 	}
 	if (!flow->computed)

@@ -77,6 +77,11 @@ static json_t *window_of(const char *request)
 	return json_array_get(json_object_get(fake_ok(&fake, request), "qos"), 0);
 }
 
+static int64_t member(const char *request, const char *key)
+{
+	return json_integer_value(json_object_get(window_of(request), key));
+}
+
 static void raw_reports_of_nodes_that_compute_nothing_become_metrics_here(void **state)
 {
 	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
@@ -273,6 +278,17 @@ static void metrics_that_nobody_wants_give_way_to_wanted_ones(void **state)
 	assert_int_equal(windows_of(501), 1);
 }
 
+static unsigned published_of(const char *topic)
+{
+	unsigned n = 0;
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach (fake.published, i, entry)
+		n += strcmp(json_string_value(json_object_get(entry, "topic")), topic) == 0;
+	return n;
+}
+
 static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 {
 	static const char published[] =
@@ -292,12 +308,24 @@ static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 	json_t *window = window_of("{\"qos_get\": {\"ns_id\": 9}}");
 	assert_int_equal(json_integer_value(json_object_get(window, "reports")), 77);
 	// Published once for each, none of our own.
-	unsigned n = 0;
-	size_t i;
-	json_t *entry;
-	json_array_foreach (fake.published, i, entry)
-		n += strcmp(json_string_value(json_object_get(entry, "topic")), "qos.9") == 0;
-	assert_int_equal(n, 4);
+	assert_int_equal(published_of("qos.9"), 4);
+}
+
+// The sink has the whole of the windows that are open here, so that ours would be a part of it that
+// is shown as the whole, up to a minute before its end.
+static void what_is_open_here_is_left_to_the_sink_that_computes_metrics(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, 3 * SECOND / 2 - fake.now_ns % SECOND);
+	for (unsigned k = 0; k < 30; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	publish_window(9);
+	assert_int_equal(windows_of(9), 1);
+	assert_int_equal(member("{\"qos_get\": {\"ns_id\": 9}}", "reports"), 5);
+	assert_int_equal(published_of("qos.9"), 1);
 }
 
 static void say_window(int64_t end_ns, int64_t age_ns)
@@ -319,11 +347,6 @@ static void run_seconds(unsigned n)
 {
 	for (unsigned i = 0; i < 10 * n; i++)
 		fake_run(&fake, SECOND / 10);
-}
-
-static int64_t member(const char *request, const char *key)
-{
-	return json_integer_value(json_object_get(window_of(request), key));
 }
 
 // The sink has died, or nothing reaches the controller.
@@ -417,6 +440,7 @@ int main(void)
 			TEST(metrics_and_counters_of_a_rule_of_others_can_be_asked_for),
 			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
+			TEST(what_is_open_here_is_left_to_the_sink_that_computes_metrics),
 			TEST(windows_of_an_impossible_length_silence_nothing),
 			TEST(a_window_that_no_other_follows_becomes_stale_and_goes),
 			TEST(a_stale_window_that_no_other_follows_grows_older),
