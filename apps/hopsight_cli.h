@@ -268,6 +268,11 @@ void hs_cli_view_controller(const json_t *ok);
 void hs_cli_add_where(json_t *rules);
 // Returns where a rule belongs by the options: a new reference, or NULL if they do not say.
 json_t *hs_cli_on(const struct hs_cli *cli);
+// Refuses options that say two places, or none. Returns 0 or the exit code.
+int hs_cli_check_where(const struct hs_cli *cli);
+// Refuses names in `on` that no node of the controller has: those that answered, and those that it
+// named as unreachable. Returns 0 or the exit code.
+int hs_cli_check_names(const json_t *answer, const json_t *on);
 
 // hopsight_watch.c
 // Repeats a verb until it ends with HS_CLI_USAGE or HS_CLI_UNREACHABLE, which is returned. Each

@@ -130,3 +130,43 @@ json_t *hs_cli_on(const struct hs_cli *cli)
 		return json_pack("{s:o}", "nodes", list_of(nodes));
 	return source ? json_pack("{s:s}", "source", source) : NULL;
 }
+
+int hs_cli_check_where(const struct hs_cli *cli)
+{
+	const char *nodes = cli->values[HS_CLI_ON];
+
+	if ((cli->values[HS_CLI_ON_PATH] != NULL) + (nodes != NULL) +
+					(cli->values[HS_CLI_AT] != NULL) >
+			1)
+		return hs_cli_usage("--on-path, --on and --at cannot stand together");
+	return nodes && !nodes[0] ? hs_cli_usage("--on: a node's name is missing") : HS_CLI_DONE;
+}
+
+static bool is_known(const json_t *answer, const char *name)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "unreachable"), i, one)
+		if (strcmp(json_string_value(one), name) == 0)
+			return true;
+	return json_object_get(json_object_get(answer, "nodes"), name) ||
+	       json_object_get(json_object_get(answer, "errors"), name);
+}
+
+int hs_cli_check_names(const json_t *answer, const json_t *on)
+{
+	const char *source = json_string_value(json_object_get(on, "source"));
+	json_t *one;
+	size_t i;
+
+	if (!hs_cli_is_controller(answer))
+		return HS_CLI_DONE;
+	if (source && !is_known(answer, source))
+		return hs_cli_usage("--at: no node is called \"%s\"", source);
+	json_array_foreach (json_object_get(on, "nodes"), i, one)
+		if (!is_known(answer, json_string_value(one)))
+			return hs_cli_usage(
+					"--on: no node is called \"%s\"", json_string_value(one));
+	return HS_CLI_DONE;
+}

@@ -287,6 +287,7 @@ static int ask_ports(struct hs_cli *cli, struct common *common, bool *waits)
 		common->of_controller = hs_cli_is_controller(ok);
 		*waits = json_array_size(json_object_get(ok, "unreachable")) > 0;
 		look_at_nodes(ok, on, common);
+		rc = hs_cli_check_names(ok, on);
 		json_decref(reply);
 		free(text);
 	}
@@ -381,7 +382,7 @@ int hs_cli_rule_add(struct hs_cli *cli)
 {
 	json_t *content = json_object();
 	bool some = cli->values[HS_CLI_EVERY] || cli->values[HS_CLI_PERCENT];
-	int rc = HS_CLI_DONE;
+	int rc = hs_cli_check_where(cli);
 
 	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++) {
 		const char *text = cli->values[HS_CLI_RULE + i];
@@ -390,9 +391,10 @@ int hs_cli_rule_add(struct hs_cli *cli)
 		if (text)
 			json_object_set_new(content, field, field_value(field, text));
 	}
-	if (!some)
+	if (rc == HS_CLI_DONE && !some)
 		rc = hs_cli_usage("rule add needs %s", HS_CLI_RULE_WORDS);
-	else if (json_object_get(content, "src_ip") && json_object_get(content, "dst_ip"))
+	else if (rc == HS_CLI_DONE && json_object_get(content, "src_ip") &&
+			json_object_get(content, "dst_ip"))
 		rc = complete(cli, content); // otherwise the node says what is missing
 	if (rc) {
 		json_decref(content);
@@ -404,6 +406,22 @@ int hs_cli_rule_add(struct hs_cli *cli)
 	return change_rule(cli, HS_VERB_INT_REQUEST, content, "installed");
 }
 
+// Adds "mode_setting=10" to the content, which names the rule already.
+static int add_change(char *word, json_t *content)
+{
+	char *equals = strchr(word, '=');
+
+	if (!equals)
+		return hs_cli_usage("%s is not of the form key=value", word);
+	*equals = '\0';
+	if (strcmp(word, "ns_id") == 0)
+		return hs_cli_usage("ns_id names the rule and cannot be changed");
+	if (json_object_get(content, word))
+		return hs_cli_usage("%s is given twice", word);
+	json_object_set_new(content, word, field_value(word, equals + 1));
+	return HS_CLI_DONE;
+}
+
 int hs_cli_rule_set(struct hs_cli *cli)
 {
 	json_t *ns_id;
@@ -411,14 +429,10 @@ int hs_cli_rule_set(struct hs_cli *cli)
 		return HS_CLI_USAGE;
 	json_t *content = json_pack("{s:o}", "ns_id", ns_id);
 	for (int i = 1; i < cli->n_args; i++) {
-		char *equals = strchr(cli->args[i], '=');
-		if (!equals) {
+		if (add_change(cli->args[i], content)) {
 			json_decref(content);
-			return hs_cli_usage("%s is not of the form key=value", cli->args[i]);
+			return HS_CLI_USAGE;
 		}
-		*equals = '\0';
-		json_object_set_new(content, cli->args[i], field_value(cli->args[i], equals + 1));
-		*equals = '=';
 	}
 	return change_rule(cli, HS_VERB_INT_UPDATE, content, "changed");
 }

@@ -400,8 +400,14 @@ static char *read_all(const char *name, size_t *len)
 	char *text = file ? malloc(room) : NULL;
 
 	*len = text ? fread(text, 1, room, file) : 0;
+	if (text && ferror(file)) {
+		free(text);
+		text = NULL;
+	}
+	int error = errno;
 	if (file && file != stdin)
 		fclose(file);
+	errno = error;
 	return text;
 }
 

@@ -141,7 +141,13 @@ def rule_add_at_a_controller_takes_what_the_nodes_of_the_rule_have_in_common(wor
     equal(asked("--method", "flexint"), {"method": "flexint"} | everything, "a method that is named")
     equal(asked("--on-path", "p", source="192.0.2.1"),
           {"method": "int", "instructions": ["node_id"], "on": {"path": "p"}}, "IPv4")
-    check("no node of the rule tells" in asked("--at", "away", there=("flex",), expected=2), "nobody answers")
+    check('no node is called "away"' in asked("--at", "away", there=("flex",), expected=2), "a node that is not there")
+    check("a node's name is missing" in asked("--on", "", expected=2), "no name")
+    for words in (("--at", "flex", "--on", "new"), ("--on-path", "p", "--at", "flex"), ("--on", "flex", "--on-path", "p")):
+        check("cannot stand together" in asked(*words, expected=2), "where the rule belongs", words)
+    node.replies["ports_get"] = {"ok": {"nodes": {}, "errors": {"away": {"code": "busy"}}, "unreachable": []}}
+    check("no node of the rule tells" in node.run("rule", "add", "-s", "2001:db8::1", "-d", "2001:db8::2", "--at", "away",
+                                                  expected=2).stderr, "a node that says nothing")
     # A controller that has just begun.
     nobody = {"ok": {"nodes": {}, "errors": {}, "unreachable": list(nodes)}}
     node.replies["ports_get"] = [nobody, nobody, {"ok": {"nodes": {"old": nodes["old"]}, "unreachable": ["new"]}}]
@@ -161,6 +167,12 @@ def rule_set_and_del_send_what_they_are_told(workspace):
     node.run("rule", "set", "7", "owner=42", "revision=3", "mode=null")
     equal(node.request(), {"int_update": {"ns_id": 7, "owner": "42", "revision": 3,
                                           "mode": None}}, "labels")
+    before = len(node.asked)
+    said = node.run("rule", "set", "7", "ns_id=9", "mode_setting=10", expected=2).stderr
+    check("ns_id names the rule" in said, "another rule", said)
+    said = node.run("rule", "set", "7", "mode_setting=10", "mode_setting=20", expected=2).stderr
+    check("mode_setting is given twice" in said, "two values", said)
+    equal(len(node.asked), before, "requests")
     node.run("rule", "del", "7", "--dry-run")
     equal(node.request(), {"int_delete": {"ns_id": 7}, "dry_run": True}, "request")
     node.replies["int_delete"] = {"ok": {"dry_run": True}}
@@ -367,6 +379,9 @@ def call_sends_bytes_as_they_are_and_prints_the_reply(workspace):
     equal(json.loads(node.run("call", path, expected=1).stdout)["error"]["code"], "unknown_verb",
           "refusal")
     node.run("call", workspace.path("absent"), expected=2)
+    before = len(node.asked)
+    check("Is a directory" in node.run("call", os.path.dirname(path), expected=2).stderr, "a folder")
+    equal(len(node.asked), before, "requests")
 
 
 @test()
