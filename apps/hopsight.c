@@ -115,7 +115,8 @@ static void print_option(enum hs_cli_option option)
 		return;
 	}
 	const char *fallback = of_rule->fallback;
-	printf("%s\n%32s(%s%s%s)\n", field->help, "", field->allowed,
+	printf("%s\n%32s(%s%s%s)\n", field->help, "",
+			of_rule->allowed ? of_rule->allowed : field->allowed,
 			fallback	  ? "; default "
 			: field->required ? "; required"
 					  : "",

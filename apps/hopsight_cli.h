@@ -52,6 +52,7 @@ enum hs_cli_option {
 	HS_CLI_RULE_END = HS_CLI_RULE + 22, // in a verb's options, the first stands for all
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
 	HS_CLI_APP = HS_CLI_RULE + 1, // also an option of `qos`
+	HS_CLI_TRACE = HS_CLI_RULE + 7,
 };
 
 // For getopt, a long option without a letter is HS_CLI_LONG + its number.
@@ -90,6 +91,7 @@ struct hs_cli_rule_option {
 	const char *field;    // of the rule
 	bool is_text;	      // in JSON
 	const char *fallback; // what `rule add` takes without it; NULL: the default of the field
+	const char *allowed;  // NULL: what the field allows
 };
 extern const struct hs_cli_rule_option hs_cli_rule_options[HS_CLI_RULE_END - HS_CLI_RULE];
 

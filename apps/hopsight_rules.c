@@ -7,7 +7,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
+
+#define TRACE_NAMES "all, or names of packets, time, bytes, telemetry, or "
 
 const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"ns", 0, "N", "ns_id", false, "by the flow: alike at each node where it is free"},
@@ -17,7 +20,8 @@ const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"sport", 0, "PORT", "src_port", false},
 		{"dport", 0, "PORT", "dst_port", false},
 		{"proto", 0, "NAME", "protocol", true, "any"},
-		{"trace", 0, "HEX|NAME,...", "trace_type", true, "all"},
+		{"trace", 0, "HEX|NAME,...", "trace_type", true, "all",
+				TRACE_NAMES "0x and 1 to 8 hex digits, bits of 0xF000E000 only"},
 		{"mode", 0, "NAME", "mode", true, "count"},
 		{"setting", 0, "N", "mode_setting", false, "100 with mode count"},
 		{"transmit-report", 0, "BOOL", "transmit_report", false},
@@ -77,6 +81,18 @@ const char *hs_cli_trace_hex(const char *text)
 	}
 	snprintf(hex, sizeof(hex), "0x%08" PRIX32, bits);
 	return hex;
+}
+
+// Refuses what is neither names nor hex.
+static int check_trace(const char *text)
+{
+	bool hex = strncasecmp(text, "0x", 2) == 0; // the node looks at the digits
+
+	return hex || hs_cli_trace_hex(text) != text
+			       ? HS_CLI_DONE
+			       : hs_cli_usage("--trace: \"%s\" is not one of: " TRACE_NAMES
+					      "hex such as 0x7000E000",
+						 text);
 }
 
 json_t *hs_cli_trace_names(const char *hex)
@@ -382,8 +398,11 @@ int hs_cli_rule_add(struct hs_cli *cli)
 {
 	json_t *content = json_object();
 	bool some = cli->values[HS_CLI_EVERY] || cli->values[HS_CLI_PERCENT];
+	const char *trace = cli->values[HS_CLI_TRACE];
 	int rc = hs_cli_check_where(cli);
 
+	if (rc == HS_CLI_DONE && trace)
+		rc = check_trace(trace);
 	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++) {
 		const char *text = cli->values[HS_CLI_RULE + i];
 		const char *field = hs_cli_rule_options[i].field;

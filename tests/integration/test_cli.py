@@ -458,6 +458,9 @@ def bad_usage_is_exit_2_and_asks_nobody(workspace):
                   ("events", "--since", "-1"), ("rule", "add"), ("rule", "frob"),
                   ("-c", "nowhere", "hello")):
         check(node.run(*words, expected=2).stderr, words)
+    for trace in ("bogus", "packets,", "packets,tim", "", "x7000"):
+        said = node.run("rule", "add", "-s", "2001:db8::1", "-d", "2001:db8::2", "--trace", trace, expected=2).stderr
+        check("all, or names of packets, time, bytes, telemetry, or hex such as 0x7000E000" in said, said)
     for words in (("rule",), ("rule", "frob")):
         said = node.run(*words, expected=2).stderr
         check("rule needs add, list, show, set or del" in said, said)
@@ -551,7 +554,7 @@ def help_names_every_verb_and_every_field_of_a_rule(workspace):
         check(f"  {verb} " in out, verb, out)
     out = node.run("rule", "add", "--help").stdout
     for said in ("rule add --src ADDRESS --dst ADDRESS", "--trace HEX", "0xF000E000",
-                 "1 to 4294967295", "required", "-s, --src", "default any", "--every N|TIME"):
+                 "1 to 4294967295", "required", "-s, --src", "default any", "--every N|TIME", "or names of packets, time, bytes, telemetry"):
         check(said in out, said, out)
     check("hop_enabled" in node.run("rule", "set", "--help").stdout, "keys")
     check("hopsight 0." in node.run("--version").stdout, "version")
