@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SECONDS		 "%s is no number of seconds above 0, to 86400"
 #define DEFAULT_ENDPOINT "ipc:///run/hopsight/hopsight.api"
 
 struct cli_option {
@@ -167,6 +168,9 @@ static void print_verb_help(const struct hs_cli_verb *verb)
 					hs_rule_fields[i].allowed);
 }
 
+// The verb whose help explains more than that of the program, or NULL.
+static const struct hs_cli_verb *help_of;
+
 int hs_cli_usage(const char *format, ...)
 {
 	va_list args;
@@ -175,7 +179,8 @@ int hs_cli_usage(const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, " (see hopsight --help)\n");
+	fprintf(stderr, " (see hopsight %s%s)\n", help_of ? "help " : "--help",
+			help_of ? help_of->name : "");
 	return HS_CLI_USAGE;
 }
 
@@ -229,10 +234,21 @@ static const struct hs_cli_verb *find_verb(struct hs_cli *cli)
 	return NULL;
 }
 
+// Looks for a verb among words whose options are not read yet.
+static void find_help(int argc, char **argv)
+{
+	const struct hs_cli_verb *verb = NULL;
+
+	for (int i = 1; i < argc && !verb; i++)
+		verb = find_verb(&(struct hs_cli){.args = argv + i, .n_args = argc - i});
+	help_of = verb && verb->options ? verb : NULL;
+}
+
 static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 {
 	if (cli->n_args < verb->min_args || cli->n_args > verb->max_args)
-		return hs_cli_usage("usage: hopsight %s %s", verb->name, verb->args);
+		return hs_cli_usage("usage: hopsight %s%s%s", verb->name, verb->args[0] ? " " : "",
+				verb->args);
 	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++)
 		if (cli->values[i] && !takes(verb, i))
 			return hs_cli_usage("%s takes no --%s", verb->name, option_of(i).name);
@@ -248,13 +264,20 @@ bool hs_cli_read_seconds(const char *text, double *seconds)
 
 // ---- asking ----
 
-// Returns the endpoint that a word means. A path is the socket of this path.
-static const char *endpoint_of(const char *word, char text[PATH_MAX])
+// Finds the endpoint that *word means. A path is the socket of this path.
+static int find_endpoint(const char **word, char text[PATH_MAX])
 {
-	if (strstr(word, "://") || !strchr(word, '/'))
-		return word;
-	snprintf(text, PATH_MAX, "ipc://%s", word);
-	return text;
+	const char *tcp = strncmp(*word, "tcp://", 6) == 0 ? *word + 6 : NULL;
+
+	if (tcp ? strchr(tcp, ':') != NULL : strncmp(*word, "ipc://", 6) == 0 && (*word)[6])
+		return HS_CLI_DONE;
+	if (tcp || strstr(*word, "://") || !strchr(*word, '/'))
+		return hs_cli_usage("%s is no endpoint: write ipc:///path, tcp://address:port or "
+				    "the path of a socket",
+				(*word)[0] ? *word : "\"\"");
+	snprintf(text, PATH_MAX, "ipc://%s", *word);
+	*word = text;
+	return HS_CLI_DONE;
 }
 
 static int say_unreachable(const struct hs_cli *cli, int rc)
@@ -351,7 +374,7 @@ static int show_help(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 		i++;
 	if (verb)
 		print_verb_help(verb);
-	else if (i == hs_cli_n_verbs)
+	else if (i == hs_cli_n_verbs || cli->n_args > 1)
 		return hs_cli_refuse_words(cli);
 	else
 		print_help(cli->n_args ? cli->args[0] : NULL);
@@ -362,8 +385,9 @@ static int run(int argc, char **argv)
 {
 	struct hs_cli cli = {.timeout_ms = 5000};
 	double seconds;
-	int rc = read_options(argc, argv, &cli);
 
+	find_help(argc, argv);
+	int rc = read_options(argc, argv, &cli);
 	if (rc)
 		return rc;
 	if (cli.values[HS_CLI_VERSION]) {
@@ -384,20 +408,22 @@ static int run(int argc, char **argv)
 
 	char endpoint[2][PATH_MAX];
 	const char *environment = getenv("HOPSIGHT_ENDPOINT");
-	cli.endpoint = endpoint_of(cli.values[HS_CLI_ENDPOINT]	 ? cli.values[HS_CLI_ENDPOINT]
-				   : environment && *environment ? environment
-								 : DEFAULT_ENDPOINT,
-			endpoint[0]);
-	if (cli.values[HS_CLI_FROM])
-		cli.values[HS_CLI_FROM] = endpoint_of(cli.values[HS_CLI_FROM], endpoint[1]);
+	cli.endpoint = cli.values[HS_CLI_ENDPOINT]   ? cli.values[HS_CLI_ENDPOINT]
+		       : environment && *environment ? environment
+						     : DEFAULT_ENDPOINT;
+	if (verb->run != hs_cli_keygen) // which asks nobody
+		rc = find_endpoint(&cli.endpoint, endpoint[0]);
+	if (rc == HS_CLI_DONE && cli.values[HS_CLI_FROM])
+		rc = find_endpoint(&cli.values[HS_CLI_FROM], endpoint[1]);
+	if (rc)
+		return rc;
 	hs_cli_fit_tables(cli.values[HS_CLI_WIDE] != NULL);
 	rc = hs_cli_find_keys(&cli);
 	if (rc && verb->run != hs_cli_keygen)
 		return rc;
 	if (cli.values[HS_CLI_TIMEOUT]) {
 		if (!hs_cli_read_seconds(cli.values[HS_CLI_TIMEOUT], &seconds))
-			return hs_cli_usage("--timeout: %s is no number of seconds",
-					cli.values[HS_CLI_TIMEOUT]);
+			return hs_cli_usage("--timeout: " SECONDS, cli.values[HS_CLI_TIMEOUT]);
 		cli.timeout_ms = (int)(seconds * 1000);
 	}
 	if (!cli.values[HS_CLI_WATCH])
@@ -405,7 +431,7 @@ static int run(int argc, char **argv)
 	else if (hs_cli_read_seconds(cli.values[HS_CLI_WATCH], &seconds))
 		rc = hs_cli_watch(verb, &cli, seconds);
 	else
-		rc = hs_cli_usage("--watch: %s is no number of seconds", cli.values[HS_CLI_WATCH]);
+		rc = hs_cli_usage("--watch: " SECONDS, cli.values[HS_CLI_WATCH]);
 	hs_bus_client_close(cli.client);
 	return rc;
 }

@@ -461,9 +461,22 @@ def bad_usage_is_exit_2_and_asks_nobody(workspace):
     for trace in ("bogus", "packets,", "packets,tim", "", "x7000"):
         said = node.run("rule", "add", "-s", "2001:db8::1", "-d", "2001:db8::2", "--trace", trace, expected=2).stderr
         check("all, or names of packets, time, bytes, telemetry, or hex such as 0x7000E000" in said, said)
-    for words in (("rule",), ("rule", "frob")):
+    for words in (("rule",), ("rule", "frob"), ("help", "rule", "frob")):
         said = node.run(*words, expected=2).stderr
         check("rule needs add, list, show, set or del" in said, said)
+    for words, expected in (
+            (("rule", "add", "--frobnicate"), "is not an option (see hopsight help rule add)\n"),
+            (("--json", "rule", "set", "7"), "usage: hopsight rule set NS KEY=VALUE... (see hopsight help rule set)\n"),
+            (("top", "7"), "usage: hopsight top (see hopsight help top)\n"),
+            (("hello", "7"), "usage: hopsight hello (see hopsight --help)\n"),
+            (("--timeout", "0", "hello"), "0 is no number of seconds above 0, to 86400"),
+            (("--watch", "x", "hello"), "x is no number of seconds above 0, to 86400"),
+            (("-c", "nowhere", "hello"), "nowhere is no endpoint: write ipc:///path, tcp://address:port or the path of a socket"),
+            (("-c", "", "hello"), '"" is no endpoint: write ipc:///path'),
+            (("-c", "tcp://127.0.0.1", "hello"), "tcp://127.0.0.1 is no endpoint: write"),
+            (("reports", "--from", "nowhere"), "nowhere is no endpoint: write")):
+        said = node.run(*words, expected=2).stderr
+        check(expected in said, words, said)
     equal(node.asked, [], "requests")
 
 
