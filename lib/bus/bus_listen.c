@@ -149,17 +149,6 @@ static int open_any(uint16_t port)
 	return open_at(&v4);
 }
 
-static bool take_port(const char *text, uint16_t *port)
-{
-	char *end;
-	unsigned long number = strcmp(text, "*") == 0 ? 0 : strtoul(text, &end, 10);
-
-	if (strcmp(text, "*") != 0 && (text[0] < '0' || text[0] > '9' || *end || number > 65535))
-		return false;
-	*port = (uint16_t)number;
-	return true;
-}
-
 static int listen_tcp(const char *endpoint, const char *path, struct hs_error *err)
 {
 	const char *from = endpoint + strlen(TCP), *colon = strrchr(from, ':');
@@ -168,7 +157,7 @@ static int listen_tcp(const char *endpoint, const char *path, struct hs_error *e
 	uint16_t port;
 	size_t len = colon ? (size_t)(colon - from) : 0;
 
-	if (len == 0 || len >= sizeof(host) || !take_port(colon + 1, &port))
+	if (len == 0 || len >= sizeof(host) || !hs_bus_take_port(colon + 1, &port))
 		return hs_error_set(err, "endpoint", path, "tcp://address:port", "%s is none",
 				endpoint);
 	bool braced = from[0] == '[' && from[len - 1] == ']';

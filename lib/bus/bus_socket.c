@@ -129,6 +129,17 @@ static int check_ipc(const char *endpoint, bool insecure, const char *path, stru
 	return 0;
 }
 
+bool hs_bus_take_port(const char *text, uint16_t *port)
+{
+	char *end;
+	unsigned long number = strcmp(text, "*") == 0 ? 0 : strtoul(text, &end, 10);
+
+	if (strcmp(text, "*") != 0 && (text[0] < '0' || text[0] > '9' || *end || number > 65535))
+		return false;
+	*port = (uint16_t)number;
+	return true;
+}
+
 int hs_bus_check_endpoint(
 		const char *endpoint, bool insecure, const char *path, struct hs_error *err)
 {
@@ -137,6 +148,10 @@ int hs_bus_check_endpoint(
 	if (!starts(endpoint, TCP) || !strrchr(endpoint + strlen(TCP), ':'))
 		return hs_error_set(err, "bad_value", path, "ipc:///path or tcp://address:port",
 				"%s is not an endpoint", endpoint);
+	uint16_t port;
+	if (!hs_bus_take_port(strrchr(endpoint, ':') + 1, &port))
+		return hs_error_set(err, "bad_value", path, "ipc:///path or tcp://address:port",
+				"%s has no port from 0 to 65535", endpoint);
 	if (insecure || is_loopback(endpoint))
 		return 0;
 	return hs_error_set(err, "insecure", path,

@@ -19,6 +19,9 @@
 int hs_bus_socket_tune(void *socket, int linger_ms);
 int hs_bus_socket_set(void *socket, int option, int value);
 
+// Reads a port of TCP; * is 0: any free one. Returns false if it is none.
+bool hs_bus_take_port(const char *text, uint16_t *port);
+
 // Returns whether this endpoint has a file.
 bool hs_bus_ipc_is_file(const char *endpoint);
 // Checks whether somebody answers at the endpoint. Returns 0 or -errno.

@@ -35,3 +35,13 @@ bool hs_endpoints_any(const struct hs_endpoints *endpoints, bool (*holds)(const 
 // Points to the texts, for those who want an array of pointers. Returns their number.
 unsigned hs_endpoints_point(
 		const struct hs_endpoints *endpoints, const char *list[HS_MAX_ENDPOINTS]);
+
+// A list in "control", by its key.
+struct hs_endpoints_named {
+	const char *key;
+	const struct hs_endpoints *endpoints;
+};
+// Refuses an endpoint that stands twice in lists that one process binds. Ports that the kernel
+// chooses differ. Returns 0 or -EINVAL.
+int hs_endpoints_check_once(
+		const struct hs_endpoints_named *lists, unsigned n, struct hs_error *err);

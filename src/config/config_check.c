@@ -350,9 +350,13 @@ int hs_config_check_control(const struct hs_config *config, struct hs_error *err
 	}
 	if (check_endpoints(&config->bind, "control.bind", open || used, err) < 0 ||
 			check_endpoints(&config->publish_to, "control.publish_to",
-					open || keys.server_file, err) < 0)
+					open || keys.server_file, err) < 0 ||
+			check_endpoints(&config->publish_bind, "control.publish_bind", open || used,
+					err) < 0)
 		return -EINVAL;
-	return check_endpoints(&config->publish_bind, "control.publish_bind", open || used, err);
+	const struct hs_endpoints_named bound[] = {
+			{"bind", &config->bind}, {"publish_bind", &config->publish_bind}};
+	return hs_endpoints_check_once(bound, 2, err);
 }
 
 // ---- all of it ----

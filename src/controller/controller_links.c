@@ -104,6 +104,11 @@ int hs_controller_links_check(const struct hs_controller_config *config, struct 
 		rc = check_list(&config->subscribe_bind, "subscribe_bind", open, err);
 	if (rc == 0)
 		rc = check_list(&config->publish_bind, "publish_bind", open, err);
+	const struct hs_endpoints_named bound[] = {{"bind", &config->bind},
+			{"subscribe_bind", &config->subscribe_bind},
+			{"publish_bind", &config->publish_bind}};
+	if (rc == 0)
+		rc = hs_endpoints_check_once(bound, 3, err);
 	for (unsigned i = 0; rc == 0 && i < config->n_nodes; i++)
 		rc = check_node(config, i, err);
 	return rc;

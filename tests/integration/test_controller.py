@@ -516,6 +516,9 @@ WRONG = [
     ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}],
       "control": {"subscribe_bind": ["tcp://0.0.0.0:5556"]}}, "control.subscribe_bind[0]"),
     ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}],
+      "control": {"bind": ["ipc:///c"], "subscribe_bind": ["ipc:///s", "ipc:///c"]}}, "control.subscribe_bind[1]"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "tcp://127.0.0.1:65536"}]}, "nodes[0].api"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}],
       "requests": [{"int_request": {**rule(1, A, B), "on": {"path": "x"}}}]},
      "requests[0].int_request.on.path"),
 ]
