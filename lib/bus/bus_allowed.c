@@ -97,8 +97,8 @@ static int add_key(struct hs_bus_allowed *allowed, const char *file_name, const 
 
 	if (!hs_bus_key_name_ok(file_name, len))
 		return hs_error_set(err, "bad_value", path,
-				"1 to 63 letters, digits, '_', '-', '.'", "%s/%s is no name",
-				allowed->dir, file_name);
+				"1 to 63 letters, digits, '_', '-', '.', no '.' at the beginning",
+				"%s/%s is no name", allowed->dir, file_name);
 	if (allowed->n == HS_BUS_MAX_ALLOWED)
 		return hs_error_set(err, "too_large", path, "at most 4096 keys", "%s has more",
 				allowed->dir);

@@ -39,7 +39,7 @@ int hs_bus_check_keys(const struct hs_bus_keys *keys, bool publishes_to, bool in
 	if (keys->secret_file && !keys->allowed_dir)
 		return hs_error_set(err, "missing_field", "allowed",
 				"a directory with the NAME.pub of each that may connect",
-				"nobody could ask the node anything");
+				"nobody could ask this process anything");
 	if (keys->secret_file && publishes_to && !keys->server_file && !insecure)
 		return hs_error_set(err, "missing_field", "controller",
 				"the controller's NAME.pub, or \"insecure\": true",
@@ -107,7 +107,8 @@ int hs_bus_keys_make(const char *dir, const char *name, bool read_only, struct h
 	char public_key[HS_BUS_KEY_TEXT], secret_key[HS_BUS_KEY_TEXT];
 
 	if (!hs_bus_key_name_ok(name, strlen(name)))
-		return hs_error_set(err, "bad_value", "", "1 to 63 letters, digits, '_', '-', '.'",
+		return hs_error_set(err, "bad_value", "",
+				"1 to 63 letters, digits, '_', '-', '.', no '.' at the beginning",
 				"\"%.80s\" is no name for a key", name);
 	if (strlen(dir) + strlen(name) + 16 > 4096)
 		return hs_error_set(err, "out_of_range", "", "at most 4000 bytes",

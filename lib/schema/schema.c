@@ -76,7 +76,8 @@ int hs_schema_check_name(const char *name, const char *path, struct hs_error *er
 	static const char allowed[] =
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
 	if (name[strspn(name, allowed)] != '\0' || name[0] == '.')
-		return hs_error_set(err, "bad_value", path, "letters, digits, '_', '-', '.'",
+		return hs_error_set(err, "bad_value", path,
+				"letters, digits, '_', '-', '.', no '.' at the beginning",
 				"\"%s\" is no name", name);
 	return 0;
 }
