@@ -323,12 +323,16 @@ static int find_publisher(struct hs_cli *cli, char **endpoint)
 		return rc;
 	const char *first =
 			json_string_value(json_array_get(json_object_get(ok, "publish_bind"), 0));
-	*endpoint = first ? strdup(first) : NULL;
+	bool collects = json_object_get(ok, "collector") != NULL;
+	*endpoint = first && !collects ? strdup(first) : NULL;
 	json_decref(ok);
 	if (*endpoint)
 		return HS_CLI_DONE;
-	fprintf(stderr, "hopsight: the node publishes to no local endpoint (control.publish_bind); "
-			"name one with --from\n");
+	fprintf(stderr, "hopsight: %s\n",
+			collects ? "a collector publishes no reports of rules: ask a node or a "
+				   "controller"
+				 : "the node publishes to no local endpoint "
+				   "(control.publish_bind); name one with --from");
 	return HS_CLI_REFUSED;
 }
 

@@ -415,6 +415,8 @@ def reports_are_streamed_from_where_the_node_publishes(workspace):
             check("rule 77" not in out, out)
     node.replies["node_get"] = {"ok": {"publish_bind": []}}
     check("--from" in node.run("reports", expected=1).stderr, "what to do without a publisher")
+    node.replies["node_get"] = {"ok": {"collector": "c1", "publish_bind": [node.publisher_endpoint]}}
+    check("a collector publishes no reports of rules" in node.run("reports", expected=1).stderr, "a collector")
 
 
 @test()
