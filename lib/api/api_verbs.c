@@ -206,7 +206,8 @@ static const struct hs_schema_field flow_fields[] = {
 static const struct hs_schema_field event_fields[] = {
 		{"since", HS_SCHEMA_UINT, IN_ARGS(since), .max = INT64_MAX,
 				.allowed = "0 to 9223372036854775807", .fallback = "0",
-				.help = "only events with a greater `seq`"},
+				.help = "only events with a greater `seq`; all, if no event has "
+					"this number yet"},
 		{NULL},
 };
 

@@ -241,7 +241,7 @@ class DropsGetFields(TypedDict):
 class EventsFields(TypedDict):
     """What happened, oldest first."""
 
-    since: NotRequired[int]  # only events with a greater `seq`
+    since: NotRequired[int]  # only events with a greater `seq`; all, if no event has this number yet
 
 
 class AuditFields(TypedDict):
