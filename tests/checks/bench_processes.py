@@ -219,6 +219,23 @@ def cases_come_in_the_order_of_the_table_by_name_or_pattern():
 
 
 @test()
+def places_of_results_are_looked_at_before_minutes_of_measuring(workspace):
+    there = workspace.path("there.json")
+    with open(there, "w", encoding="ascii"):
+        pass
+    for path in ("-", there, workspace.path("new.json"), "new.json"):
+        command.need_places({"json": path, "card": path, "update-baseline": path})
+    for word in ("json", "card", "update-baseline"):
+        for path in (workspace.path("absent/x"), os.path.dirname(there), ""):
+            try:
+                command.need_places({word: path})
+            except command.Usage as error:
+                equal(str(error), f'--{word}: "{path}" cannot be written')
+            else:
+                raise AssertionError(f"--{word} {path!r} was taken")
+
+
+@test()
 def numbers_of_options_are_whole_and_within_their_limits():
     for text, value in (("1", 1), ("1.5", 1.5), ("1e1", 10), ("600", 600), ("0", None), ("601", None), ("-1", None),
                         ("", None), ("1x", None), ("0x10", None), ("nan", None), ("1_0", None), (" 1", None)):

@@ -137,6 +137,16 @@ def choose_cases(cases, names, quick):
     return [case for case in cases if any(fnmatch.fnmatchcase(case.name, name) for name in names)]
 
 
+def need_places(options):
+    """A place that cannot be written is said before the minutes of measuring."""
+    for word in ("json", "card", "update-baseline"):
+        path = options.get(word, "-")
+        folder = os.path.dirname(path) or "."
+        there = os.access(path if os.path.exists(path) else folder, os.W_OK) and not os.path.isdir(path)
+        if not path or path != "-" and not there:
+            raise Usage(f'--{word}: "{path}" cannot be written')
+
+
 def need_huge_pages():
     """One process at a time has them, and the largest one needs some hundred MiB."""
     try:
@@ -202,6 +212,7 @@ def run(options, names, words, program, build):
     chosen, quick = choose_cases(cases, names, "quick" in options), "quick" in options
     seconds = read_number(options, "seconds", 0.01, 600, 0.3 if quick else 1)
     rounds = read_whole(options, "rounds", 1, MAX_ROUNDS, 3 if quick else 10)
+    need_places(options)
     bench = measure.Bench(program, seconds, *read_cores(options))
     peers, baseline = measure.peer_is_there(), None
     if not peers:
