@@ -377,8 +377,8 @@ static int complete(struct hs_cli *cli, json_t *content)
 	const char *method = json_string_value(json_object_get(content, "method"));
 	bool named = json_object_get(content, "instructions") ||
 		     json_object_get(content, "instruction_bitmap");
-	bool only_int = is_ipv4(content, "src_ip") || is_ipv4(content, "dst_ip") ||
-			(method && strcmp(method, "int") == 0);
+	bool is_int = method && strcmp(method, "int") == 0;
+	bool only_int = is_int || is_ipv4(content, "src_ip") || is_ipv4(content, "dst_ip");
 	int rc = read_sampling(cli, content);
 
 	if (!json_object_get(content, "protocol"))
@@ -388,7 +388,7 @@ static int complete(struct hs_cli *cli, json_t *content)
 	if (rc || named || json_object_get(content, "trace_type") ||
 			(method && strcmp(method, "label") == 0))
 		return rc;
-	if (!method || only_int)
+	if (!method || is_int)
 		return choose_values(cli, content, only_int);
 	json_object_set_new(content, "trace_type", json_string(hs_cli_trace_hex("all")));
 	return HS_CLI_DONE;

@@ -145,6 +145,10 @@ def rule_add_at_a_controller_takes_what_the_nodes_of_the_rule_have_in_common(wor
     check("a node's name is missing" in asked("--on", "", expected=2), "no name")
     for words in (("--at", "flex", "--on", "new"), ("--on-path", "p", "--at", "flex"), ("--on", "flex", "--on-path", "p")):
         check("cannot stand together" in asked(*words, expected=2), "where the rule belongs", words)
+    node.replies["ports_get"] = {"ok": method_at("int", instructions=("node_id", "ports"))}
+    for method in ("flexint", "bogus"):
+        node.run("rule", "add", "-s", "192.0.2.1", "-d", "192.0.2.2", "--method", method)
+        equal(node.request()["int_request"]["method"], method, "the node refuses a method that is not for IPv4")
     node.replies["ports_get"] = {"ok": {"nodes": {}, "errors": {"away": {"code": "busy"}}, "unreachable": []}}
     check("no node of the rule tells" in node.run("rule", "add", "-s", "2001:db8::1", "-d", "2001:db8::2", "--at", "away",
                                                   expected=2).stderr, "a node that says nothing")
