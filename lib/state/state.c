@@ -98,6 +98,7 @@ struct reading {
 	void *context;
 	struct hs_state_load *load;
 	struct hs_state_file *file; // grows with each good line
+	bool strange;		    // the file begins like no state, of any version
 };
 
 static void say_damage(struct reading *reading, const char *what)
@@ -117,16 +118,25 @@ static void take_change(struct reading *reading, json_t *change)
 		reading->load->lines++;
 }
 
+// Returns false and says so if the file does not begin with this heading. Bytes of zero are what a
+// loss of power leaves.
+static bool take_heading(struct reading *reading, const char *line, size_t len, size_t expected)
+{
+	size_t common = strlen(HS_STATE_HEADING) - 1; // without the version
+
+	if (len == expected && memcmp(line, HS_STATE_HEADING, len) == 0)
+		return true;
+	say_damage(reading, "it does not begin with \"" HS_STATE_HEADING "\"");
+	bool other_version = len >= common && memcmp(line, HS_STATE_HEADING, common) == 0;
+	reading->strange = !other_version && !(len && line[0] == '\0');
+	return false;
+}
+
 // Returns false if the line is damaged.
 static bool take_line(struct reading *reading, const char *line, size_t len)
 {
-	if (reading->file->bytes == 0) {
-		bool heading = len == strlen(HS_STATE_HEADING) &&
-			       memcmp(line, HS_STATE_HEADING, len) == 0;
-		if (!heading)
-			say_damage(reading, "it does not begin with \"" HS_STATE_HEADING "\"");
-		return heading;
-	}
+	if (reading->file->bytes == 0)
+		return take_heading(reading, line, len, strlen(HS_STATE_HEADING));
 	if (!hs_state_line_is_whole(line, len)) {
 		say_damage(reading, "the checksum is wrong");
 		return false;
@@ -150,10 +160,8 @@ static bool take_tail(struct reading *reading, const char *tail, size_t len)
 
 	if (len == 0)
 		return true;
-	if (heading && (len > most || memcmp(tail, HS_STATE_HEADING, len) != 0)) {
-		say_damage(reading, "it does not begin with \"" HS_STATE_HEADING "\"");
+	if (heading && !take_heading(reading, tail, len, len < most ? len : most))
 		return false;
-	}
 	if (!heading && hs_state_line_is_whole(tail, len - 1)) {
 		say_damage(reading, "its end is damaged");
 		return false;
@@ -179,6 +187,18 @@ static int read_file(struct reading *reading)
 	if (rc)
 		return rc == -E2BIG ? 0 : rc;
 	return take_tail(reading, line, len);
+}
+
+// Whether a line behind the damage has its checksum.
+static bool has_whole_line(struct reading *reading)
+{
+	const char *line;
+	size_t len;
+
+	while (hs_state_reader_next(&reading->reader, &line, &len) == 1)
+		if (hs_state_line_is_whole(line, len))
+			return true;
+	return false;
 }
 
 // ---- a damaged file ----
@@ -263,6 +283,9 @@ static int load_file(struct hs_state *state, const struct hs_state_config *confi
 	hs_state_remove_new(state->name); // left by a process that died during a snapshot
 	reading->reader.fd = state->file.fd;
 	rc = read_file(reading);
+	if (rc == 0 && reading->strange && !has_whole_line(reading))
+		return refuse(-EINVAL, state->name, "bad_value",
+				"it has contents, and they are no state", err);
 	if (rc == 0)
 		rc = set_aside(state, config->now_ns, reading->load);
 	else if (rc == 1)

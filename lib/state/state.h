@@ -41,7 +41,8 @@ struct hs_state_load {
 // returns 0, or a negative errno to refuse the line. A damaged file (a wrong checksum, no JSON,
 // another heading, a line too long) gets another name as a whole; the lines before the damage are
 // used and kept. Returns 0, or a negative errno with *err (path "state.file"): -EBUSY if another
-// process holds the file.
+// process holds the file, -EINVAL if the file is none of ours: another heading, and no line with
+// its checksum. It is left as it is.
 int hs_state_open(const struct hs_state_config *config, int (*each)(void *context, json_t *change),
 		void *context, struct hs_state_load *load, struct hs_state **state,
 		struct hs_error *err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A state file of any bytes, unchanged or with corrected checksums. Its lines go through the API's
-// validator, and damage sets the file aside. Afterwards the file accepts a change and returns it.
+// validator, and damage sets the file aside. Afterwards the file accepts a change and returns it. A
+// file of another kind is refused and left.
 #include "fuzz.h"
 
 #include "api.h"
@@ -10,12 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #define HEADING "hopsight-state 1\n"
+#define REFUSED UINT_MAX
 
 static char folder[64], file[96];
 
@@ -91,7 +94,7 @@ static int replay(void *context, json_t *change)
 	return rc;
 }
 
-// Opens the file. Returns how many lines it had.
+// Opens the file. Returns how many lines it had, or REFUSED.
 static unsigned open_state(struct hs_state **state, struct hs_state_load *load)
 {
 	const struct hs_state_config config = {
@@ -100,9 +103,20 @@ static unsigned open_state(struct hs_state **state, struct hs_state_load *load)
 	unsigned n = 0;
 	int rc = hs_state_open(&config, replay, &n, load, state, &err);
 
+	if (rc == -EINVAL) {
+		HOLDS(n == 0 && err.code[0] && err.message[0]);
+		return REFUSED;
+	}
 	HOLDS(rc == 0);
 	HOLDS(n == load->lines + load->refused && n == hs_state_lines(*state));
 	return n;
+}
+
+static bool has_length(size_t size)
+{
+	struct stat about;
+
+	return stat(file, &about) == 0 && (size_t)about.st_size == size;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -115,6 +129,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	write_input(data, size);
 	fake_init(&fake);
 	unsigned n = open_state(&state, &load);
+	if (n == REFUSED) {
+		HOLDS(has_length(size));
+		remove_files();
+		return 0;
+	}
 	json_t *change = json_pack("{s:{s:i}}", "int_delete", "ns_id", 5);
 	HOLDS(hs_state_append(state, change, &err) == 0);
 	hs_state_close(state);

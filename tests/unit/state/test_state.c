@@ -156,7 +156,7 @@ static void files_set_aside_in_one_second_have_different_names(void **unused)
 	snprintf(expected, sizeof(expected), "%s.damaged-20260921T141320Z", file);
 	assert_string_equal(load.set_aside, expected);
 	assert_string_equal(load.reason, "line 1: it does not begin with \"hopsight-state 1\"");
-	write_file("{}\n", 3);
+	write_file("hopsight-state 3\n", 17);
 	look(&seen, &load);
 	strcat(expected, "-1");
 	assert_string_equal(load.set_aside, expected);
@@ -263,6 +263,52 @@ static void what_is_no_file_or_cannot_be_made_is_refused_by_name(void **unused)
 	assert_int_equal(hs_state_open(&config, see, &seen, &load, &state, &err), -ENAMETOOLONG);
 }
 
+// A wrong name in a configuration costs nobody a file.
+static void a_file_of_another_kind_is_refused_and_left(void **unused)
+{
+	static const char *const others[] = {"root:x:0:0:root:/root:/bin/sh\nbin:x:2:2::/bin:\n",
+			"one line without an end", "\n", "hopsightd-state 1\n",
+			"hopsight-state 1 or more, without an end"};
+	struct seen seen = {0};
+	struct hs_state_load load;
+	struct hs_state *state;
+	struct hs_error err;
+	char is[64];
+	(void)unused;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		size_t n = strlen(others[i]);
+		write_file(others[i], n);
+		int rc = open_state(&seen, &load, &state, &err);
+		if (i + 1 == sizeof(others) / sizeof(others[0])) { // may be of a later version
+			assert_int_equal(rc, 0);
+			hs_state_close(state);
+			break;
+		}
+		assert_int_equal(rc, -EINVAL);
+		assert_string_equal(err.path, "state.file");
+		assert_non_null(strstr(err.message, "no state"));
+		FILE *f = fopen(file, "r");
+		assert_non_null(f);
+		assert_int_equal(fread(is, 1, sizeof(is), f), n);
+		assert_memory_equal(is, others[i], n);
+		fclose(f);
+	}
+}
+
+static void a_file_of_zeros_is_set_aside(void **unused)
+{
+	static const char zeros[4096];
+	struct seen seen = {0};
+	struct hs_state_load load;
+	(void)unused;
+
+	write_file(zeros, sizeof(zeros));
+	look(&seen, &load);
+	assert_int_equal(load.lines, 0);
+	assert_true(load.set_aside[0] != '\0');
+}
+
 // ---- several processes ----
 
 static int open_in_a_child(void)
@@ -303,7 +349,7 @@ static void one_process_holds_a_file_at_a_time(void **unused)
 	hs_state_close(state);
 	assert_int_equal(open_in_a_child(), 0);
 	// Set aside: what took its place is held, too.
-	write_file("{}\n", 3);
+	write_file("hopsight-state 2\n", 17);
 	assert_int_equal(open_state(&seen, &load, &state, &err), 0);
 	assert_true(load.set_aside[0]);
 	assert_int_equal(open_in_a_child(), -EBUSY);
@@ -361,6 +407,8 @@ int main(void)
 			STATE_TEST(a_line_of_sixteen_mebibytes_is_kept_and_a_longer_one_refused),
 			STATE_TEST(a_file_of_one_endless_line_is_set_aside),
 			STATE_TEST(what_is_no_file_or_cannot_be_made_is_refused_by_name),
+			STATE_TEST(a_file_of_another_kind_is_refused_and_left),
+			STATE_TEST(a_file_of_zeros_is_set_aside),
 			STATE_TEST(one_process_holds_a_file_at_a_time),
 			STATE_TEST(what_a_file_that_lost_its_name_would_keep_is_not_confirmed),
 	};
