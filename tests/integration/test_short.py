@@ -102,8 +102,8 @@ def sampling_and_values_are_said_in_words(workspace):
     check("int_request.src_ip" in said and "::/0 for any" in said, said)
     said = hopsight(node, "rule", "add", "-s", "192.0.2.1", "-d", "192.0.2.2", expected=1)
     check("no port of this node has a profile of method int" in said, said)
-    said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--trace", "colour", expected=1)
-    check("colour" in said and "int_request.trace_type" in said, said)
+    said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--trace", "colour", expected=2)
+    check("colour" in said and "--trace" in said and "packets, time, bytes" in said, said)
     equal(hopsight(node, "rule", "add", "-s", A, "-d", B, "--dry-run"), "rule would be accepted\n",
           "dry run")
 
