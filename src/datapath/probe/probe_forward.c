@@ -116,9 +116,9 @@ static uint32_t least_mtu(const struct hs_worker *worker)
 {
 	uint32_t least = UINT16_MAX;
 
-	for (unsigned number = 0; number <= HS_PROBE_MAX_PORT; number++) {
-		const struct hs_port *port = hs_probe_port(worker, (uint8_t)number);
-		if (port)
+	for (unsigned p = 0; p < worker->n_ports; p++) {
+		const struct hs_port *port = worker->ports[p];
+		if (port->side == HS_SIDE_NETWORK && worker->profiles[p].family == &hs_probe_steps)
 			least = RTE_MIN(least, (uint32_t)port->mtu);
 	}
 	return least;
