@@ -253,6 +253,12 @@ def no_file_knows_the_machine_that_it_was_written_on():
 
 
 @test()
+def file_names_need_no_quotes():
+    """A shell's slip makes a file called "&1", and `git add -A` takes it in."""
+    none_of(path for path in tracked() if not re.fullmatch(r"[A-Za-z0-9_./@-]+", path))
+
+
+@test()
 def every_json_file_of_the_tree_parses():
     problems = []
     for path in tracked():
