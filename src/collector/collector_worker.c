@@ -200,10 +200,10 @@ static bool is_empty(const struct hs_collector_worker *worker, unsigned taken)
 static void nap(struct hs_collector_worker *worker)
 {
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
-	int64_t since_ns = now_ns - worker->nap_ns;
-	bool is_rare = since_ns / worker->taken >= RARE_NS;
 	// Days times reports would go beyond 64 bits.
-	int64_t some_ns = is_rare ? 0 : since_ns * worker->nap_reports / worker->taken;
+	double gap_ns = (double)(now_ns - worker->nap_ns) / (double)worker->taken;
+	bool is_rare = gap_ns >= RARE_NS;
+	int64_t some_ns = is_rare ? 0 : (int64_t)(gap_ns * worker->nap_reports);
 	int64_t longest_ns = worker->n_ports ? PORT_NAP_NS : LONGEST_NAP_NS;
 
 	if (!is_rare && some_ns < SHORTEST_NAP_NS)

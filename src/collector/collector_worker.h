@@ -47,7 +47,7 @@ struct hs_collector_worker {
 	int64_t push_ns;       // when to look again
 	int64_t looked_ns;     // the newest round
 	int64_t nap_ns;	       // end of the last nap
-	unsigned taken;	       // since then
+	uint64_t taken;	       // since then
 	unsigned nap_reports;  // that may wait during one
 	hs_collector_job *job; // atomic; NULL: none waits
 	void *job_context;

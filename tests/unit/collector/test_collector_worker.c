@@ -165,12 +165,39 @@ static void a_nap_is_judged_after_any_time(void **state)
 	hs_collector_worker_fini(&worker);
 }
 
+// A worker that never finds its ways in empty takes no nap, and goes on to count.
+static void more_reports_than_32_bits_count_are_taken_between_naps(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hop = {1, 10, 1, 2, 3, 4};
+	struct hs_error err = {0};
+	struct bytes b;
+
+	(void)state;
+	worker = (struct hs_collector_worker){.n_sockets = 0};
+	add_socket(208);
+	assert_int_equal(hs_collector_worker_init(&worker, &config, true, &err), 0);
+	worker.nap_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	worker.taken = UINT32_MAX;
+	assert_int_equal(hs_collector_worker_start(&worker), 0);
+	put_report(&b, 9, 1, 1, &hop, 1);
+	for (unsigned i = 0; i < 5; i++) {
+		send_to(port_of(worker.sockets[0]), &b);
+		nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	hs_collector_worker_stop(&worker);
+	assert_in_range(worker.taken, UINT32_MAX + UINT64_C(1), UINT32_MAX + UINT64_C(5));
+	hs_collector_udp_close(worker.sockets[0]);
+	hs_collector_worker_fini(&worker);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_clock_that_was_set_back_does_not_silence_values),
 			cmocka_unit_test(a_nap_leaves_room_in_the_smallest_way_in),
 			cmocka_unit_test(a_nap_is_judged_after_any_time),
+			cmocka_unit_test(more_reports_than_32_bits_count_are_taken_between_naps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
