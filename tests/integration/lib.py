@@ -5,6 +5,7 @@ audits."""
 import collections
 import json
 import os
+import re
 import select
 import shutil
 import socket
@@ -195,6 +196,23 @@ def drops(node):
             if count > before.get(reason, 0):
                 found[reason] = found.get(reason, 0) + count - before.get(reason, 0)
     return found
+
+
+def _echo_replies(host):
+    """The answers to pings that the host's kernel has received, of IPv4 and IPv6."""
+    names, values = [line.split() for line in host.run("cat", "/proc/net/snmp").splitlines()
+                     if line.startswith("Icmp:")]
+    of_ipv6 = re.search(r"Icmp6InEchoReplies\s+(\d+)", host.run("cat", "/proc/net/snmp6"))
+    return int(values[names.index("InEchoReps")]) + int(of_ipv6.group(1))
+
+
+def pings(host, count, *words):
+    """Pings so often, and returns what ping said. All are answered: the kernel's count says so,
+    because ping waits for the last answer no longer than between two requests."""
+    before = _echo_replies(host)
+    output = host.run("ping", "-c", str(count), *words)
+    until(lambda: _echo_replies(host) - before >= count, 2, lambda: f"{count} answers: {output}")
+    return output
 
 
 def audit_ok(*nodes):

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import frames as fr
-from lib import (Chain, RawPort, Refused, Subscriber, audit_ok, check, drops, equal, main, need, ports,
+from lib import (Chain, RawPort, Refused, Subscriber, audit_ok, check, drops, equal, main, need, pings, ports,
                  quiet, rule, run, test, until)
 
 A, B = "2001:db8::1", "2001:db8::2"
@@ -82,8 +82,7 @@ def add_ipv4(*hosts):
 
 
 def ipv4_reaches(left, address, *options):
-    output = left.run("ping", "-q", "-c", "10", "-i", "0.01", *options, address)
-    check(" 0% packet loss" in output, output)
+    pings(left, 10, "-i", "0.01", *options, address)
 
 
 @test(path=True)
@@ -352,8 +351,7 @@ def source_and_sink_work_for_both_directions_of_a_ping_at_once(workspace):
     need("ping")
     chain = Chain(workspace).start()
     chain.install(rule(1, A, B, "icmp"), rule(2, B, A, "icmp"))
-    output = chain.hosts[0].run("ping", "-q", "-c", "50", "-i", "0.01", B)
-    check(" 0% packet loss" in output, output)
+    pings(chain.hosts[0], 50, "-i", "0.01", B)
     equal(chain.nodes[3].call("int_get", ns_id=1)["counters"]["reports_made"], 50, "up")
     equal(chain.nodes[0].call("int_get", ns_id=2)["counters"]["reports_made"], 50, "down")
     audit_ok(*chain.nodes)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from lib import (Host, Node, Refused, audit_ok, check, drops, equal, iface, main, need, netlab,
-                 ports, quiet, rule, run, test, until, veth)
+                 pings, ports, quiet, rule, run, test, until, veth)
 from netlab import mac_of  # noqa: E402
 
 PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight")
@@ -79,8 +79,7 @@ def a_router_joins_two_subnets(workspace):
     need("ping", "iperf3")
     net = Routed(workspace, 1)
     left, right = net.hosts
-    output = left.run("ping", "-q", "-c", "50", "-i", "0.01", B)
-    check(" 0% packet loss" in output, output)
+    pings(left, 50, "-i", "0.01", B)
     check("ttl=63" in left.run("ping", "-c", "1", B), "the hop limit is one less")
     right.spawn("iperf3", "-s", "-1", "-B", B, stdout=subprocess.DEVNULL)
     for _ in range(50):
@@ -115,12 +114,11 @@ def a_router_joins_two_subnets_of_ipv4(workspace):
     add_ipv4(net)
     node, (left, right) = net.nodes[0], net.hosts
     for target in (B4, "203.0.113.7", B):
-        output = left.run("ping", "-q", "-c", "50", "-i", "0.01", target)
-        check(" 0% packet loss" in output, output)
+        pings(left, 50, "-i", "0.01", target)
     check("ttl=63" in left.run("ping", "-c", "1", B4), "the TTL is one less")
     # The first fragment has ports and the last one has not. Options stand in front of the ports.
-    check(" 0% packet loss" in left.run("ping", "-q", "-c", "5", "-i", "0.01", "-s", "4000", B4), "fragments")
-    check(" 0% packet loss" in left.run("ping", "-q", "-c", "5", "-i", "0.01", "-R", B4), "options")
+    pings(left, 5, "-i", "0.01", "-s", "4000", B4)
+    pings(left, 5, "-i", "0.01", "-R", B4)
     for words in ((), ("-u", "-b", "20M")):
         server = right.spawn("iperf3", "-s", "-1", "-B", B4, stdout=subprocess.DEVNULL)
         until(lambda: "5201" in right.run("ss", "-Hltn"), 10, "iperf3 listens")
@@ -275,8 +273,7 @@ def telemetry_crosses_three_routers(workspace):
     for node in net.nodes:
         node.client.transaction([{"int_request": rule(1, A, B, "icmp")},
                                  {"int_request": rule(2, B, A, "icmp")}])
-    output = net.hosts[0].run("ping", "-c", "50", "-i", "0.01", B)
-    check(" 0% packet loss" in output and "ttl=61" in output, output)
+    check("ttl=61" in pings(net.hosts[0], 50, "-i", "0.01", B), "three hops")
     equal(net.nodes[2].call("int_get", ns_id=1)["counters"]["reports_made"], 50, "up")
     equal(net.nodes[0].call("int_get", ns_id=2)["counters"]["reports_made"], 50, "down")
     equal(net.nodes[1].call("int_get", ns_id=1)["counters"]["hop_entries"], 50, "entries")
