@@ -336,6 +336,28 @@ static int find_publisher(struct hs_cli *cli, char **endpoint)
 	return HS_CLI_REFUSED;
 }
 
+// A rule that does not exist may be installed later. Until then there is nothing to wait for.
+static void warn_without_rule(struct hs_cli *cli, long long ns)
+{
+	json_t *request = request_of(HS_VERB_INT_GET, json_pack("{s:I}", "ns_id", (json_int_t)ns));
+	char *text = json_dumps(request, JSON_COMPACT), *reply = NULL;
+
+	if (text && hs_cli_send(cli, text, strlen(text), &reply) == HS_CLI_DONE) {
+		json_t *json = json_loads(reply, 0, NULL);
+		const char *code = json_string_value(
+				json_object_get(json_object_get(json, "error"), "code"));
+		if (code && strcmp(code, "no_such_rule") == 0)
+			fprintf(stderr,
+					"hopsight: no rule has namespace %lld yet: there are no "
+					"reports until one is installed\n",
+					ns);
+		json_decref(json);
+	}
+	free(reply);
+	free(text);
+	json_decref(request);
+}
+
 static void print_report(const struct hs_cli *cli, const struct hs_bus_message *message)
 {
 	json_t *report = json_loadb(message->json, message->len, 0, NULL);
@@ -377,18 +399,21 @@ static int stream(struct hs_cli *cli, const char *endpoint, const char *topic)
 static int reports(struct hs_cli *cli)
 {
 	char topic[64] = "report.", *endpoint = NULL;
+	long long ns = 0;
 	json_t *ns_id;
 
 	if (cli->n_args) {
 		if (!hs_cli_read_ns(cli->args[0], &ns_id))
 			return HS_CLI_USAGE;
-		snprintf(topic, sizeof(topic), "report.%" JSON_INTEGER_FORMAT,
-				json_integer_value(ns_id));
+		ns = json_integer_value(ns_id);
+		snprintf(topic, sizeof(topic), "report.%lld", ns);
 		json_decref(ns_id);
 	}
 	if (cli->values[HS_CLI_FROM])
 		return stream(cli, cli->values[HS_CLI_FROM], topic);
 	int rc = find_publisher(cli, &endpoint);
+	if (rc == HS_CLI_DONE && cli->n_args)
+		warn_without_rule(cli, ns);
 	if (rc == HS_CLI_DONE)
 		rc = stream(cli, endpoint, topic);
 	free(endpoint);

@@ -100,6 +100,8 @@ int hs_cli_watch(const struct hs_cli_verb *verb, struct hs_cli *cli, double seco
 	struct timespec pause = {.tv_sec = (time_t)seconds,
 			.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
 	bool on_screen = isatty(STDOUT_FILENO);
+	// In the text format of Prometheus, a line that is not a sample is a comment.
+	const char *mark = cli->values[HS_CLI_PROMETHEUS] ? "# " : "";
 	char head[HS_CLI_TEXT];
 
 	for (;;) {
@@ -107,7 +109,7 @@ int hs_cli_watch(const struct hs_cli_verb *verb, struct hs_cli *cli, double seco
 		round_ns = hs_cli_now_text(head);
 		hs_cli_fit_tables(cli->values[HS_CLI_WIDE] != NULL);
 		if (!cli->values[HS_CLI_JSON] && !on_screen)
-			printf("%s\n", head);
+			printf("%s%s\n", mark, head);
 		rc = on_screen ? run_on_screen(verb, cli, head) : verb->run(cli);
 		if (ends_watching(rc))
 			return rc;

@@ -395,11 +395,14 @@ def reports_are_streamed_from_where_the_node_publishes(workspace):
     uncounted = copy.deepcopy(REPORT)  # as INT's are
     for key in ("tx_packets", "tx_bytes"):
         del uncounted["int_report"]["e2e"][key]
+    node.replies["int_get"] = [
+        {"ok": RULE}, {"error": {"code": "no_such_rule", "path": "ns_id", "message": "no rule has this namespace"}}]
     for words, sent, expected in (
             (("reports", "7"), REPORT, "sent 1000 received 998  source → 10.000 ms → 1 → 15.000 ms → sink 9"),
             (("reports", "7"), uncounted, "rule 7  received 998  source → 10.000 ms → 1 →"),
             (("--json", "reports"), REPORT, '"rx_packets": 998')):
-        program = subprocess.Popen([PROGRAM, "-c", node.endpoint, *words], stdout=subprocess.PIPE)
+        program = subprocess.Popen([PROGRAM, "-c", node.endpoint, *words], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
 
         def heard(sent=sent):
             for ns in (77, 7):  # "reports 7" does not ask for 77
@@ -412,9 +415,10 @@ def reports_are_streamed_from_where_the_node_publishes(workspace):
             until(heard, 10, "a report")
         finally:
             program.terminate()
-            out = program.communicate(timeout=10)[0].decode()
+            out, said = (each.decode() for each in program.communicate(timeout=10))
         equal(program.returncode, 0, "exit code after SIGTERM")
         check(expected in out, out)
+        equal("no rule has namespace 7 yet" in said, sent is uncounted, said or "no warning")
         if words[0] == "reports":
             check("rule 77" not in out, out)
     node.replies["node_get"] = {"ok": {"publish_bind": []}}

@@ -98,6 +98,13 @@ def watch_repeats_with_the_time_of_each_round(workspace):
             check(all(re.fullmatch(TIME + "\n", time) for time in times), times)
             equal(lines[1::2], ["a  1\n"] * 3, "lines")
         check(times == sorted(set(times)), "the times grow", times)
+    node.replies["stats_get"] = {"ok": {"stats": [{"name": "rules", "kind": "gauge", "value": 3}]}}
+    with subprocess.Popen([PROGRAM, "-c", node.endpoint, "--watch", "0.05", "stats", "--prometheus"],
+                          stdout=subprocess.PIPE, text=True) as program:
+        lines = [program.stdout.readline() for _ in range(8)]
+        program.terminate()
+    check(re.fullmatch("# " + TIME + "\n", lines[0]), "the time is a comment of the text format", lines)
+    check(all(line == "\n" or line[0] == "#" or line.startswith("rules") for line in lines), lines)
     words = [PROGRAM, "-c", node.endpoint, "--watch", "0.05", "ports"]
     with Terminal(words, rows=10) as terminal:
         first = terminal.until(lambda text: re.match(TIME, text), "a round").group()
