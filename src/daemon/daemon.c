@@ -363,7 +363,8 @@ static void stop_traffic(struct hs_daemon *d)
 		hs_worker_thread_stop(&d->workers[i]);
 	if (d->control)
 		publish_last_windows(d);
-	hs_daemon_influx_close(&d->influx, d->control, hs_clock_now(d->clock));
+	if (d->clock)
+		hs_daemon_influx_close(&d->influx, d->control, hs_clock_now(d->clock));
 }
 
 static void close_all(void *context)

@@ -197,6 +197,14 @@ def dpdk_says_nothing_of_a_start_without_faults_and_more_where_it_is_asked_to(wo
 
 
 @test()
+def a_node_whose_environment_does_not_start_says_why_and_ends(workspace):
+    node = ring_node(workspace)
+    done = daemon("--config", node.write_config(), "--", "--no-such-option")
+    equal(done.returncode, 1, f"exit code: {done.stderr}")
+    check("DPDK's environment did not start" in done.stderr, done.stderr)
+
+
+@test()
 def the_file_may_be_named_by_the_environment(workspace):
     node = ring_node(workspace)
     env = dict(os.environ, HOPSIGHT_CONFIG=node.write_config())
