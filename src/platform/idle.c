@@ -39,11 +39,17 @@ struct waits {
 	bool bells[MAX_FDS];
 };
 
+// Queues of a port that an entry has: from first on, to below end.
+struct queues {
+	uint16_t first, end;
+};
+
 struct hs_idle {
 	// Only the worker uses the following members.
 	struct hs_pace pace;
 	bool adaptive;
 	bool exact_timers;
+	bool armed; // receive interrupts are on
 
 	alignas(64) rte_spinlock_t
 			lock; // protects entries: control changes them while the worker sleeps
@@ -135,8 +141,41 @@ void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port)
 		sched_yield();
 }
 
+static struct queues queues_of(const struct entry *entry)
+{
+	if (entry->queue == ALL_QUEUES)
+		return (struct queues){0, RTE_MIN(entry->port->rx_queues, PORT_MAX_QUEUES)};
+	return (struct queues){entry->queue, RTE_MIN(entry->queue + 1, PORT_MAX_QUEUES)};
+}
+
+// Interrupts may be on or off more often than needed: a port that comes later is switched with the
+// next sleep.
+static void switch_interrupts(
+		struct hs_idle *idle, void (*change)(struct hs_port *port, uint16_t queue))
+{
+	rte_spinlock_lock(&idle->lock);
+	for (unsigned i = 0; i < idle->n_entries; i++) {
+		struct entry *entry = &idle->entries[i];
+		struct queues queues = queues_of(entry);
+		if (!port_private(entry->port)->interrupts)
+			continue;
+		for (uint16_t q = queues.first; q < queues.end; q++)
+			change(entry->port, q);
+	}
+	rte_spinlock_unlock(&idle->lock);
+}
+
+static void disarm(struct hs_idle *idle)
+{
+	if (!idle->armed)
+		return;
+	idle->armed = false;
+	switch_interrupts(idle, port_interrupt_quiet);
+}
+
 void hs_idle_work(struct hs_idle *idle, unsigned packets)
 {
+	disarm(idle);
 	hs_pace_work(&idle->pace, packets);
 }
 
@@ -145,15 +184,21 @@ enum hs_pace_step hs_idle_next(struct hs_idle *idle)
 	return idle->adaptive ? hs_pace_next(&idle->pace, rte_rdtsc()) : HS_PACE_SPIN;
 }
 
+// Otherwise, each timer of this thread would get 50 us of slack.
+static void make_timers_exact(struct hs_idle *idle)
+{
+	if (!idle->exact_timers)
+		prctl(PR_SET_TIMERSLACK, 1);
+	idle->exact_timers = true;
+}
+
 void hs_idle_arm(struct hs_idle *idle)
 {
-	// The sockets show what waits in their rings, whenever it came, so that nothing has to be
-	// armed. The first sleep makes this thread's timers exact; otherwise each would get 50 us
-	// of slack.
-	if (idle->exact_timers)
-		return;
-	prctl(PR_SET_TIMERSLACK, 1);
-	idle->exact_timers = true;
+	make_timers_exact(idle);
+	// Sockets show what waits in their rings, whenever it came: they need no arming.
+	if (!idle->armed)
+		switch_interrupts(idle, port_interrupt_arm);
+	idle->armed = true;
 }
 
 static void add_fd(struct waits *waits, int fd, bool bell)
@@ -165,14 +210,13 @@ static void add_fd(struct waits *waits, int fd, bool bell)
 static void add_fds(const struct entry *entry, struct waits *waits)
 {
 	struct port_private *p = port_private(entry->port);
-	unsigned from = entry->queue == ALL_QUEUES ? 0 : entry->queue;
-	unsigned to = entry->queue == ALL_QUEUES ? entry->port->rx_queues : from + 1;
+	struct queues queues = queues_of(entry);
 
-	for (unsigned q = from; q < to && q < PORT_MAX_QUEUES; q++) {
+	for (uint16_t q = queues.first; q < queues.end; q++) {
 		int fd = atomic_load_explicit(&p->wake_fds[q], memory_order_relaxed);
 
 		if (fd >= 0)
-			add_fd(waits, fd, entry->port->needs_timed_poll);
+			add_fd(waits, fd, entry->port->needs_timed_poll && !p->interrupts);
 	}
 }
 
@@ -225,7 +269,7 @@ void hs_idle_nap(struct hs_idle *idle, int64_t ns)
 
 	if (!idle->adaptive)
 		return;
-	hs_idle_arm(idle);
+	make_timers_exact(idle);
 	if (ppoll(&fd, 1, &limit, NULL) > 0)
 		clear_wake(idle);
 }
@@ -252,7 +296,8 @@ void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 	int ready = ppoll(waits.fds, waits.n, &limit, NULL);
 
 	if (ready > 0)
-		clear_sockets(&waits); // afterwards, a port may be detached
+		clear_sockets(&waits);
+	disarm(idle); // afterwards, a port may be detached
 	atomic_fetch_add(&idle->sleeps, 1);
 	// After a sleep that nothing interrupted, the next empty round may sleep again at once.
 	hs_pace_woke(&idle->pace, rte_rdtsc(), ready > 0);

@@ -82,7 +82,7 @@ struct hs_port {
 	uint8_t mac[6];	       // of the interface or device; the creator sets a custom port's
 	uint8_t side;	       // enum hs_port_side
 	bool tx_multi_seg;     // accepts chains; otherwise the tx stage makes packets linear
-	bool needs_timed_poll; // nothing always wakes a sleeper: memif, ring, pcap
+	bool needs_timed_poll; // nothing always wakes a sleeper: memif, TAP, ring, pcap
 	bool usable;	       // written by control (atomic): false while the device is gone
 	bool link_down;	       // also written by control: explains a refused burst
 	struct hs_port_config config;

@@ -183,6 +183,24 @@ static int too_many_queues(const struct hs_port *port, uint16_t max, struct hs_e
 			"%u receive queues are more than the device has", port->rx_queues);
 }
 
+// Returns what rte_eth_dev_start returned, in *started, or the error of a step before it.
+static int set_up(struct hs_port *port, const struct rte_eth_conf *conf, int *started)
+{
+	uint16_t tx_queues = ((struct ethdev *)port_private(port)->device)->tx_queues;
+	int ret = rte_eth_dev_configure(port->ethdev_id, port->rx_queues, tx_queues, conf);
+
+	if (ret < 0)
+		return ret;
+	// An interface's owner decides its MTU. We decide the MTU of other devices, and a refusal
+	// is no error, because the node keeps to its own limit.
+	if (port->config.kind != HS_PORT_IFACE)
+		rte_eth_dev_set_mtu(port->ethdev_id, port->mtu);
+	ret = setup_queues(port, tx_queues);
+	if (ret == 0)
+		*started = rte_eth_dev_start(port->ethdev_id);
+	return ret;
+}
+
 static int start_device(struct hs_port *port, struct hs_error *err)
 {
 	struct ethdev *device = port_private(port)->device;
@@ -201,22 +219,22 @@ static int start_device(struct hs_port *port, struct hs_error *err)
 	snprintf(port->driver_name, sizeof(port->driver_name), "%s", info.driver_name);
 	rte_eth_macaddr_get(port->ethdev_id, (struct rte_ether_addr *)port->mac);
 
-	ret = rte_eth_dev_configure(port->ethdev_id, port->rx_queues, device->tx_queues, &conf);
-	if (ret < 0)
-		goto fail;
-	// An interface's owner decides its MTU. We decide the MTU of other devices, and a refusal
-	// is no error, because the node keeps to its own limit.
-	if (port->config.kind != HS_PORT_IFACE)
-		rte_eth_dev_set_mtu(port->ethdev_id, port->mtu);
-	ret = setup_queues(port, device->tx_queues);
-	if (ret < 0)
-		goto fail;
 	device->calls = port_memif_is_client(port->config.device);
-	ret = rte_eth_dev_start(port->ethdev_id);
-	if (ret < 0 && !device->calls)
-		goto fail;
-	device->started = ret == 0;
+	conf.intr_conf.rxq = port_interrupt_suits(port, port->driver_name);
+	int started = 0;
+	ret = set_up(port, &conf, &started);
+	if ((ret < 0 || started < 0) && conf.intr_conf.rxq) {
+		conf.intr_conf.rxq = 0; // its bus may have none
+		ret = set_up(port, &conf, &started);
+	}
+	if (ret == 0 && started < 0 && !device->calls)
+		ret = started;
 	if (ret < 0)
+		goto fail;
+	device->started = started == 0;
+	if (conf.intr_conf.rxq)
+		port_interrupt_open(port);
+	if (!device->started)
 		hs_log(HS_LOG_NOTICE, "port",
 				"%s: nobody answers yet: the port waits for the other end",
 				port->config.name);
@@ -346,6 +364,7 @@ static void ethdev_detach(struct hs_port *port)
 	struct port_private *p = port_private(port);
 	struct ethdev *device = p->device;
 
+	port_interrupt_close(port);
 	remove_device(port->ethdev_id);
 	memif_bell_close(device->bell);
 	free(device);

@@ -84,8 +84,10 @@ struct port_private {
 	_Atomic bool link_up;
 	_Atomic enum port_joins joins;
 	_Atomic uint32_t join_bytes; // of a frame of several packets, at most
-	// Readable when queue i has packets; -1: none. Of a port with needs_timed_poll: a bell.
+	// Readable when queue i has packets; -1: none. Of a port with needs_timed_poll and without
+	// interrupts: a bell.
 	_Atomic int wake_fds[PORT_MAX_QUEUES];
+	bool interrupts; // wake_fds are those of port_interrupt.c
 
 	pthread_mutex_t stats_lock;
 	struct hs_port_device_stats last;  // the device's last counters
@@ -127,6 +129,17 @@ uint16_t port_packet_mbuf_bytes(uint16_t mtu);
 uint16_t port_xdp_mbuf_bytes(uint16_t mtu);
 // Probes and starts the device of these devargs. For port_ethdev_driver and port_xdp_driver.
 int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err);
+
+// ---- port_interrupt.c ----
+
+// Returns whether to set up a device of this driver with receive interrupts.
+bool port_interrupt_suits(const struct hs_port *port, const char *driver_name);
+// Makes packets of a started device wake sleeping workers, if its driver can.
+void port_interrupt_open(struct hs_port *port);
+void port_interrupt_close(struct hs_port *port);
+// Before the last round ahead of a sleep, and after the sleep. By the worker of the queue.
+void port_interrupt_arm(struct hs_port *port, uint16_t queue);
+void port_interrupt_quiet(struct hs_port *port, uint16_t queue);
 
 // ---- port_memif.c ----
 

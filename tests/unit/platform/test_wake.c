@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Receive interrupts of DPDK devices end a sleep: a TAP of the kernel's, and virtio with vhost at
+// its other end. In a network namespace of its own.
+#include "dpdk_env.h"
+#include "idle.h"
+#include "port_private.h"
+
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MS	   INT64_C(1000000)
+#define TIMES	   10
+#define FRAME_LEN  100
+#define TAP	   "hswake0"
+#define LONGEST_MS 100 // of a sleep that nothing ends
+
+static struct rte_mempool *pool;
+static bool alone; // in a namespace of our own
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+// Without IPv6, the kernel sends nothing by itself.
+static int enter(void **state)
+{
+	int fd;
+
+	(void)state;
+	alone = unshare(CLONE_NEWNET) == 0;
+	fd = alone ? open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC)
+		   : -1;
+	if (fd >= 0) {
+		assert_int_equal(write(fd, "1", 1), 1);
+		close(fd);
+	}
+	dpdk_env_init("64");
+	dpdk_env_unpin();
+	pool = rte_pktmbuf_pool_create("wake", 4095, 0, 0, 2048 + RTE_PKTMBUF_HEADROOM, 0);
+	return pool ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	return rte_eal_cleanup();
+}
+
+// ---- who sends ----
+
+struct sender {
+	void (*send)(void *to);
+	void *to;
+	int64_t sent_ns;
+};
+
+static void *send_later(void *arg)
+{
+	struct sender *sender = arg;
+
+	usleep(10000);
+	sender->sent_ns = now_ns();
+	sender->send(sender->to);
+	return NULL;
+}
+
+static void send_by_kernel(void *to)
+{
+	uint8_t frame[FRAME_LEN] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5};
+	const struct sockaddr_ll at = {
+			.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(TAP)};
+
+	assert_int_equal(sendto(*(int *)to, frame, sizeof(frame), 0, (const void *)&at, sizeof(at)),
+			sizeof(frame));
+}
+
+static void send_by_port(void *to)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+	assert_non_null(mbuf);
+	memset(rte_pktmbuf_append(mbuf, FRAME_LEN), 7, FRAME_LEN);
+	assert_int_equal(rte_eth_tx_burst(*(uint16_t *)to, 0, &mbuf, 1), 1);
+}
+
+// ---- who sleeps ----
+
+static unsigned take(struct hs_port *port)
+{
+	struct rte_mbuf *mbufs[HS_BURST];
+	unsigned n = port->rx_burst(port, 0, mbufs, HS_BURST);
+
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(mbufs[i]->pkt_len, FRAME_LEN);
+		rte_pktmbuf_free(mbufs[i]);
+	}
+	return n;
+}
+
+// As a worker does it. Returns the packets that came before the sleep.
+static unsigned arm_and_sleep(struct hs_idle *idle, struct hs_port *port)
+{
+	hs_idle_arm(idle);
+	unsigned n = take(port);
+	if (n > 0)
+		hs_idle_work(idle, n);
+	else
+		hs_idle_sleep(idle, INT64_MAX);
+	return n;
+}
+
+// How long a sleep took that a packet should have ended, from the packet on.
+static int64_t sleep_until(struct hs_idle *idle, struct hs_port *port, struct sender *sender)
+{
+	pthread_t thread;
+	int64_t woke_ns = 0;
+	unsigned n = 0;
+
+	assert_int_equal(pthread_create(&thread, NULL, send_later, sender), 0);
+	for (unsigned i = 0; i < 10000 && n == 0; i++) {
+		n = arm_and_sleep(idle, port);
+		woke_ns = now_ns();
+		n += n ? 0 : take(port);
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(n, 1);
+	hs_idle_work(idle, n);
+	return woke_ns - sender->sent_ns;
+}
+
+static void check_that_packets_wake(struct hs_port *port, struct sender *sender)
+{
+	int64_t least_ns = INT64_MAX, quiet_ns = 0;
+	struct hs_idle *idle;
+
+	assert_int_equal(hs_idle_create(true, &idle), 0);
+	assert_int_equal(hs_idle_add_port(idle, port), 0);
+	for (unsigned i = 0; i < 5; i++) { // what came while the device began ends the first
+		int64_t from = now_ns();
+		arm_and_sleep(idle, port);
+		quiet_ns = RTE_MAX(quiet_ns, now_ns() - from);
+	}
+	// Otherwise, the worker looks from time to time.
+	assert_true(port->needs_timed_poll || quiet_ns > (LONGEST_MS - 1) * MS);
+	for (unsigned i = 0; i < TIMES; i++)
+		least_ns = RTE_MIN(least_ns, sleep_until(idle, port, sender));
+	assert_true(least_ns < LONGEST_MS / 5 * MS);
+	hs_idle_remove_port(idle, port);
+	hs_idle_destroy(idle);
+}
+
+static struct hs_port *open_port(const char *devargs)
+{
+	struct hs_port_config config = {.name = "wake", .kind = HS_PORT_DEVARGS};
+	struct hs_error err = {0};
+	struct hs_port *port;
+
+	snprintf(config.device, sizeof(config.device), "%s", devargs);
+	if (hs_port_open(&config, 0, 1, pool, &port, &err) < 0)
+		fail_msg("%s: %s", devargs, err.message);
+	return port;
+}
+
+static void a_packet_of_the_kernel_wakes_a_worker_at_a_tap(void **state)
+{
+	struct ifreq ifr = {.ifr_name = TAP};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	struct sender sender = {.send = send_by_kernel, .to = &fd};
+
+	(void)state;
+	if (!alone)
+		skip();
+	struct hs_port *port = open_port("net_tap0,iface=" TAP);
+	assert_int_equal(ioctl(fd, SIOCGIFFLAGS, &ifr), 0);
+	ifr.ifr_flags |= IFF_UP;
+	assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &ifr), 0);
+	assert_true(port->needs_timed_poll);
+	check_that_packets_wake(port, &sender);
+	struct pollfd wakes = {.fd = port_private(port)->wake_fds[0], .events = POLLIN};
+	send_by_kernel(&fd);
+	assert_int_equal(poll(&wakes, 1, 5000), 1);
+	port_interrupt_quiet(port, 0);
+	assert_int_equal(poll(&wakes, 1, 0), 0);
+	hs_port_close(port);
+	close(fd);
+}
+
+static void start_vhost(uint16_t id)
+{
+	const struct rte_eth_conf conf = {0};
+
+	assert_int_equal(rte_eth_dev_configure(id, 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(id, 0, 256, 0, NULL, pool), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(id, 0, 256, 0, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(id), 0);
+}
+
+static void a_packet_of_vhost_wakes_a_worker_at_virtio(void **state)
+{
+	char path[64], devargs[128];
+	uint16_t vhost;
+	struct sender sender = {.send = send_by_port, .to = &vhost};
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/hs-wake-%d.sock", (int)getpid());
+	snprintf(devargs, sizeof(devargs), "net_vhost7,iface=%s", path);
+	assert_int_equal(rte_dev_probe(devargs), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name("net_vhost7", &vhost), 0);
+	start_vhost(vhost);
+	snprintf(devargs, sizeof(devargs), "net_virtio_user0,path=%s,queues=1", path);
+	struct hs_port *port = open_port(devargs);
+	for (unsigned i = 0; i < 500 && !hs_port_look(port); i++)
+		usleep(10000);
+	assert_false(port->needs_timed_poll);
+	check_that_packets_wake(port, &sender);
+	hs_port_close(port);
+	rte_eth_dev_stop(vhost);
+	rte_eth_dev_close(vhost);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_packet_of_the_kernel_wakes_a_worker_at_a_tap),
+			cmocka_unit_test(a_packet_of_vhost_wakes_a_worker_at_virtio),
+	};
+
+	return cmocka_run_group_tests_name("wake", tests, enter, leave);
+}
