@@ -72,6 +72,20 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 	return 1;
 }
 
+// The node of the packet's destination sends one on for each relay.
+static void relay(struct lab_node *node, const struct hs_packet_truth *packet_truth)
+{
+	const struct hs_scenario *s = node->lab->scenario;
+	const struct hs_scenario_traffic *of = &s->traffic[packet_truth->traffic];
+
+	if (packet_truth->reply || s->hosts[of->to].at != node->index)
+		return;
+	for (uint32_t t = of->relay; t != HS_NO_INDEX; t = s->traffic[t].next_relay) {
+		hs_stream_relay(node->lab->run.streams[t], node->lab->now_ns);
+		lab_follow_stream(node->lab, t);
+	}
+}
+
 // The packet arrives at a node that is up.
 static void arrive(struct lab_port *port, struct rte_mbuf *m)
 {
@@ -85,6 +99,7 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 		return;
 	}
 	((struct hs_packet_truth *)rte_mbuf_to_priv(m))->came_ns = node->lab->now_ns;
+	relay(node, rte_mbuf_to_priv(m));
 	hs_truth_arrive(node->lab->run.truth, rte_mbuf_to_priv(m), node->index, node->lab->now_ns,
 			lab_told_ns(node), rte_pktmbuf_pkt_len(m));
 	if (unlikely(node->has_queue) && !node->lab->probing)

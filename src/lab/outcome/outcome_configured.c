@@ -85,8 +85,9 @@ static void walk_init(struct walk *walk)
 	if (flow->traffic >= scenario->n_traffic)
 		return;
 	const struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
-	// These frames differ in length.
-	if (traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW)
+	// These frames differ in length, and a relay has no rate.
+	if (traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW ||
+			traffic->kind == HS_TRAFFIC_RELAY)
 		return;
 	walk->frame_bytes = HS_ETHER_BYTES + hs_scenario_ip_bytes(&scenario->hosts[traffic->from]) +
 			    hs_scenario_l4_bytes(traffic) + traffic->payload_bytes;

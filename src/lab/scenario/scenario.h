@@ -100,6 +100,7 @@ enum hs_traffic_kind {
 	HS_TRAFFIC_BURSTY,  // bursts of burst_ns at rate_pps, mean_interval_ns apart (exponential);
 			    // a burst that is due during another follows it at once
 	HS_TRAFFIC_POISSON, // exponential gaps, mean 1/rate_pps
+	HS_TRAFFIC_RELAY,   // one packet for each of another entry that comes to the node of `from`
 	HS_TRAFFIC_PING,    // ICMP echo requests at rate_pps, which are answered at once
 	HS_TRAFFIC_WINDOW,  // as many segments under way as the window allows (TCP frames)
 	HS_TRAFFIC_PCAP,    // frames of a file, at the times of the file
@@ -124,6 +125,9 @@ struct hs_scenario_traffic {
 	uint8_t protocol;  // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6 (of IPv4: ICMP), IPPROTO_GRE
 	uint8_t tunnel;	   // enum hs_traffic_tunnel
 	uint16_t src_port, dst_port;
+	uint32_t after;		    // relay: the entry
+	uint32_t relay, next_relay; // the first relay after this entry, the next after the same;
+				    // HS_NO_INDEX: none
 	double rate_pps;
 	uint32_t payload_bytes;	   // above UDP, TCP or the ICMP echo header (8 bytes)
 	int64_t start_ns, stop_ns; // after the start of the run; stop_ns at most its duration

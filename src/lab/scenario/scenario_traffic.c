@@ -24,6 +24,7 @@ static const struct hs_schema_word type_words[] = {
 		{"constant", HS_TRAFFIC_CONSTANT},
 		{"bursty", HS_TRAFFIC_BURSTY},
 		{"poisson", HS_TRAFFIC_POISSON},
+		{"relay", HS_TRAFFIC_RELAY},
 		{"ping", HS_TRAFFIC_PING},
 		{"window", HS_TRAFFIC_WINDOW},
 		{"pcap", HS_TRAFFIC_PCAP},
@@ -101,6 +102,8 @@ static const struct hs_schema_field traffic_fields[] = {
 		{"reply_delay_ns", HS_SCHEMA_UINT, TRAFFIC(reply_delay_ns),
 				.max = UINT64_C(3600000000000),
 				ONLY(OF(PING) | OF(WINDOW), "ping or window")},
+		{"after", HS_SCHEMA_NAME, TRAFFIC(after), .names = &hs_draft_traffic_names,
+				ONLY(OF(RELAY), "relay")},
 		{"file", HS_SCHEMA_TEXT, TRAFFIC(file), .min = 1, .max = 255,
 				ONLY(OF(PCAP), "pcap")},
 		{NULL},
@@ -108,7 +111,9 @@ static const struct hs_schema_field traffic_fields[] = {
 
 static int check_keys(const struct hs_draft *draft, const struct hs_scenario_traffic *traffic)
 {
-	bool paced = traffic->kind != HS_TRAFFIC_WINDOW && traffic->kind != HS_TRAFFIC_PCAP;
+	bool relay = traffic->kind == HS_TRAFFIC_RELAY;
+	bool paced = !relay && traffic->kind != HS_TRAFFIC_WINDOW &&
+		     traffic->kind != HS_TRAFFIC_PCAP;
 
 	if (hs_draft_check_kinds(draft, traffic_fields, traffic->kind, "this type of traffic") < 0)
 		return -EINVAL;
@@ -116,6 +121,9 @@ static int check_keys(const struct hs_draft *draft, const struct hs_scenario_tra
 		return hs_draft_refuse_missing(draft, "rate_pps", "packets per second");
 	if (traffic->kind == HS_TRAFFIC_PCAP && !traffic->file[0])
 		return hs_draft_refuse_missing(draft, "file", "the name of a pcap file");
+	if (relay && traffic->after == HS_NO_INDEX)
+		return hs_draft_refuse_missing(
+				draft, "after", "the name of an entry of traffic before this one");
 	return 0;
 }
 
@@ -262,6 +270,21 @@ static int add_traffic(struct hs_draft *draft, struct hs_scenario_traffic *traff
 		?: HS_DRAFT_APPEND(draft, traffic, traffic);
 }
 
+// A relay begins where the entry that it follows ends.
+static int follow(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
+{
+	if (traffic->kind != HS_TRAFFIC_RELAY)
+		return 0;
+	struct hs_scenario_traffic *after = &draft->scenario.traffic[traffic->after];
+	if (traffic->from != after->to)
+		return hs_draft_refuse(draft, "from", "bad_value",
+				draft->scenario.hosts[after->to].name, "\"%s\" does not lead there",
+				after->name);
+	traffic->next_relay = after->relay;
+	after->relay = (uint32_t)draft->scenario.n_traffic;
+	return 0;
+}
+
 static int read_one(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 {
 	int rc = set_end(draft, "from", &traffic->from) ?: set_end(draft, "to", &traffic->to);
@@ -271,7 +294,7 @@ static int read_one(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 	if (traffic->from == traffic->to)
 		return hs_draft_refuse(draft, "to", "bad_value", "another host",
 				"the traffic leads back to where it starts");
-	return add_traffic(draft, traffic);
+	return follow(draft, traffic) ?: add_traffic(draft, traffic);
 }
 
 static void shuffle(struct hs_rng *rng, uint32_t *items, uint32_t n)
@@ -314,6 +337,9 @@ static int read_pattern(struct hs_draft *draft, const struct entry *entry)
 {
 	uint32_t n = 0; // hosts that the file names
 
+	if (entry->traffic.after != HS_NO_INDEX)
+		return hs_draft_refuse(draft, "pattern", "conflict", "only without after",
+				"a pattern chooses the hosts, and a relay follows an entry");
 	if (entry->traffic.from != HS_NO_INDEX || entry->traffic.to != HS_NO_INDEX)
 		return hs_draft_refuse(draft, "pattern", "conflict",
 				"either a pattern or from and to", "a pattern chooses the hosts");
@@ -347,6 +373,9 @@ const struct hs_schema_list hs_draft_traffic_list = {
 		.item_bytes = sizeof(struct entry),
 		.fresh = &(const struct entry){.traffic = {.from = HS_NO_INDEX,
 							       .to = HS_NO_INDEX,
+							       .after = HS_NO_INDEX,
+							       .relay = HS_NO_INDEX,
+							       .next_relay = HS_NO_INDEX,
 							       .payload_bytes = 500,
 							       .stop_ns = HS_DRAFT_NEVER,
 							       .burst_ns = INT64_C(2000000000),

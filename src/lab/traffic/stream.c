@@ -32,9 +32,11 @@ struct hs_stream {
 	int status;
 
 	// The source: one of these.
-	struct hs_stream_pace pace; // pcap: only its limits and its start
+	struct hs_stream_pace pace; // pcap, relay: only its limits and its start
 	struct hs_stream_window window;
 	struct hs_stream_replay replay;
+	uint64_t relayed; // frames of a relay that wait, since relay_ns
+	int64_t relay_ns;
 	int64_t extra_ns; // time of a frame that was not planned, or HS_STREAM_NEVER_NS
 
 	// A word for each frame that `from` sent. ping: the time; window: the segment; pcap: the
@@ -147,6 +149,8 @@ static int64_t planned_ns(const struct hs_stream *stream)
 		return hs_stream_window_due(&stream->window);
 	case HS_TRAFFIC_PCAP:
 		return replay_due_ns(stream);
+	case HS_TRAFFIC_RELAY:
+		return stream->relayed ? stream->relay_ns : HS_STREAM_NEVER_NS;
 	default:
 		return stream->pace.next_ns;
 	}
@@ -205,6 +209,9 @@ static uint64_t take_next(struct hs_stream *stream, int64_t now_ns, bool extra)
 		memcpy(taken->bytes, stream->macs.next[0], 6);
 		memcpy(taken->bytes + 6, stream->macs.own[0], 6);
 		return hs_stream_frame_hash(taken->bytes, taken->len);
+	case HS_TRAFFIC_RELAY:
+		stream->relayed -= !extra;
+		return (uint64_t)now_ns;
 	default:
 		if (!extra)
 			hs_stream_pace_step(&stream->pace);
@@ -258,6 +265,17 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 void hs_stream_set_rate(struct hs_stream *stream, int64_t now_ns, double rate_pps)
 {
 	hs_stream_pace_set_rate(&stream->pace, now_ns, rate_pps);
+}
+
+void hs_stream_relay(struct hs_stream *stream, int64_t now_ns)
+{
+	struct hs_stream_pace *pace = &stream->pace;
+
+	if (now_ns < pace->start_ns || now_ns >= pace->stop_ns || !pace->left)
+		return;
+	pace->left--;
+	if (!stream->relayed++)
+		stream->relay_ns = now_ns;
 }
 
 void hs_stream_extra(struct hs_stream *stream, int64_t at_ns)

@@ -63,6 +63,8 @@ void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uin
 // Restarts pacing: the next frame is due now (Poisson: a gap from now; bursty: now within a burst).
 // 0: no frame until the next change. Window and pcap have no rate and do not change.
 void hs_stream_set_rate(struct hs_stream *stream, int64_t now_ns, double rate_pps);
+// A relay sends one more frame now, within its times and its number of packets.
+void hs_stream_relay(struct hs_stream *stream, int64_t now_ns);
 // Sends one more frame at this time, whatever the entry says (the closing packet): a request, a
 // segment, or for pcap the latest frame again. At most one such frame waits.
 void hs_stream_extra(struct hs_stream *stream, int64_t at_ns);

@@ -662,6 +662,32 @@ static void a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_ful
 	lab_run_ends(&r);
 }
 
+// 50 packets come within 50 us, and b sends them on to c, from where each goes on twice. Of the two
+// links behind b, one loses all. What b's queue refuses makes nothing, either.
+static void a_relay_follows_only_packets_that_came(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, "{'name':'relay','duration_s':1,'forwarding':'shortest_path','nodes':[{'id':1,"
+		    "'name':'a'},{'id':2,'name':'b','rate_pps':1000,'queue_packets':10},"
+		    "{'id':3,'name':'c'},{'id':4,'name':'d'}],'links':[{'from':'a','to':'b'},"
+		    "{'from':'b','to':'c','delay_ns':1000},{'from':'b','to':'d','loss_ratio':1}],"
+		    "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000000,'packets':50},"
+		    "{'name':'on','type':'relay','after':'t','from':'b','to':'c'},"
+		    "{'name':'lost','type':'relay','after':'t','from':'b','to':'d'},"
+		    "{'name':'back','type':'relay','after':'on','from':'c','to':'a'},"
+		    "{'name':'none','type':'relay','after':'lost','from':'d','to':'a'}]}");
+	assert_ran(&r);
+	static const uint64_t sent[] = {50, 50, 50, 11, 0}, came[] = {11, 11, 0, 11, 0};
+	for (unsigned t = 0; t < 5; t++) {
+		assert_int_equal(traffic_of(&r, t).sent[0], sent[t]);
+		assert_int_equal(traffic_of(&r, t).delivered[0], came[t]);
+		assert_int_equal(traffic_of(&r, t).altered, 0);
+	}
+	lab_run_ends(&r);
+}
+
 // Every host pings each other host over IPv4.
 static void hula_delivers_between_all_its_hosts(void **state)
 {
@@ -698,6 +724,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(
 					a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_full),
+			cmocka_unit_test(a_relay_follows_only_packets_that_came),
 			cmocka_unit_test(hula_delivers_between_all_its_hosts),
 			cmocka_unit_test(a_queue_in_a_node_does_what_a_queue_in_a_link_does),
 			cmocka_unit_test(two_nodes_deliver_every_packet),

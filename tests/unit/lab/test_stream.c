@@ -205,6 +205,36 @@ static void an_extra_frame_leaves_the_pacing_alone(void **state)
 	hs_stream_destroy(fixture.stream);
 }
 
+static void a_relay_sends_a_frame_for_each_that_came_within_its_limits(void **state)
+{
+	struct stream_fixture fixture;
+	struct hs_stream_frame frame;
+	int64_t at_ns = 0;
+
+	(void)state;
+	stream_prepare(&fixture);
+	fixture.traffic.kind = HS_TRAFFIC_RELAY;
+	fixture.traffic.rate_pps = 0;
+	fixture.traffic.start_ns = 10;
+	fixture.traffic.stop_ns = 1000;
+	fixture.traffic.packets = 4;
+	stream_open(&fixture, 1);
+	assert_int_equal(hs_stream_next_ns(fixture.stream), NEVER_NS);
+	static const int64_t came[] = {9, 10, 500, 500, 1000, 999, 999};
+	static const uint64_t sent[] = {0, 1, 2, 3, 3, 4, 4};
+	for (size_t i = 0; i < sizeof(came) / sizeof(came[0]); i++) {
+		struct hs_stream_counters counters;
+		hs_stream_relay(fixture.stream, START_NS + came[i]);
+		if (came[i] == 500 && came[i + 1] == 500)
+			hs_stream_relay(fixture.stream, START_NS + came[++i]); // both wait
+		while (stream_next(&fixture, &at_ns, &frame))
+			assert_int_equal(at_ns, came[i]);
+		hs_stream_counters(fixture.stream, &counters);
+		assert_int_equal(counters.sent[0], sent[i]);
+	}
+	hs_stream_destroy(fixture.stream);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +244,8 @@ int main(void)
 			cmocka_unit_test(replies_of_ten_thousand_pings_under_way_come_in_order),
 			cmocka_unit_test(extra_frames_go_at_their_times_whatever_the_limits),
 			cmocka_unit_test(an_extra_frame_leaves_the_pacing_alone),
+			cmocka_unit_test(
+					a_relay_sends_a_frame_for_each_that_came_within_its_limits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
