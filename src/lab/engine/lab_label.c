@@ -320,6 +320,7 @@ int lab_make_label(struct hs_lab *lab)
 			.n_traffic = (uint32_t)s->n_traffic,
 			.start_ns = lab->run.start_ns,
 			.interval_ns = s->label.interval_ns,
+			.keep = s->keep_windows,
 			.stop_ns = lab->run.end_ns,
 	};
 	const struct hs_label_database_config database = {

@@ -149,6 +149,14 @@ static void put_traffic(const struct hs_run *run, uint32_t index, json_t *list)
 
 // ---- INT-label ----
 
+static json_t *ratios_json(const struct hs_label_counts *counts)
+{
+	json_t *json = json_array();
+	for (size_t i = 0; i < counts->n_coverage; i++)
+		json_array_append_new(json, json_real(counts->coverage[i]));
+	return json;
+}
+
 static json_t *coverage_json(const struct hs_label_counts *counts)
 {
 	json_t *json = json_object();
@@ -156,6 +164,8 @@ static json_t *coverage_json(const struct hs_label_counts *counts)
 		return json;
 	outcome_put(json, "mean", counts->coverage_sum / (double)counts->intervals);
 	outcome_put(json, "min", counts->coverage_min);
+	if (counts->n_coverage)
+		json_object_set_new(json, "windows", ratios_json(counts));
 	return json;
 }
 

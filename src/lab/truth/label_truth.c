@@ -59,6 +59,7 @@ void hs_label_truth_destroy(struct hs_label_truth *truth)
 	for (unsigned i = 0; i < HS_LABEL_GAPS; i++)
 		free(truth->gaps[i].ns);
 	free(truth->delivered);
+	free(truth->counts.coverage);
 	free(truth);
 }
 
@@ -74,6 +75,16 @@ static void keep_gap(struct hs_label_truth *truth, enum hs_label_gap which, int6
 }
 
 // ---- coverage ----
+
+static void keep_ratio(struct hs_label_truth *truth, double ratio)
+{
+	double *kept = HS_ARRAY_ADD(truth->counts.coverage, truth->counts.n_coverage);
+
+	if (kept)
+		*kept = ratio;
+	else
+		truth->status = -ENOMEM;
+}
 
 static void close_interval(struct hs_label_truth *truth)
 {
@@ -92,6 +103,8 @@ static void close_interval(struct hs_label_truth *truth)
 	double ratio = (double)seen / active;
 	counts->intervals++;
 	counts->coverage_sum += ratio;
+	if (truth->config.keep)
+		keep_ratio(truth, ratio);
 	if (ratio < counts->coverage_min)
 		counts->coverage_min = ratio;
 }

@@ -27,6 +27,7 @@ struct hs_label_truth_config {
 	uint32_t n_ports, n_traffic;
 	int64_t start_ns;
 	int64_t interval_ns; // of the coverage
+	bool keep;	     // the coverage of each interval
 	int64_t stop_ns;     // the last interval that counts ends at this time or before
 };
 
@@ -34,6 +35,8 @@ struct hs_label_counts {
 	HS_LABEL_COUNTS(HS_LAB_COUNT_MEMBER)
 	uint64_t labels_per_packet[HS_LABEL_TRUTH_ITEMS]; // [n]: packets with n labels
 	double coverage_sum, coverage_min;		  // of the intervals' coverage ratios
+	double *coverage; // of each interval, if they are kept; NULL: none
+	size_t n_coverage;
 };
 
 // Returns 0 or -ENOMEM. destroy accepts NULL.

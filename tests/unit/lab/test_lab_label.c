@@ -54,6 +54,10 @@ static void ports_label_by_the_interval_and_the_result_says_so(void **state)
 	assert_int_equal(hs_outcome_number(label, "intervals"), 10);
 	assert_true(hs_outcome_number(label, "coverage_ratio.mean") == 1);
 	assert_true(hs_outcome_number(label, "coverage_ratio.min") == 1);
+	const json_t *windows =
+			json_object_get(json_object_get(label, "coverage_ratio"), "windows");
+	assert_int_equal(json_array_size(windows), 10);
+	assert_true(json_real_value(json_array_get(windows, 9)) == 1);
 	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.mean"), 11 * MS);
 	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.p99"), 11 * MS);
 	assert_int_equal(hs_outcome_number(label, "relabel_interval_ns.max"), 11 * MS);

@@ -17,7 +17,8 @@ static struct hs_label_truth *make(uint32_t n_ports, int64_t stop)
 	const struct hs_label_truth_config config = {.n_ports = n_ports,
 			.start_ns = START,
 			.interval_ns = 100,
-			.stop_ns = START + stop};
+			.stop_ns = START + stop,
+			.keep = true};
 	struct hs_label_truth *truth = NULL;
 
 	assert_int_equal(hs_label_truth_create(&config, &truth), 0);
@@ -61,6 +62,9 @@ static void coverage_is_of_the_ports_with_packets(void **state)
 	assert_int_equal(counts->intervals, 2);
 	assert_near(counts->coverage_sum, 2.0 / 3 + 1);
 	assert_near(counts->coverage_min, 2.0 / 3);
+	assert_int_equal(counts->n_coverage, 2);
+	assert_near(counts->coverage[0], 2.0 / 3);
+	assert_near(counts->coverage[1], 1);
 	assert_int_equal(counts->ports, 3);
 	hs_label_truth_destroy(truth);
 }
