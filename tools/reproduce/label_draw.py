@@ -19,9 +19,10 @@ def draw(numbers, path_of):
     figures.lines(path_of("001-figure-7.svg"), [
         ("labelled packets", "T, ms", series(7, INTERVALS, "labelled_packets")),
         ("labels", "T, ms", series(7, INTERVALS, "labels"))])
-    figures.lines(path_of("001-figure-14.svg"), [("loss", "interval, ms", {
+    figures.lines(path_of("001-figure-14.svg"), [(title, "interval, ms", {
         name: (probes.INTERVALS, [mean for mean, _ in values])
-        for name, values in numbers["probes"].items() if name != "nothing"})])
+        for name, values in numbers["probes"]["lost"][limit].items() if name != "nothing"})
+        for title, limit in (("loss, limit of packets", "packets 1.01"), ("loss, limit of bytes, 5 % more", "bytes 1.05"))])
     figures.lines(path_of("001-figure-12.svg"), [
         ("coverage", "T, ms", series(12, NEAR, "coverage", ("a", "b", "pro"))),
         ("coverage", "loss", series(13, LOSSES, "coverage", ("a", "b", "pro")))])

@@ -3,7 +3,7 @@
 
 import label_probes as probes
 import label_prototype as prototype
-import label_theory as theory
+import label_rivals as rivals
 import label_tree as tree
 from label_runs import INTERVALS, LOSSES, NEAR, PATIENCE_S, RATES, RATIOS, RESTS, RESTS_100, SEEDS
 from label_section_4 import CHAIN, CHAIN_OWN_PPS, CHAIN_PPS, CHAIN_S, DELAY, LEVEL_95, TREE_CPU_S, TREE_SEEDS, TREES
@@ -115,30 +115,69 @@ def crossing(runs):
     return RESTS[at] + (RESTS[at + 1] - RESTS[at]) * above[at] / (above[at] - above[at + 1])
 
 
-def losses(of):
-    names = [name for name in of if name != "nothing"]
-    return table(["interval, ms", *names, "HULA, the authors'"],
-                 *([ms, *(percent(of[name][i]) for name in names), f"{100 * prototype.PUBLISHED_LOSS[ms]:.1f}"]
-                   for i, ms in enumerate(probes.INTERVALS)))
+def losses(of, theirs):
+    names = [name for name in next(iter(of.values())) if name != "nothing"]
+    head = ["interval, ms", *names, *(["HULA, the authors'"] if theirs else [])]
+    rows = []
+    for limit, lost in of.items():
+        more = [] if theirs else [f"{100 * float(limit.split()[1]) - 100:.0f} % more"]
+        rows += [[*more, ms, *(percent(lost[name][i]) for name in names),
+                  *([f"{100 * prototype.PUBLISHED_LOSS[ms]:.1f}"] if theirs else [])]
+                 for i, ms in enumerate(probes.INTERVALS)]
+    return table([*([] if theirs else ["limit"]), *head], *rows)
 
 
-def one_path(hops, whole, short):
+def bytes_table(rows):
+    return table(["k", *(f"bytes, {name}" for name in rivals.NAMES), "INT-path / INT-label"],
+                 *([k, *(row[name] for name in rivals.NAMES), f"{row['INT-path'] / row['INT-label']:.2f}"]
+                   for k, row in rows.items()))
+
+
+def generators_table(rows):
+    names = rivals.NAMES
+    made = [["k", *(f"generators, {name}" for name in names), "INT-path, by the text", "INT-path, as the authors count"]]
+    for k, row in rows.items():
+        made.append([k, *(row[name] for name in names), rivals.text_generators(int(k)),
+                     rivals.published_generators(int(k))["INT-path"]])
+    return table(*made)
+
+
+def one_path(hops, pint):
     """Figure 22: packets and bits by hops."""
-    items = 8 * (theory.OPTION + theory.ITEM * hops)
-    return [hops, 1, items, 1, 8 * theory.HEADERS + items, whole, round(theory.PINT_BITS * whole),
-            short, round(theory.PINT_BITS * short)]
+    items = 8 * (rivals.OPTION + rivals.ITEM * hops)
+    cells = [hops, 1, items, 1, 8 * rivals.HEADERS + items]
+    for mean, half in pint:
+        cells += [f"{mean:.1f} ± {half:.1f}", f"{rivals.PINT_BITS * mean:.0f} ± {rivals.PINT_BITS * half:.0f}"]
+    return cells
+
+
+def of_rivals(numbers):
+    of, lost = numbers["theory"], numbers["probes"]["lost"]
+    limits = {kind: {limit: value for limit, value in lost.items() if limit.startswith(kind)} for kind in probes.LIMITS}
+    pairs = {figure: [[key, *pair] for key, pair in of[figure].items()] for figure in ("15", "16")}
+    return {
+        "queue": probes.QUEUE, "own_ms": prototype.own_ms(), "fourteen": losses(limits["packets"], True),
+        "fourteen_bytes": losses(limits["bytes"], False),
+        "fifteen": table(["k", "Base A", "Base B"], *pairs["15"]),
+        "sixteen": table(["T / Ts", "Base A", "Base B"], *pairs["16"]),
+        "twenty": generators_table(of["20"]), "twentyone": bytes_table(of["21"]),
+        "twentyone_authors": bytes_table({k: rivals.published_bytes(int(k)) for k in of["21"]}),
+        "path_least": min(row["INT-path"] / row["INT-label"] for row in of["21"].values()),
+        "pint_trials": rivals.PINT_TRIALS,
+        "twentytwo": table(["hops", "packets, INT-label", "bits", "packets, INT", "bits", "packets, PINT, 32 bytes", "bits",
+                            "packets, PINT, 2 bytes", "bits"],
+                           *(one_path(int(hops), pint) for hops, pint in of["22"].items()))}
 
 
 def document(numbers):
-    runs, of, chains = numbers["runs"], numbers["theory"], numbers["chains"]
+    runs, chains = numbers["runs"], numbers["chains"]
     a, b = runs["7-a-100"], runs["7-b-100"]
     cells = [("coverage, %", coverage), ("bandwidth, %", lambda run: percent(run["bandwidth"]))]
     counts = [("labelled packets", lambda run: count(run["labelled_packets"])),
               ("labels", lambda run: count(run["labels"])), ("coverage, %", coverage)]
-    names = ["INT-label", "INT-path", "HULA", "Pingmesh"]
     trees = numbers["trees"]
     return TEXT.format(
-        labels=round(sum(run["labels"][0] for run in runs.values()) * len(SEEDS)),
+        labels=round(sum(run["labels"][0] for run in runs.values()) * len(SEEDS)) + numbers["probes"]["labels"],
         late=late_labels(numbers), own=CHAIN_OWN_PPS * CHAIN_S,
         cross=(CHAIN - 1) * (CHAIN_PPS - CHAIN_OWN_PPS) * CHAIN_S, chain=chain_table(chains),
         tree=chain_table(trees), tree_all=trees["a"]["all_packets"], tree_own=sum(trees["a"]["packets"]),
@@ -155,23 +194,12 @@ def document(numbers):
         **{f"least_{t}": 100 * runs[f"7-a-{t}"]["least"] for t in (20, 50, 80)},
         crossing=crossing(runs), patience=1000 * PATIENCE_S, twelve=three(runs, 12, NEAR, "T, ms"),
         thirteen=three(runs, 13, LOSSES, "loss"), seventeen=per_packet(runs),
-        queue=probes.QUEUE, own_ms=prototype.own_ms(), alone=100 * numbers["probes"]["nothing"][0][0],
-        fourteen=losses(numbers["probes"]), eighteen=by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
+        eighteen=by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
         nineteen=by_function(runs, [(name.upper(), f"19-b-{name}") for name in ("f1", "f2", "f3")]),
-        fifteen=table(["k", "Base A", "Base B"], *([k, *pair] for k, pair in of["15"].items())),
-        sixteen=table(["T / Ts", "Base A", "Base B"], *([n, *pair] for n, pair in of["16"].items())),
-        twenty=table(["k", *(f"generators, {name}" for name in names)],
-                     *([k, *(row[name] for name in names)] for k, row in of["20"].items())),
-        twentyone=table(["k", *(f"bytes, {name}" for name in names), "INT-path / INT-label"],
-                        *([k, *(row[name] for name in names),
-                           f"{row['INT-path'] / row['INT-label']:.2f}"]
-                          for k, row in of["21"].items())),
-        twentytwo=table(["hops", "packets, INT-label", "bits", "packets, INT", "bits", "packets, PINT",
-                         "bits", "packets, PINT, 2 bytes", "bits"],
-                        *(one_path(int(hops), *packets) for hops, packets in of["22"].items())))
+        **of_rivals(numbers))
 
 
 def late_labels(numbers):
     return round(sum(run["late_labels"][0] for run in numbers["runs"].values()) +
                  sum(of["late_labels"] for part in ("chains", "trees") for of in numbers[part].values()) +
-                 numbers["delayed"]["late_labels"])
+                 numbers["delayed"]["late_labels"] + numbers["probes"]["late_labels"])

@@ -1,58 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figure 14 of paper 001: packets that HULA's probes displace where switches have a limit, and labels do not.
+"""Figure 14 of paper 001: packets that HULA's probes and INT-label's bytes displace where switches have a limit.
 
-The lab's nodes are the switches, each port with a service rate and a queue, with the routes of the prototype
-(label_prototype.py). Servers send at a steady rate, each packet to the next of the others. The rate of all ports is what
-the busiest one needs for this traffic alone, and MORE.
+The lab's nodes are the switches, each port with a limit and a queue, with the routes of the prototype (label_prototype.py).
+Servers send at a steady rate, each packet to the next of the others. The limit of all ports is what the busiest one needs
+for this traffic alone, and some more: in packets per second, as the prototype's switch has it, or in bits per second.
 
-The lab has HULA's probes as streams of one link each. A round of a ToR crosses each link as HULA's rules say: to the
-leaf switches of its pod, from these to the pod's other ToR and to their spine switches, from these to the other pod,
-and there from each leaf switch to each ToR, once for each spine switch. A probe that a queue drops crosses the links
-behind it all the same. As in the prototype, each server starts rounds at its ToR.
+HULA's probes are the model's of label_rivals.py. A probe is a packet over one link. What a switch sends on when it gets one
+is a relay of it (docs/lab.md), so that a probe which a queue drops goes no further. As in the prototype, each server
+starts rounds at its ToR.
 """
 
 import itertools
 import math
 import random
 
-PODS = LEAVES = TORS = 2
-SPINES = 2    # of a leaf switch
-HOP_S = 0.0005
+import label_rivals as rivals
+
+PODS = HALF = 2
 SERVERS = 2   # of a ToR
 QUEUE = 5     # packets that wait at a port, as at the prototype's
-MORE = 1.01   # of what the busiest port needs
 FAST_PPS = 100_000
+FRAME_BYTES = 1000
 INTERVALS = (10, 20, 50, 100)
-
-
-def spines_of(leaf):
-    return [f"spine-{SPINES * (leaf - 1) + n}" for n in range(1, SPINES + 1)]
-
-
-def round_of(pod, tor):
-    """The links that a round of a ToR's probes crosses: (links before, from, to), each once for each probe."""
-    own, links = f"tor-{pod}-{tor}", []
-    for leaf in range(1, LEAVES + 1):
-        up = f"leaf-{pod}-{leaf}"
-        links.append((0, own, up))
-        links += [(1, up, f"tor-{pod}-{other}") for other in range(1, TORS + 1) if other != tor]
-        for spine in spines_of(leaf):
-            links.append((1, up, spine))
-            for far in (p for p in range(1, PODS + 1) if p != pod):
-                down = f"leaf-{far}-{leaf}"
-                links.append((2, spine, down))
-                links += [(3, down, f"tor-{far}-{other}") for other in range(1, TORS + 1)]
-    return links
+LIMITS = {"packets": (1.01,), "bytes": (1.01, 1.05)}  # what a port serves, over what the busiest needs
 
 
 def streams(period_s, seed):
     """HULA's probes as traffic: each server begins its rounds at a time of its own."""
     rng, made = random.Random(seed), []
-    for pod, tor, _ in itertools.product(range(1, PODS + 1), range(1, TORS + 1), range(SERVERS)):
-        phase_s = rng.random() * period_s
-        for before, begin, end in round_of(pod, tor):
-            made.append({"name": f"p{len(made)}", "from": begin, "to": end, "rate_pps": 1 / period_s,
-                         "start_s": round(phase_s + before * HOP_S, 9), "payload_bytes": 32})
+    for pod, tor, server in itertools.product(range(1, PODS + 1), range(1, HALF + 1), range(SERVERS)):
+        phase_s, name = rng.random() * period_s, f"p-{pod}-{tor}-{server}-{{}}".format
+        for place, (by, at, to, items) in enumerate(rivals.hula_round(PODS, HALF, pod, tor)):
+            sent = {"rate_pps": 1 / period_s, "start_s": round(phase_s, 9)} if by is None else \
+                   {"type": "relay", "after": name(by)}
+            made.append({"name": name(place), "from": at, "to": to,
+                         "payload_bytes": rivals.ITEM * items, **sent})
     return made
 
 
@@ -67,12 +49,17 @@ def steady(traffic):
     return made
 
 
-def scenario(base, rate_pps, labels, probes_ms=None):
-    """The setup `base` with this service rate, with INT-label or without, with HULA's rounds or without."""
+def scenario(base, limit, pps, labels, probes_ms=None):
+    """The setup `base` whose ports serve so many of the servers' packets a second, counted in packets or in bytes; with
+    INT-label or without, with HULA's rounds or without."""
     link = {key: value for key, value in base["topology"]["link"].items()
             if key == "delay_ns" or (labels and key == "profile")}
-    made = dict(base, traffic=steady(base["traffic"]), topology=dict(
-        base["topology"], link=link, node={"rate_pps": rate_pps, "queue_packets": QUEUE}))
+    topology = {key: value for key, value in base["topology"].items() if key != "node"}
+    if limit == "packets":
+        topology["node"] = {"rate_pps": math.ceil(pps), "queue_packets": QUEUE}
+    else:
+        link.update(rate_bps=math.ceil(pps * 8 * FRAME_BYTES), queue_packets=QUEUE, queue_at="node")
+    made = dict(base, traffic=steady(base["traffic"]), topology=dict(topology, link=link))
     if not labels:
         del made["profiles"], made["label"]
     if probes_ms:
@@ -87,13 +74,25 @@ def lost(result):
 
 
 def measure(run, setup, own_ms):
-    """Losses by what runs beside the servers' packets, one for each interval. `run` gives a result of the lab;
-    `setup` the prototype's setup with an algorithm and T in ms."""
+    """By limit and by what runs beside the servers' packets: losses, one for each interval; and what is said of the labels.
+    `run` gives a result of the lab; `setup` the prototype's setup with an algorithm and T in ms."""
     base = setup("a", INTERVALS[0])
-    busiest = max(queue["packets"] for queue in run(scenario(base, FAST_PPS, False))["queues"])
-    rate_pps = math.ceil(MORE * busiest / base["duration_s"])
-    made = {"nothing": [lost(run(scenario(base, rate_pps, False)))]}
-    for name, algorithm in (("Base A", "a"), ("Base B", "b")):
-        made[name] = [lost(run(scenario(setup(algorithm, ms), rate_pps, True))) for ms in INTERVALS]
-    made["HULA"] = [lost(run(scenario(base, rate_pps, False, ms + own_ms))) for ms in INTERVALS]
-    return made
+    queues = run(scenario(base, "packets", FAST_PPS, False))["queues"]
+    busiest = max(queue["packets"] for queue in queues) / base["duration_s"]
+    made, labels = {}, {"labels": 0, "late_labels": 0}
+
+    def labelled(*of):
+        result = run(scenario(*of, True))
+        for key in labels:
+            labels[key] += result["label"][key]
+        return lost(result)
+
+    for limit, factors in LIMITS.items():
+        for more in factors:
+            of = limit, more * busiest
+            made[f"{limit} {more}"] = {
+                "nothing": [lost(run(scenario(base, *of, False)))],
+                **{name: [labelled(setup(x, ms), *of) for ms in INTERVALS] for name, x in (("Base A", "a"), ("Base B", "b"))},
+                "HULA": [lost(run(scenario(base, *of, False, ms))) for ms in INTERVALS],
+                "HULA, fitted": [lost(run(scenario(base, *of, False, ms + own_ms))) for ms in INTERVALS]}
+    return made, labels

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The models of INT-label's competitors (tools/reproduce/label_rivals.py), by numbers that were counted by hand or that
+others publish."""
+
+import os
+import sys
+
+from harness import ROOT, check, equal, test
+
+sys.path.insert(0, os.path.join(ROOT, "tools", "reproduce"))
+
+import label_rivals as rivals  # noqa: E402
+
+
+@test()
+def a_round_of_hula_crosses_the_links_that_its_rules_name():
+    crossed = rivals.hula_round(2, 2, 1, 1)
+    equal([at + " " + to for by, at, to, _ in crossed if by is None], ["tor-1-1 leaf-1-1", "tor-1-1 leaf-1-2"])
+    for by, at, _, items in crossed:
+        check(by is None or crossed[by][2] == at, "a probe goes on from where it came")
+        check(items == (1 if by is None else crossed[by][3] + 1), "a probe gains an item at each port")
+    # Up to two leaves; from each to the other ToR and two spines; from each spine to one leaf; from there to two ToRs.
+    equal([[n for *_, n in crossed].count(items) for items in range(1, 5)], [2, 2 + 4, 4, 8])
+    # The same of each of the 8 ToRs with k = 4, where three other pods are reached.
+    equal(rivals.hula_bytes(4), 8 * (2 * 74 + 6 * 106 + 12 * 138 + 24 * 170))
+
+
+@test()
+def int_path_is_cut_where_the_mtu_ends():
+    path = list(range(101))
+    parts = list(rivals.int_path_parts([path]))
+    equal([len(part) - 1 for part in parts], [33, 33, 34])
+    equal([a for part in parts for a in part[:-1]] + parts[-1][-1:], path)
+    equal(rivals.int_path_generators([path]), 4)
+    equal(rivals.int_path_generators([[*range(40), 0]]), 1)
+    # Two links: a probe with one item and an entry of the route, then with two items.
+    equal(rivals.int_path_bytes([[1, 2, 3]]), (42 + 32 + 2) + (42 + 64))
+
+
+@test()
+def the_authors_counts_are_those_of_their_sheet():
+    sheet = {10: (250, 300, 50, 32.1, 43.3, 22.08, 6016), 20: (2000, 2200, 200, 256.8, 346.4, 369.92, 398336)}
+    for k, (path, ping, hula, *mbit) in sheet.items():
+        equal(rivals.published_generators(k), {"INT-label": 0, "INT-path": path, "HULA": hula, "Pingmesh": ping})
+        of = rivals.published_bytes(k)
+        have = [of[name] * bits * 100 / 1e6 for name, bits in
+                (("INT-label", 8), ("INT-path", 8), ("Pingmesh", 1), ("HULA", 8))]  # Pingmesh's bytes as bits
+        check(all(abs(a - b) < 1e-3 for a, b in zip(have, mbit)), f"{have} and not {mbit}")
+
+
+class Said:
+    """A generator whose packets carry what a test says: by reservoir sampling if one hop, otherwise the XOR."""
+
+    def __init__(self, hops, packets):
+        self.drawn, self.picked = [], []
+        for carried in packets:
+            self.drawn += [0.9] + [0 if hop in carried else 0.9 for hop in range(hops)]
+
+    def random(self):
+        return self.drawn.pop(0)
+
+    @staticmethod
+    def randrange(_n):
+        return 0
+
+
+@test()
+def pint_takes_what_is_known_out_of_earlier_and_later_packets():
+    # The third packet makes hop 1 known, thereby hop 0 in the first, and the fourth needs hop 2 alone.
+    for packets, needed in (([{0, 1}, set(), {1}, {0, 1, 2}], 4), ([{0, 1}, {1, 2}, {0, 2}, {0}, {1}], 4),
+                            ([{2}, {2}, {0, 2}, {0, 1}], 4)):
+        equal(rivals.pint_packets_of_a_path(3, Said(3, packets), 1), needed)
+
+
+@test()
+def pint_takes_as_many_packets_as_chance_says_where_it_is_known():
+    # One hop: a packet has its value by 1/2, or by 1/2 and 1/10. Then the mean is 1 / 0.55.
+    mean, half = rivals.pint_packets(1, 2)
+    check(abs(mean - 1 / 0.55) < 2 * half, f"{mean} ± {half}")
+    # More hops than the chance of 1/10 is made for: fewer packets than the coupon collector takes.
+    mean, half = rivals.pint_packets(25, 2)
+    check(mean + half < 25 * sum(1 / n for n in range(1, 26)), f"{mean} ± {half}")
