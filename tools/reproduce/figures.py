@@ -94,13 +94,33 @@ def figure_of_events(path, values, events):
     save(figure, path)
 
 
-def lines(path, panels):
-    """panels: (title, what x is, {name: (x, y)})."""
+def lines(path, panels, log=False):
+    """panels: (title, what x is, {name: (x, y) or (x, y, halves of intervals)}). log: the y axes."""
     figure, axes = plt.subplots(1, len(panels), figsize=(8, 3), squeeze=False)
     for place, (title, unit, series) in zip(axes.flat, panels):
-        for (name, (x, y)), mark in zip(series.items(), "os^v"):
-            place.plot(x, y, marker=mark, markersize=3, linewidth=1, label=name)
+        drawn = []
+        for (name, (x, y, *error)), mark in zip(series.items(), "os^vDx"):
+            style = {"marker": mark, "markersize": 3, "linewidth": 1, "label": name}
+            drawn.append(place.errorbar(x, y, *error, **style) if error else place.plot(x, y, **style)[0])
         place.set_title(title)
         place.set_xlabel(unit)
-    axes.flat[0].legend(fontsize=7)
+        if log:
+            place.set_yscale("log")
+        if place is axes.flat[0] or series.keys() != panels[0][2].keys():
+            place.legend(handles=drawn, fontsize=7)
+    save(figure, path)
+
+
+def groups(path, panels):
+    """panels: (title, what x is, names of the groups, {name: (values, halves of intervals)})."""
+    figure, axes = plt.subplots(1, len(panels), figsize=(8, 3), squeeze=False)
+    for place, (title, unit, names, series) in zip(axes.flat, panels):
+        width = 0.8 / len(series)
+        for i, (name, (values, error)) in enumerate(series.items()):
+            at = [x + width * (i + 0.5) - 0.4 for x in range(len(names))]
+            place.bar(at, values, width, yerr=error, label=name, color=(OURS, THEIRS, "0.6", "0.8")[i])
+        place.set_xticks(range(len(names)), names)
+        place.set_title(title)
+        place.set_xlabel(unit)
+        place.legend(fontsize=7)
     save(figure, path)

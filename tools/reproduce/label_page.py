@@ -5,9 +5,12 @@ import label_probes as probes
 import label_prototype as prototype
 import label_rivals as rivals
 import label_tree as tree
-from label_runs import INTERVALS, LOSSES, NEAR, PATIENCE_S, RATES, RATIOS, RESTS, RESTS_100, SEEDS
+from label_runs import (INTERVALS, K_OF_1, LOSSES, NEAR, OVER_TIME, PACKETS, PATIENCE_S, RATES, RATIOS, RESTS, RESTS_100,
+                        SEEDS, mean_of)
 from label_section_4 import CHAIN, CHAIN_OWN_PPS, CHAIN_PPS, CHAIN_S, DELAY, LEVEL_95, TREE_CPU_S, TREE_SEEDS, TREES
 from label_text import TEXT
+
+FUNCTIONS = ("f1", "f2", "f3")
 
 
 # ---- cells ----
@@ -18,12 +21,23 @@ def table(*rows):
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
 
 
-def percent(value):
-    return f"{100 * value[0]:.2f} ± {100 * value[1]:.2f}"
+def percent(value, theirs=None):
+    return f"{100 * value[0]:.2f} ± {100 * value[1]:.2f}" + ("" if theirs is None else f" ({100 * theirs:.2f})")
 
 
-def count(value):
-    return f"{value[0]:.0f} ± {value[1]:.0f}"
+def count(value, theirs=None):
+    return f"{value[0]:.0f} ± {value[1]:.0f}" + ("" if theirs is None else f" ({theirs})")
+
+
+def coverage(run):
+    return percent(run["coverage"])
+
+
+def bandwidth(run):
+    return percent(run["bandwidth"])
+
+
+# ---- figures of runs ----
 
 
 def both(runs, figure, values, cells, head):
@@ -35,11 +49,128 @@ def both(runs, figure, values, cells, head):
     return table(*rows)
 
 
-def coverage(run):
-    return percent(run["coverage"])
+def covered(runs, figure, value, published, names="ab"):
+    """Coverage of each algorithm, with the authors' where they have this value."""
+    theirs = published.get(value, [None] * 3)
+    return [percent(runs[f"{figure}-{x}-{value}"]["coverage"], of)
+            for x, of in zip(("a", "b", "pro") if names == "pro" else names, theirs)]
 
 
-# ---- the document ----
+def fewer_and_more(runs, name):
+    """By how many % this run has fewer labelled packets and more labels than Base A with T = 100 ms: of the means, and the
+    halves of the confidence intervals, from the seeds."""
+    of, base = runs[name], runs["8-a-100" if name.startswith("8-b") else "7-a-100"]
+    made = []
+    for key, sign in (("labelled_packets", -1), ("labels", 1)):
+        error = mean_of([a / b for a, b in zip(of["seeds"][key], base["seeds"][key])])[1]
+        made.append((100 * sign * (of[key][0] / base[key][0] - 1), 100 * error))
+    return made
+
+
+def of_seed(runs, name, seed):
+    """The same of one seed against Base A with the same."""
+    of, base = runs[name]["seeds"], runs["7-a-100"]["seeds"]
+    fewer, more = (100 * (of[key][seed - 1] / base[key][seed - 1] - 1) for key in ("labelled_packets", "labels"))
+    return f"{-fewer:.1f} % and {more:.1f} %"
+
+
+def signed(value):
+    return f"{value[0]:.1f} ± {value[1]:.1f}"
+
+
+def by_labels(run):
+    """The bandwidth as the authors count it: 32 bytes of each label over the packets' bytes."""
+    return 100 * run["labels"][0] * rivals.ITEM / (PACKETS * probes.FRAME_BYTES)
+
+
+def of_prototype(runs):
+    """The parts of the page that compare with the authors' numbers."""
+    rows = [["T, ms", "labelled packets, Base A", "labelled packets, Base B", "labels, Base A", "labels, Base B"]]
+    for t, theirs in prototype.PUBLISHED.items():
+        of = [runs[f"8-{x}-{t}"] for x in "ab"]
+        rows.append([t, *(count(one[key], n) for (key, one), n in zip(
+            ((key, one) for key in ("labelled_packets", "labels") for one in of), theirs))])
+    labels = [[n, *(count(runs[f"8-{x}-50"]["per_packet"][n], prototype.PUBLISHED_LABELS[x][n - 1]) for x in "ab")]
+              for n in range(1, 6)]
+    ten = [[t, *covered(runs, 8, t, prototype.PUBLISHED_COVERAGE), *(bandwidth(runs[f"8-{x}-{t}"]) for x in "ab")]
+           for t in INTERVALS]
+    heads = [f"{what}, {name}" for what in ("coverage, %", "bandwidth, %") for name in ("Base A", "Base B")]
+    rests = [[rest, *(f"{sign}{signed(value)}" for sign, value in zip("−+", fewer_and_more(runs, f"8-rest-{rest}")))]
+             for rest in RESTS_100]
+    fewer, more = fewer_and_more(runs, "8-b-100")
+    few = fewer_and_more(runs, "8-rest-0.3")
+    return {**{f"seed_{seed}": of_seed(runs, "8-rest-0.3", seed) for seed in SEEDS[:2]},
+            "few_fewer": signed(few[0]), "few_more": signed(few[1]), "eight": table(*rows),
+            "eight_labels": table(["labels", "Base A", "Base B"], *labels),
+            "eight_rest": table(["T1/T", "labelled packets, %", "labels, %"], *rests),
+            "ten_prototype": table(["T, ms", *heads], *ten), "p_fewer": signed(fewer), "p_more": signed(more),
+            **{f"by_labels_{x}": by_labels(runs[f"8-{x}-50"]) for x in "ab"},
+            **{f"p_cover_{x}": 100 * runs[f"8-{x}-50"]["coverage"][0] for x in "ab"}}
+
+
+def over_time(runs):
+    """Figure 11."""
+    rows = []
+    for figure, routes in ((7, "section 6.1"), (8, "the prototype's")):
+        for t in OVER_TIME:
+            run, (least, mean) = runs[f"{figure}-a-{t}"], prototype.PUBLISHED_COURSE[t]
+            theirs = [f"{100 * mean:.2f}", f"{100 * least:.0f}"] if figure == 8 else ["", ""]
+            rows.append([routes, t, coverage(run), percent(run["whole"]), f"{100 * run['least']:.1f}", *theirs])
+    return table(["routes", "T, ms", "coverage, %", "whole intervals, %", "least, %", "the authors' coverage", "least"], *rows)
+
+
+def three(runs, figure, values, head, published):
+    rows = [[head, "Base A, %", "Base B, %", "Pro, %", "labels, Base B", "labels, Pro"]]
+    for value in values:
+        rows.append([value, *covered(runs, figure, value, published, "pro"),
+                     *(count(runs[f"{figure}-{x}-{value}"]["labels"]) for x in ("b", "pro"))])
+    return table(*rows)
+
+
+def by_function(runs, names):
+    rows = [["", "labelled packets", "labels", "labels a packet"]]
+    for name, key in names:
+        of = runs[key]
+        each = [labels / packets for labels, packets in zip(of["seeds"]["labels"], of["seeds"]["labelled_packets"])]
+        rows.append([name, count(of["labelled_packets"]), count(of["labels"]), "{:.2f} ± {:.2f}".format(*mean_of(each))])
+    return table(*rows)
+
+
+def crossing(runs):
+    """T1 / T where labels and labelled packets cross in figure 18, each between its least and its greatest
+    value, with straight lines between the points."""
+    lines = [[runs[f"18-b-{rest}"][key][0] for rest in RESTS] for key in ("labels", "labelled_packets")]
+    labels, packets = ([(y - min(line)) / (max(line) - min(line)) for y in line] for line in lines)
+    above = [a - b for a, b in zip(labels, packets)]
+    at = next(i for i in range(len(RESTS) - 1) if above[i] > 0 >= above[i + 1])
+    return RESTS[at] + (RESTS[at + 1] - RESTS[at]) * above[at] / (above[at] - above[at + 1])
+
+
+def of_runs(runs):
+    fewer, more = (signed(value) for value in fewer_and_more(runs, "7-b-100"))
+    labels = [("labelled packets", lambda run: count(run["labelled_packets"])),
+              ("labels", lambda run: count(run["labels"])), ("coverage, %", coverage)]
+    nine = [[ratio, *covered(runs, 9, ratio, prototype.PUBLISHED_RATIO)] for ratio in RATIOS]
+    per_packet = [[n, *(count(runs[f"7-{x}-50"]["per_packet"][n]) for x in "ab")] for n in range(1, 6)]
+    lost = {loss: ", ".join(f"{name} {100 * of:.1f} %" for name, of in zip(("it", "Base B", "Pro"), values))
+            for loss, values in prototype.PUBLISHED_LOST.items()}
+    near, loss = (percent(runs[f"12-k1-{t}-{of}"]["coverage"]) for t, of in K_OF_1)
+    return {
+        "six": both(runs, 6, RATES, [("coverage, %", coverage), ("bandwidth, %", bandwidth)], "Mbit/s of a sender"),
+        "fewer": fewer, "more": more, "seven": both(runs, 7, INTERVALS, labels, "T, ms"),
+        "ten": both(runs, 7, INTERVALS, [("bandwidth, %", bandwidth)], "T, ms"),
+        "nine": table(["telemetry interval / T", "coverage, %, Base A", "coverage, %, Base B"], *nine),
+        "eleven": over_time(runs), "p_not_whole": f"{100 * (1 - runs['8-a-20']['whole'][0]):.2f}",
+        "patience": 1000 * PATIENCE_S, "k1_near": near, "k1_loss": loss,
+        "twelve": three(runs, 12, NEAR, "T, ms", prototype.PUBLISHED_NEAR),
+        "lost_41": lost[0.41].replace("it ", "", 1), "lost_61": lost[0.61].replace("it ", "it has ", 1),
+        "thirteen": three(runs, 13, LOSSES, "loss", {}),
+        "seventeen": table(["labels", "Base A", "Base B"], *per_packet), "crossing": crossing(runs),
+        "eighteen": by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
+        "nineteen": by_function(runs, [(name.upper(), f"19-b-{name}") for name in FUNCTIONS])}
+
+
+# ---- section 4 ----
 
 
 def chain_table(chains):
@@ -52,67 +183,18 @@ def chain_table(chains):
     return table(*rows)
 
 
-def beside(ours, theirs):
-    return f"{ours[0]:.0f} ± {ours[1]:.0f} ({theirs})"
+def of_section_4(numbers):
+    trees, delayed = numbers["trees"], numbers["delayed"]
+    return {
+        "own": CHAIN_OWN_PPS * CHAIN_S, "cross": (CHAIN - 1) * (CHAIN_PPS - CHAIN_OWN_PPS) * CHAIN_S,
+        "chain": chain_table(numbers["chains"]), "tree": chain_table(trees), "tree_all": trees["a"]["all_packets"],
+        "tree_own": sum(trees["a"]["packets"]), "tree_ports": len(tree.arcs(TREES[-1])) + len(tree.hosts(TREES[-1])),
+        "tree_s": tree.BEGIN_S + tree.SECONDS, "tree_cpu": TREE_CPU_S, "tree_seeds": len(TREE_SEEDS),
+        "sigma": DELAY["sigma_ms"], "t": DELAY["interval_ms"], "updates": delayed["updates"],
+        "ti": delayed["interval_ms"], "said": 100 * delayed["theory"], "error": 100 * delayed["error"]}
 
 
-def fewer_and_more(runs, name):
-    """By how many % this run has fewer labelled packets and more labels than Base A with T = 100 ms."""
-    base = runs["8-a-100" if name.startswith("8-b") else "7-a-100"]
-    return [100 * (1 - runs[name]["labelled_packets"][0] / base["labelled_packets"][0]),
-            100 * (runs[name]["labels"][0] / base["labels"][0] - 1)]
-
-
-def of_prototype(runs):
-    """The parts of the page that compare with the authors' numbers."""
-    rows = [["T, ms", "labelled packets, Base A", "labelled packets, Base B", "labels, Base A", "labels, Base B"]]
-    for t, theirs in prototype.PUBLISHED.items():
-        of = [runs[f"8-{x}-{t}"] for x in "ab"]
-        rows.append([t, *(beside(one[key], n) for (key, one), n in zip(
-            ((key, one) for key in ("labelled_packets", "labels") for one in of), theirs))])
-    have = {x: runs[f"8-{x}-50"]["per_packet"] for x in "ab"}
-    labels = [[n, *(f"{have[x][n]:.0f} ({prototype.PUBLISHED_LABELS[x][n - 1]})" for x in "ab")] for n in range(1, 6)]
-    rests = [["T1/T", "labelled packets, %", "labels, %"],
-             *([rest, *(f"{sign}{value:.1f}" for sign, value in zip("−+", fewer_and_more(runs, f"8-rest-{rest}")))]
-               for rest in RESTS_100)]
-    fewer, more = fewer_and_more(runs, "8-b-100")
-    return {"few": fewer_and_more(runs, "8-rest-0.3"), "eight": table(*rows), "eight_labels": "".join(f"| {' | '.join(map(str, row))} |\n" for row in labels),
-            "eight_rest": table(*rests), "p_fewer": fewer, "p_more": more,
-            **{f"p_cover_{x}": 100 * runs[f"8-{x}-50"]["coverage"][0] for x in "ab"}}
-
-
-def three(runs, figure, values, head):
-    rows = [[head, "Base A, %", "Base B, %", "Pro, %", "labels, Base B", "labels, Pro"]]
-    for value in values:
-        of = {algorithm: runs[f"{figure}-{algorithm}-{value}"] for algorithm in ("a", "b", "pro")}
-        rows.append([value, *(coverage(run) for run in of.values()), count(of["b"]["labels"]),
-                     count(of["pro"]["labels"])])
-    return table(*rows)
-
-
-def by_function(runs, names):
-    rows = [["", "labelled packets", "labels", "labels a packet"]]
-    for name, key in names:
-        run = runs[key]
-        rows.append([name, count(run["labelled_packets"]), count(run["labels"]),
-                     f"{run['labels'][0] / run['labelled_packets'][0]:.2f}"])
-    return table(*rows)
-
-
-def per_packet(runs):
-    rows = [["labels", "Base A", "Base B"]]
-    columns = [runs[f"7-{algorithm}-50"]["per_packet"] for algorithm in "ab"]
-    return table(*rows, *([n, *(column[n] for column in columns)] for n in range(1, 6)))
-
-
-def crossing(runs):
-    """T1 / T where labels and labelled packets cross in figure 18, each between its least and its greatest
-    value, with straight lines between the points."""
-    lines = [[runs[f"18-b-{rest}"][key][0] for rest in RESTS] for key in ("labels", "labelled_packets")]
-    labels, packets = ([(y - min(line)) / (max(line) - min(line)) for y in line] for line in lines)
-    above = [a - b for a, b in zip(labels, packets)]
-    at = next(i for i in range(len(RESTS) - 1) if above[i] > 0 >= above[i + 1])
-    return RESTS[at] + (RESTS[at + 1] - RESTS[at]) * above[at] / (above[at] - above[at + 1])
+# ---- competitors ----
 
 
 def losses(of, theirs):
@@ -169,37 +251,17 @@ def of_rivals(numbers):
                            *(one_path(int(hops), pint) for hops, pint in of["22"].items()))}
 
 
-def document(numbers):
-    runs, chains = numbers["runs"], numbers["chains"]
-    a, b = runs["7-a-100"], runs["7-b-100"]
-    cells = [("coverage, %", coverage), ("bandwidth, %", lambda run: percent(run["bandwidth"]))]
-    counts = [("labelled packets", lambda run: count(run["labelled_packets"])),
-              ("labels", lambda run: count(run["labels"])), ("coverage, %", coverage)]
-    trees = numbers["trees"]
-    return TEXT.format(
-        labels=round(sum(run["labels"][0] for run in runs.values()) * len(SEEDS)) + numbers["probes"]["labels"],
-        late=late_labels(numbers), own=CHAIN_OWN_PPS * CHAIN_S,
-        cross=(CHAIN - 1) * (CHAIN_PPS - CHAIN_OWN_PPS) * CHAIN_S, chain=chain_table(chains),
-        tree=chain_table(trees), tree_all=trees["a"]["all_packets"], tree_own=sum(trees["a"]["packets"]),
-        tree_ports=len(tree.arcs(TREES[-1])) + len(tree.hosts(TREES[-1])), tree_s=tree.BEGIN_S + tree.SECONDS,
-        tree_cpu=TREE_CPU_S, tree_seeds=len(TREE_SEEDS), **of_prototype(runs),
-        sigma=DELAY["sigma_ms"], t=DELAY["interval_ms"], updates=numbers["delayed"]["updates"],
-        ti=numbers["delayed"]["interval_ms"], said=100 * numbers["delayed"]["theory"],
-        error=100 * numbers["delayed"]["error"],
-        six=both(runs, 6, RATES, cells, "Mbit/s of a sender"),
-        fewer=100 * (1 - b["labelled_packets"][0] / a["labelled_packets"][0]),
-        more=100 * (b["labels"][0] / a["labels"][0] - 1),
-        seven=both(runs, 7, INTERVALS, counts, "T, ms"),
-        nine=both(runs, 9, RATIOS, [("coverage, %", coverage)], "telemetry interval / T"),
-        **{f"least_{t}": 100 * runs[f"7-a-{t}"]["least"] for t in (20, 50, 80)},
-        crossing=crossing(runs), patience=1000 * PATIENCE_S, twelve=three(runs, 12, NEAR, "T, ms"),
-        thirteen=three(runs, 13, LOSSES, "loss"), seventeen=per_packet(runs),
-        eighteen=by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
-        nineteen=by_function(runs, [(name.upper(), f"19-b-{name}") for name in ("f1", "f2", "f3")]),
-        **of_rivals(numbers))
+# ---- the page ----
 
 
 def late_labels(numbers):
     return round(sum(run["late_labels"][0] for run in numbers["runs"].values()) +
                  sum(of["late_labels"] for part in ("chains", "trees") for of in numbers[part].values()) +
                  numbers["delayed"]["late_labels"] + numbers["probes"]["late_labels"])
+
+
+def document(numbers):
+    runs = numbers["runs"]
+    labels = round(sum(run["labels"][0] for run in runs.values()) * len(SEEDS)) + numbers["probes"]["labels"]
+    return TEXT.format(labels=labels, late=late_labels(numbers), **of_runs(runs), **of_prototype(runs),
+                       **of_section_4(numbers), **of_rivals(numbers))

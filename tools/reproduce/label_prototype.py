@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The setup of INT-label's prototype, and what its authors measured there.
 
-The paper shows figures 7, 8, 14 and 17 without their numbers. The authors publish routes, numbers and senders with
-their code: github.com/graytower/INT_LABEL, INT_label/packet/send/Path and, in commit 59c5ea3, the folder
-"Experiment result", whose figures 4, 5, 11 and 12 are those of the paper.
+The paper shows its figures without their numbers. The authors publish routes, numbers and senders with their code:
+github.com/graytower/INT_LABEL, INT_label/packet/send/Path and, in commit 59c5ea3, the folder "Experiment result". Its
+figures 4 to 12 are 7, 8, 9, 10, 11, 12, 13, 14 and 17 of the paper; of figures 20 and 21 it has k = 10, 20 and 30.
 """
 
 MBIT = 5             # of both senders together
@@ -18,6 +18,17 @@ PUBLISHED = {
     100: (2344, 1520, 3597, 4412)}
 # Packets with 1 to 5 labels.
 PUBLISHED_LABELS = {"a": (1842, 737, 513, 221, 75), "b": (730, 392, 485, 435, 614)}
+# Coverage by Base A and by Base B: of figure 10 by T in ms, of figure 9 by telemetry interval / T; and with Pro, of figure 12
+# by T in ms and of figure 13 by the loss.
+PUBLISHED_COVERAGE = {
+    10: (0.9996, 0.9992), 20: (0.9976, 0.9976), 30: (0.9972, 0.9992), 40: (0.9940, 0.9976), 50: (0.9920, 0.9972),
+    60: (0.9916, 0.9928), 70: (0.9836, 0.9856), 80: (0.9708, 0.9776), 90: (0.9388, 0.9640), 100: (0.8852, 0.9048)}
+PUBLISHED_RATIO = {1.0: (0.8064, 0.8448), 1.2: (0.9124, 0.9152), 1.4: (0.9626, 0.9656), 1.6: (0.9852, 0.9860),
+                   1.8: (0.9902, 0.9924), 2.0: (0.9942, 0.9952)}
+PUBLISHED_NEAR = {80: (0.9738, 0.9792, 0.9962), 90: (0.9387, 0.9595, 0.9902), 100: (0.8794, 0.9064, 0.9897)}
+PUBLISHED_LOST = {0: (0.9936, 0.9964, 0.9992), 0.41: (0.9528, 0.9596, 0.9860), 0.61: (0.8584, 0.8752, 0.9196)}
+# Of the 100 intervals behind figure 11, of which the figure shows 35, by T in ms: the least coverage and its mean.
+PUBLISHED_COURSE = {20: (0.92, 0.9984), 50: (0.88, 0.9940), 80: (0.72, 0.9712)}
 # HULA's loss by the interval in ms.
 PUBLISHED_LOSS = {10: 0.1142, 20: 0.1066, 30: 0.0975, 40: 0.0906, 50: 0.0813, 60: 0.0628, 70: 0.0605, 80: 0.0583,
                   90: 0.0570, 100: 0.0503}

@@ -29,6 +29,11 @@ RESTS = (0, 0.25, 0.5, 0.75, 1)
 RESTS_100 = (0, 0.25, 0.3, 0.5, 0.75)  # with T = 100 ms
 KEPT = ("packets", "labelled_packets", "labels", "telemetry_bytes", "traffic_bytes", "late_labels")
 PATIENCE_S = 0.02
+K_OF_1 = ((100, 0), (50, 0.6))  # T in ms and the loss of the runs with k = 1
+
+OVER_TIME = (20, 50, 80)  # T in ms of figure 11, with the routes of section 6.1 (7) and the prototype's (8)
+COURSES = [f"{figure}-a-{t}" for figure in (7, 8) for t in OVER_TIME]
+COURSE_SEEDS = 2          # whose intervals are kept
 
 
 # ---- the lab ----
@@ -50,12 +55,13 @@ def scenario(name, seed, **changes):
     for entry in made["traffic"]:
         entry["rate_pps"] = rate_pps / 7
     loss = changes.get("loss", 0)
-    made.update(name=name, seed=seed, expect=[], duration_s=PACKETS / (2 * rate_pps),
+    made.update(name=name, seed=seed, expect=[], duration_s=PACKETS / (2 * rate_pps), keep_windows=True,
                 profiles={"label": profile})
     made["label"] = {"interval_s": changes.get("telemetry_ms", INTERVAL_MS) / 1000,
                      "delay_ns": MS, "loss_ratio": loss}
     if algorithm == "pro":
-        made["label"]["pro"] = {"patience_s": PATIENCE_S, "loss_ratio": loss}
+        patience_s = changes["k"] * interval_ms / 1000 if "k" in changes else PATIENCE_S
+        made["label"]["pro"] = {"patience_s": patience_s, "loss_ratio": loss}
     return prototype.scenario(made) if changes.get("prototype") else made
 
 
@@ -78,21 +84,26 @@ def run_lab(made, folder):
 def mean_of(values):
     """The mean and the half of its 95 % confidence interval."""
     spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return [round(statistics.fmean(values), 6),
-            round(STUDENT_95 * spread / math.sqrt(len(values)), 6)]
+    return [round(statistics.fmean(values), 6), round(STUDENT_95 * spread / math.sqrt(len(values)), 6)]
 
 
-def summed(runs):
+def summed(name, runs):
     """What is kept of the runs of one point with all seeds."""
     most = max(len(run["labels_per_packet"]) for run in runs)
     per_packet = [[*run["labels_per_packet"], *[0] * most][:most] for run in runs]
-    return {
+    windows = [run["coverage_ratio"]["windows"] for run in runs]
+    made = {
         "coverage": mean_of([run["coverage_ratio"]["mean"] for run in runs]),
         "least": min(run["coverage_ratio"]["min"] for run in runs),
+        "whole": mean_of([of.count(1) / len(of) for of in windows]),
         "bandwidth": mean_of([run["telemetry_bytes"] / run["traffic_bytes"] for run in runs]),
-        "per_packet": [round(statistics.fmean(column), 1) for column in zip(*per_packet)],
+        "per_packet": [mean_of(column) for column in zip(*per_packet)],
+        "seeds": {key: [run[key] for run in runs] for key in ("labelled_packets", "labels")},
         **{key: mean_of([run[key] for run in runs]) for key in KEPT},
     }
+    if name in COURSES:
+        made["course"] = [[round(value, 4) for value in of] for of in windows[:COURSE_SEEDS]]
+    return made
 
 
 def points():
@@ -110,6 +121,8 @@ def points():
             yield f"12-{algorithm}-{interval}", {"algorithm": algorithm, "interval_ms": interval}
         for loss in LOSSES:
             yield f"13-{algorithm}-{loss}", {"algorithm": algorithm, "loss": loss}
+    for interval, loss in K_OF_1:
+        yield f"12-k1-{interval}-{loss}", {"algorithm": "pro", "interval_ms": interval, "loss": loss, "k": 1}
     for rest in RESTS:
         yield f"18-b-{rest}", {"algorithm": "b", "rest": rest}
     for rest in RESTS_100:
@@ -123,4 +136,4 @@ def run_points(wanted):
             concurrent.futures.ThreadPoolExecutor(2) as pool:
         made = {(name, seed): pool.submit(run_lab, scenario(f"{name}-{seed}", seed, **changes), folder)
                 for name, changes in wanted for seed in SEEDS}
-        return {name: summed([made[name, seed].result() for seed in SEEDS]) for name, _ in wanted}
+        return {name: summed(name, [made[name, seed].result() for seed in SEEDS]) for name, _ in wanted}

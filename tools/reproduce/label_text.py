@@ -6,12 +6,15 @@ TEXT = """# INT-label (paper 001)
 `./reproduce.sh 001` makes this page. Nodes of Hopsight run the real data path in the lab, over real IPv4 packets and in
 virtual time. The network is that of section 6.1: 4 spine, 4 leaf and 4 ToR switches, 8 servers, of which two send to all
 others in packets of 1 kB, 5 Mbit/s each, 10,000 packets in all. Packets come at random times (Poisson). A run is repeated
-with five seeds; ± is the half of the 95 % confidence interval of the mean.
+with five seeds; ± is the half of the 95 % confidence interval of the mean. Numbers without ± are exact: theory, or counts.
 
 As in the paper, 24 ports have traffic, and a packet has at most five labels. Three differences remain: the prototype's senders have
-5 Mbit/s together (see [below](#figures-7-8-and-17-with-the-prototypes-routes)); bmv2, Scapy and Redis add delays of their own, which
+5 Mbit/s together (see [below](#figures-7-8-10-and-17-with-the-prototypes-routes)); bmv2, Scapy and Redis add delays of their own, which
 the lab has not; and bandwidth is bytes of INT-label over bytes of packets on links between switches, where the item of a port to a
 server is not.
+
+The paper shows its figures without their numbers. The authors publish those of most figures with their code
+([`label_prototype.py`](../../tools/reproduce/label_prototype.py) says where). They stand in brackets, as *the authors'*.
 
 ## Section 4.1: no gap above T + Ts
 
@@ -32,12 +35,12 @@ A chain of six nodes, {own} packets from end to end beside {cross} packets of si
 more. Each of the four tests of this section must hold at 5 %.
 
 {chain}
-In a fat tree with k = 20, hosts and switches send {tree_all} packets in {tree_seeds} runs through 500 switches. Each of the {tree_ports} ports
-has 1,000 packets/s, so that Ts/T = 1/100. Of these packets, hosts send {tree_own} to hosts at random
-([`label_tree.py`](../../tools/reproduce/label_tree.py)): the table is of these. *Expected* is the paper's distribution for k = 20; the
-test is of all classes, those with fewer than five expected packets together. The seeds and the level were chosen before the first
-of these runs. With the seeds 1 to 3, which an earlier page had, Base B's χ² was 12.85, above the 11.07 of this level. A run of
-{tree_s:.1f} s of virtual time takes about {tree_cpu} s of a processor. `./test.sh lab` does the same with k = 4.
+In a fat tree with k = 20, hosts and switches send {tree_all} packets in {tree_seeds} runs through 500 switches. Each of the
+{tree_ports} ports has 1,000 packets/s, so that Ts/T = 1/100. Of these packets, hosts send {tree_own} to hosts at random
+([`label_tree.py`](../../tools/reproduce/label_tree.py)): the table is of these. *Expected* is the paper's distribution for k = 20;
+the test is of all classes, those with fewer than five expected packets together. The seeds and the level were chosen before the
+first of these runs. With the seeds 1 to 3, which an earlier page had, Base B's χ² was 12.85, above the 11.07 of this level. A run
+of {tree_s:.1f} s of virtual time takes about {tree_cpu} s of a processor. `./test.sh lab` does the same with k = 4.
 
 {tree}
 ## Figure 6: traffic
@@ -50,31 +53,42 @@ T = 50 ms. Paper: coverage rises with the rate up to a turning point, bandwidth 
 ## Figures 7, 8 and 10: the labelling interval
 
 Paper: at T = 100 ms, Base B labels 35.2 % fewer packets than Base A, with a small number of additional labels. Here Base B
-labels {fewer:.1f} % fewer packets and has {more:.1f} % more labels. With 100 ms as the telemetry interval, coverage falls
-above T = 60 ms (figure 10).
+labels {fewer} % fewer packets and has {more} % more labels. Figure 10, paper: coverage rises and bandwidth, too, as T
+becomes shorter; 60 ms is the turning point. Here coverage falls above T = 60 ms.
 
 {seven}
 ![labelled packets and labels by interval](001-figure-7.svg)
 
-## Figures 7, 8 and 17 with the prototype's routes
+{ten}
+## Figures 7, 8, 10 and 17 with the prototype's routes
 
-The authors publish the numbers of their figures with their code ([`label_prototype.py`](../../tools/reproduce/label_prototype.py) says
-where), and the route of each packet. Here the servers' packets take these routes, through 25 ports, and both servers send 5 Mbit/s
-together, which gives the authors' numbers of labels: with 5 Mbit/s each, 10,000 packets take half the time. In brackets: the authors'
-numbers. The scenario `label-prototype` is one of these runs.
+The authors publish the route of each packet, too. Here the servers' packets take these routes, through 25 ports, and both servers send
+5 Mbit/s together, which gives the authors' numbers of labels: with 5 Mbit/s each, 10,000 packets take half the time. In brackets: the
+authors' numbers. The scenario `label-prototype` is one of these runs.
 
 {eight}
-With T = 100 ms, Base B labels {p_fewer:.1f} % fewer packets (35.2 %) and has {p_more:.1f} % more labels (22.7 %). So the additional labels of
+![labelled packets and labels by interval, with the authors'](001-figure-7-prototype.svg)
+
+With T = 100 ms, Base B labels {p_fewer} % fewer packets (35.2 %) and has {p_more} % more labels (22.7 %). So the additional labels of
 figure 8 are more than a few per cent in the paper, too. They come from ports where routes meet or part: F1 labels each packet that has
 an item, also where the port labelled another packet less than T ago. How many there are depends on the routes: those drawn above have
-{more:.1f} %. The coverage with T = 50 ms is {p_cover_a:.2f} % by Base A (99.20 %) and {p_cover_b:.2f} % by Base B (99.72 %):
-less than with the routes drawn above, where each server sends 5 Mbit/s.
+{more} %.
 
-| labels | Base A | Base B |
-| --- | --- | --- |
+Figure 10 with these routes. The paper states 99.72 % for T = 50 ms, which is the authors' number of Base B; their Base A has 99.20
+%. Here Base A has {p_cover_a:.2f} % and Base B {p_cover_b:.2f} %: less than the 99.9 % of the routes drawn above, where each server
+sends 5 Mbit/s, and by Base B less than the authors'. The authors draw 32 bytes of each label over the time: in this way, T = 50 ms
+takes {by_labels_a:.2f} % of the traffic by Base A (2.07 %) and {by_labels_b:.2f} % by Base B (2.56 %).
+
+{ten_prototype}
+![coverage and bandwidth by interval](001-figure-10.svg)
+
+Figure 17, packets of 10,000 with T = 50 ms:
+
 {eight_labels}
 The rest time T1 takes most of the additional labels away. With T = 100 ms and the routes drawn above, against Base A: with T1 = 0.3 T,
-Base B labels {few[0]:.1f} % fewer packets and has {few[1]:.1f} % more labels.
+Base B labels {few_fewer} % fewer packets and has {few_more} % more labels. The seeds differ by
+their routes: with seed 1 it is {seed_1}, with seed 2 {seed_2}. The scenario `label-base-b-rest` is the run with seed 2. It
+expects at least 35.2 % fewer labelled packets and at most 6 % more labels than Base A has with this seed.
 
 {eight_rest}
 ## Figure 9: telemetry interval over labelling interval
@@ -82,16 +96,23 @@ Base B labels {few[0]:.1f} % fewer packets and has {few[1]:.1f} % more labels.
 Paper: above 0.98 at 1.6, 99.72 % at 2.
 
 {nine}
+![coverage by telemetry interval over T](001-figure-9.svg)
+
 ## Figure 11: coverage over time
 
-Paper: with T = 20 ms, coverage is always 100 %. The lowest coverage of any interval of any run of Base A is {least_20:.1f} %
-with T = 20 ms, {least_50:.1f} % with 50 ms and {least_80:.1f} % with 80 ms.
+Paper: with T = 20 ms, coverage is always 100 %; a longer T has more jitter. The table is of Base A; *whole* intervals have a
+coverage of 100 %. With the routes drawn above, each interval of each run is whole at T = 20 ms. With the prototype's routes and
+rate, {p_not_whole} % of the intervals are not, because some ports have few packets. Nor are all of the authors' 100 intervals: 2 of
+those with T = 20 ms are not whole. The figure shows 35 of them, which are.
+
+{eleven}
+![coverage over time](001-figure-11.svg)
 
 ## Figure 12: Pro near the telemetry interval
 
-Paper: Pro stays at about 99 %. Pro's k × T is {patience:.0f} ms in all runs, here and in figure 13, so that k is between 0.17 and 0.4.
-A controller takes k from 1 on. With k = 1, the scenario `label-pro` (T = 100 ms) has a coverage of 95.8 %, and `label-pro-loss` (60 %
-of loss, T = 50 ms) 89.4 % in the mean of five seeds.
+Paper: Pro stays at about 99 %. Pro's k × T is {patience:.0f} ms in all runs, here and in figure 13, so that k is between 0.17 and
+0.4. The controller takes the same k. The scenario `label-pro` (T = 100 ms) has k = 0.3, and `label-pro-loss` (60 % of loss, T = 50
+ms) k = 0.4. With k = 1 in place of it, T = 100 ms has a coverage of {k1_near} %, and 60 % of loss with T = 50 ms {k1_loss} %.
 
 {twelve}
 ![coverage with and without Pro](001-figure-12.svg)
@@ -99,26 +120,10 @@ of loss, T = 50 ms) 89.4 % in the mean of five seeds.
 ## Figure 13: loss
 
 Paper: 92 % with Pro where 60 % of the packets are lost. Here this share of the datagrams to the controller is lost, and of
-its changes of S.
+its changes of S. The authors lose packets in queues, so that their losses are other ones: with 41 %, Base A has {lost_41}; with 61 %,
+{lost_61}.
 
 {thirteen}
-## Figure 17: labels of a packet
-
-T = 50 ms, packets of 10,000. Paper: Base A falls with the labels; Base B has a second mode at 5, the length of the path between
-pods, second only to 1.
-
-{seventeen}
-## Figure 18: the rest time
-
-Paper: labels fall and labelled packets rise as T1 approaches T, and the two lines cross at T1 = T/2. Each line has an axis of its
-own in the paper. With axes from the least to the greatest value of each, ours cross at T1 = {crossing:.2f} T.
-
-{eighteen}
-## Figure 19: the probability function
-
-Paper: F1 before F2 before F3, by exported packets.
-
-{nineteen}
 ## Figure 14: loss by probes
 
 Paper: with a limit of rate and queue that the traffic alone just keeps, HULA's probes cost 12 % of the packets where the interval
@@ -144,10 +149,37 @@ Loss, %:
 
 ## Figures 15 and 16: theory
 
-Mean labels of a packet of a fat tree, by section 4.3.
+Mean labels of a packet of a fat tree, by section 4.3. Paper: the mean rises with the size of the tree, because paths become longer
+(figure 15), and with Ts/T (figure 16); Base B has always more than Base A. So it is here. T/Ts = 100 in figure 15, k = 20 in figure
+16.
 
 {fifteen}
 {sixteen}
+![mean labels of a packet](001-figure-15.svg)
+
+## Figure 17: labels of a packet
+
+T = 50 ms, packets of 10,000. Paper: Base A falls with the labels; Base B has a second mode at 5, the length of the path between
+pods, second only to 1.
+
+{seventeen}
+![labels of a packet](001-figure-17.svg)
+
+## Figure 18: the rest time
+
+Paper: labels fall and labelled packets rise as T1 approaches T, and the two lines cross at T1 = T/2. Each line has an axis of its
+own in the paper. With axes from the least to the greatest value of each, ours cross at T1 = {crossing:.2f} T.
+
+{eighteen}
+![labelled packets and labels by rest time](001-figure-18.svg)
+
+## Figure 19: the probability function
+
+Paper: F1 before F2 before F3, by exported packets.
+
+{nineteen}
+![labelled packets and labels by function](001-figure-19.svg)
+
 ## Figures 20 and 21: what competitors need
 
 The tables are exact counts, each competitor by one model ([`label_rivals.py`](../../tools/reproduce/label_rivals.py)), which figure
@@ -175,6 +207,8 @@ Pingmesh's bytes stand there as bits: with an eighth of the bytes below, Pingmes
 INT-path at k = 20, which is what the paper says of it. By bytes, the order is the one above at each k.
 
 {twentyone_authors}
+![generators and bytes of a round](001-figure-20.svg)
+
 ## Figure 22: one path
 
 Packets and bits until a path is known. Paper: INT-label and INT take one packet; INT takes more bits, for the headers of its probe;
@@ -191,4 +225,5 @@ With 32 bytes a hop, the paper's order holds at each length. With ids alone, PIN
 than the items of 32 bytes, which say more than an id.
 
 {twentytwo}
+![packets and bits of a path](001-figure-22.svg)
 """

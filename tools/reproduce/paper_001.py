@@ -72,9 +72,9 @@ def of_theory():
 
 
 def needs_of_runs(runs):
-    a_packets, b_packets = (runs[f"7-{x}-50"]["per_packet"][1:] for x in "ab")
-    fewer, more = page.fewer_and_more(runs, "8-b-100")
-    rests = [page.fewer_and_more(runs, f"8-rest-{rest}") for rest in lab.RESTS_100]
+    a_packets, b_packets = ([n for n, _ in runs[f"7-{x}-50"]["per_packet"][1:]] for x in "ab")
+    fewer, more = (value for value, _ in page.fewer_and_more(runs, "8-b-100"))
+    rests = [[value for value, _ in page.fewer_and_more(runs, f"8-rest-{rest}")] for rest in lab.RESTS_100]
     must = {
         "coverage at T = 50 ms": all(runs[f"7-{x}-50"]["coverage"][0] >= 0.999 for x in "ab"),
         "coverage at a ratio of 1.6": all(runs[f"9-{x}-1.6"]["coverage"][0] > 0.98 for x in "ab"),
