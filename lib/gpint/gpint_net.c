@@ -24,14 +24,14 @@ static int check_link(const struct hs_gpint_graph *graph, size_t index, struct h
 	snprintf(path, sizeof(path), "links[%zu]", index);
 	for (unsigned i = 0; i < 2; i++)
 		if (link->ends[i] >= graph->n_switches)
-			return hs_error_set(err, "out_of_range", path, "two switches of the graph",
-					"there is no switch %u", link->ends[i]);
+			return hs_error_set(err, "out_of_range", path, "two nodes of the graph",
+					"there is no node %u", link->ends[i]);
 	if (!link->ports[0] || !link->ports[1])
 		return hs_error_set(err, "out_of_range", path, "ports from 1 to 255",
 				"a link is at port 0, which stands for the monitor");
 	if (link->ends[0] == link->ends[1])
-		return hs_error_set(err, "bad_value", path, "two switches",
-				"the link leads from switch %s to itself",
+		return hs_error_set(err, "bad_value", path, "two nodes",
+				"the link leads from node %s to itself",
 				hs_gpint_net_name(graph, link->ends[0], name));
 	return 0;
 }
@@ -42,7 +42,7 @@ static int check(const struct hs_gpint_graph *graph, struct hs_error *err)
 
 	if (!graph->n_switches || graph->n_switches > HS_GPINT_SWITCHES)
 		return hs_error_set(err, "out_of_range", "switches", "1 to 32767",
-				"the network has %u switches", graph->n_switches);
+				"the network has %u nodes", graph->n_switches);
 	for (size_t i = 0; i < graph->n_links && rc == 0; i++)
 		rc = check_link(graph, i, err);
 	return rc;
@@ -116,8 +116,8 @@ static int check_connected(const struct hs_gpint_net *net, struct hs_error *err)
 	for (uint32_t at = 0; at < net->n && rc == 0; at++)
 		if (before[at] == HS_GPINT_NONE)
 			rc = hs_error_set(err, "unreachable", "switches",
-					"a way between any two switches",
-					"no way leads from switch %s to switch %s",
+					"a way between any two nodes",
+					"no way leads from node %s to node %s",
 					hs_gpint_net_name(net->graph, 0, first),
 					hs_gpint_net_name(net->graph, at, name));
 	free(room);

@@ -18,8 +18,8 @@ static int check_paths(const struct hs_gpint_net *net, uint32_t n, struct hs_err
 	if (n && n <= net->n)
 		return 0;
 	snprintf(bounds, sizeof(bounds), "1 to %u", net->n);
-	return hs_error_set(err, "out_of_range", "paths", bounds, "%u paths over %u switches", n,
-			net->n);
+	return hs_error_set(
+			err, "out_of_range", "paths", bounds, "%u paths over %u nodes", n, net->n);
 }
 
 static uint32_t bytes_of(const struct hs_gpint_net *net, uint32_t at)
@@ -54,7 +54,7 @@ static int check_mtu(const struct hs_gpint_net *net, const struct hs_gpint_wish 
 		return 0;
 	snprintf(needs, sizeof(needs), "%u or more", needed);
 	return hs_error_set(err, "out_of_range", "mtu", needs,
-			"%u bytes have no room for the values of switch %s%s%s", wish->mtu,
+			"%u bytes have no room for the values of node %s%s%s", wish->mtu,
 			hs_gpint_net_name(net->graph, most, name),
 			by_links && net->n > 1 ? " and a neighbour" : "",
 			wish->way_bytes ? ", and for the ways" : "");

@@ -478,9 +478,9 @@ def a_plan_that_cannot_be_says_which_input_is_wrong(workspace):
     apart["links"] = [link for link in apart["links"] if "g2" not in link["from"] + link["to"]]
     del apart["traffic"]
     path = write(workspace, apart)
-    for words, said in ((["plan", path], "small.json:switches: no way leads from switch g0.0 to switch g2.0"),
+    for words, said in ((["plan", path], "small.json:switches: no way leads from node g0.0 to node g2.0"),
                         (["plan", json.dumps(WORLD), "--mtu", "59"], "--mtu: 59 bytes have no room"),
-                        (["plan", json.dumps(WORLD), "--probes", "101"], "--probes: 101 paths over 100 switches"),
+                        (["plan", json.dumps(WORLD), "--probes", "101"], "--probes: 101 paths over 100 nodes"),
                         (["plan", json.dumps(dict(WORLD, k=5))], "topology.k: 5 is odd"),
                         (["plan", "{"], "1:1: "), (["plan", "no-such-name"], "no-such-name"), (["plan"], "missing"),
                         (["plan", path, "--probes", "0"], "--probes"), (["plan", path, "--mtu", "x"], "--mtu"),

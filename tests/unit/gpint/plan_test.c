@@ -398,27 +398,27 @@ static void wrong_input_is_refused_by_name(void **state)
 	graph.graph.names = names;
 	graph_join(&graph, 0, 1);
 	graph_join(&graph, 2, 3);
-	refuse(&good, false, "unreachable", "switches", "from switch oslo to switch bonn");
-	refuse(&good, true, "unreachable", "switches", "from switch oslo to switch bonn");
+	refuse(&good, false, "unreachable", "switches", "from node oslo to node bonn");
+	refuse(&good, true, "unreachable", "switches", "from node oslo to node bonn");
 	graph_join(&graph, 1, 2);
-	refuse(&none, false, "out_of_range", "paths", "0 paths over 4 switches");
-	refuse(&many, false, "out_of_range", "paths", "5 paths over 4 switches");
+	refuse(&none, false, "out_of_range", "paths", "0 paths over 4 nodes");
+	refuse(&many, false, "out_of_range", "paths", "5 paths over 4 nodes");
 	graph.values[3] = 5;
 	refuse(&small, false, "out_of_range", "mtu",
-			"59 bytes have no room for the values of switch bern");
+			"59 bytes have no room for the values of node bern");
 	graph.values[3] = 4;
-	refuse(&small, true, "out_of_range", "mtu", "switch bonn and a neighbour");
+	refuse(&small, true, "out_of_range", "mtu", "node bonn and a neighbour");
 	graph.links[1].ports[0] = 0;
 	refuse(&good, false, "out_of_range", "links[1]", "at port 0");
 	graph.links[1].ports[0] = 1;
 	graph.links[1].ends[1] = 4;
-	refuse(&good, false, "out_of_range", "links[1]", "no switch 4");
+	refuse(&good, false, "out_of_range", "links[1]", "no node 4");
 	graph.links[1].ends[1] = 2;
-	refuse(&good, false, "bad_value", "links[1]", "from switch bonn to itself");
+	refuse(&good, false, "bad_value", "links[1]", "from node bonn to itself");
 	graph.graph.n_switches = 0;
-	refuse(&good, false, "out_of_range", "switches", "0 switches");
+	refuse(&good, false, "out_of_range", "switches", "0 nodes");
 	graph.graph.n_switches = HS_GPINT_SWITCHES + 1;
-	refuse(&good, false, "out_of_range", "switches", "32768 switches");
+	refuse(&good, false, "out_of_range", "switches", "32768 nodes");
 }
 
 // ---- memory ----
