@@ -36,6 +36,10 @@ void hs_machine_folder(const char *file, bool made, const char *path, struct hs_
 	char folder[PATH_MAX], what[96];
 	struct stat status;
 
+	if (stat(file, &status) == 0 && S_ISDIR(status.st_mode)) {
+		lack(lacks, path, file, "is a folder");
+		return;
+	}
 	snprintf(folder, sizeof(folder), "%s", file);
 	go_up(folder);
 	while (made && stat(folder, &status) < 0 && errno == ENOENT && strcmp(folder, ".") != 0)

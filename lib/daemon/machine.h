@@ -8,7 +8,7 @@
 #include "errors.h"
 
 // The folder of a file that is to be written: it must be there, or with `made`, a folder above it,
-// in which it can be made.
+// in which it can be made. The file itself must be no folder.
 void hs_machine_folder(const char *file, bool made, const char *path, struct hs_errors *lacks);
 
 // The folder of the socket of each ipc endpoint, which is made. `path` is that of the list.

@@ -500,6 +500,9 @@ def the_check_says_ok_and_looks_for_what_the_file_names(workspace):
                                   f"state.file: \"{here}/missing\" cannot be used: No such file"]),
             ("hopsight-controller", {**nodes, "control": good["control"]}, []),
             ("hopsight-controller", {**nodes, "state": wrong["state"]}, ["state.file: "]),
+            ("hopsight-controller", {**nodes, "state": {"file": here}}, [f"state.file: \"{here}\" is a folder"]),
+            ("hopsightd", {**good, "state": {"file": here}, "control": {"bind": [f"ipc://{here}"]}},
+             [f"control.bind[0]: \"{here}\" is a folder", f"state.file: \"{here}\" is a folder"]),
             ("hopsight-collector", {"listen": [{"udp": "127.0.0.1:9"}], "control": good["control"]}, []),
             ("hopsight-collector", {"listen": [{"udp": "127.0.0.1:9"}], "control": wrong["control"]},
              ["control.bind[0]: "])):
