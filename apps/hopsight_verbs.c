@@ -174,6 +174,20 @@ static void print_mtu_need(json_t *ok)
 	printf("\n");
 }
 
+// A controller answers before it tells the nodes, which may refuse.
+static void print_done(const json_t *ok, const char *noun, const char *name, const char *done)
+{
+	const json_t *nodes = json_object_get(ok, "nodes");
+
+	if (json_is_integer(nodes))
+		printf("%s %s wanted at %" JSON_INTEGER_FORMAT
+		       " node%s; `rule list` says where it is present\n",
+				noun, name, json_integer_value(nodes),
+				json_integer_value(nodes) == 1 ? "" : "s");
+	else
+		printf("%s%s%s %s\n", noun, name[0] ? " " : "", name, done);
+}
+
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
 		const char *name, const char *done)
 {
@@ -195,8 +209,7 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 	if (wants_json(cli))
 		hs_cli_print_json(ok);
 	else
-		printf("%s%s%s %s\n", noun, name[0] ? " " : "", name,
-				dry_run ? "would be accepted" : done);
+		print_done(ok, noun, name, dry_run ? "would be accepted" : done);
 	json_array_foreach (json_object_get(ok, "not_told"), i, untold)
 		if (!wants_json(cli))
 			printf("its trace type does not tell %s of %s: %s (needs %s)\n",

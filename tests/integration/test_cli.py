@@ -99,6 +99,13 @@ def rule_add_sends_the_papers_listing(workspace):
 
 
 @test()
+def rule_add_at_a_controller_says_that_the_rule_is_wanted(workspace):
+    controller = FakeNode(workspace, int_request={"ok": {"ns_id": 7, "nodes": 2}, "generation": 1})
+    done = controller.run("rule", "add", "--ns", "7", "--owner", "42", "--on-path", "a-b")
+    equal(done.stdout, "rule 7 wanted at 2 nodes; `rule list` says where it is present\n", "output")
+
+
+@test()
 def rule_add_sends_prefixes_any_protocol_and_a_dscp(workspace):
     node = FakeNode(workspace, int_request={"ok": {"ns_id": 9}, "generation": 1})
     node.run("rule", "add", "--ns", "9", "--src", "10.0.0.0/8", "--dst", "0.0.0.0/0", "--proto",
