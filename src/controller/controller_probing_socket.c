@@ -2,12 +2,10 @@
 #include "controller_probing_socket.h"
 
 #include "os_clock.h"
+#include "packet_socket.h"
 
-#include <arpa/inet.h>
-#include <linux/filter.h>
 #include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <errno.h>
@@ -24,9 +22,9 @@ struct controller_probing_socket {
 	uint8_t frame[FRAME_BYTES];
 };
 
-// Lets UDP of IPv4 to this port pass that is no later fragment. Other packets cost the kernel a few
-// instructions.
-static int filter(int fd, uint16_t udp_port)
+// Lets UDP of IPv4 to the port of probes pass that is no later fragment. Other packets cost the
+// kernel a few instructions.
+static int open_on(const struct hs_probing_config *config)
 {
 	struct sock_filter code[] = {
 			BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
@@ -37,53 +35,18 @@ static int filter(int fd, uint16_t udp_port)
 			BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x1fff, 4, 0),
 			BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14),
 			BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, udp_port, 0, 1),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, config->packets.udp_port, 0, 1),
 			BPF_STMT(BPF_RET | BPF_K, FRAME_BYTES),
 			BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
-
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ? -errno
-											   : 0;
-}
-
-// The addresses of Ethernet are nobody's.
-static int listen_to_all(int fd, int ifindex)
-{
-	struct packet_mreq request = {.mr_ifindex = ifindex, .mr_type = PACKET_MR_PROMISC};
-
-	return setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof(request)) < 0
-			       ? -errno
-			       : 0;
-}
-
-static int bind_to(int fd, const char *iface)
-{
-	struct sockaddr_ll address = {
-			.sll_family = AF_PACKET,
-			.sll_protocol = htons(ETH_P_IP),
-			.sll_ifindex = (int)if_nametoindex(iface),
+	const struct hs_packet_socket_config socket = {
+			.iface = config->iface,
+			.ether_type = ETH_P_IP,
+			.filter = {sizeof(code) / sizeof(code[0]), code},
+			.buffer_bytes = BUFFER_BYTES,
 	};
 
-	if (!address.sll_ifindex)
-		return -errno;
-	int rc = listen_to_all(fd, address.sll_ifindex);
-	if (rc < 0)
-		return rc;
-	return bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
-}
-
-static int open_on(int *fd, const struct hs_probing_config *config)
-{
-	int on = 1, bytes = BUFFER_BYTES;
-
-	*fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (*fd < 0)
-		return -errno;
-	setsockopt(*fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
-	setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-	int rc = filter(*fd, config->packets.udp_port);
-	return rc < 0 ? rc : bind_to(*fd, config->iface);
+	return hs_packet_socket_open(&socket);
 }
 
 int controller_probing_socket_open(const struct hs_controller_config *config,
@@ -97,8 +60,9 @@ int controller_probing_socket_open(const struct hs_controller_config *config,
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return hs_error_set(err, "internal", "probing", "", "memory is out");
-	int rc = open_on(&made->fd, &config->probing);
-	if (rc < 0) {
+	made->fd = open_on(&config->probing);
+	if (made->fd < 0) {
+		int rc = made->fd;
 		controller_probing_socket_close(made);
 		hs_error_set(err, "not_opened", "probing.iface",
 				"an interface of this machine, and CAP_NET_RAW", "%s: %s",

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A packet socket on an interface, which has its frames as they are.
+//
+// Thread rule: owner.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hs_packet_socket_config {
+	const char *iface;
+	uint16_t ether_type;	  // ETH_P_ALL: any
+	bool both_ways;		  // frames that leave the interface, too
+	struct sock_fprog filter; // what the kernel passes, and how much of it
+	int buffer_bytes;
+};
+
+// Opens a socket that never blocks; the interface takes frames to any address. Needs CAP_NET_RAW,
+// what is done with the socket later does not. Returns the socket, or a negative errno.
+int hs_packet_socket_open(const struct hs_packet_socket_config *config);
+
+// Returns how many frames the kernel dropped since this was called last, because the buffer was
+// full.
+uint32_t hs_packet_socket_lost(int fd);
