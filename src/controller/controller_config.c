@@ -2,8 +2,6 @@
 #include "controller_config.h"
 
 #include "api.h"
-#include "api_label.h"
-#include "ip_port_text.h"
 #include "machine.h"
 #include "qos_lengths.h"
 
@@ -134,83 +132,6 @@ const struct hs_controller_path *hs_controller_config_path(
 	return NULL;
 }
 
-// ---- INT-label ----
-
-#define LABEL(member) HS_SCHEMA_MEMBER(struct hs_controller_label_config, member)
-#define PRO(member)   HS_SCHEMA_MEMBER(struct hs_controller_pro_config, member)
-
-static int check_listen(
-		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
-{
-	const struct hs_controller_label_config *label = into;
-	char text[HS_IP_PORT_TEXT];
-
-	(void)item;
-	for (size_t i = 0; i < index; i++) {
-		const struct hs_ip_port *udp = &label->listen[i];
-		if (hs_ip_ports_collide(udp, &label->listen[index]))
-			return hs_error_set(err, "duplicate", path, "each address and port once",
-					"listen[%zu] takes it already: %s", i,
-					hs_ip_port_write(udp, text));
-	}
-	return 0;
-}
-
-static const struct hs_schema_list listen_list = {
-		.item = {.kind = HS_SCHEMA_PARSED,
-				.size = sizeof(struct hs_ip_port),
-				.text = &hs_ip_port_text,
-				.expected = "an address and a port like 127.0.0.1:32768 or "
-					    "[::1]:32768"},
-		HS_SCHEMA_ITEMS(struct hs_controller_label_config, listen),
-		HS_SCHEMA_COUNT(struct hs_controller_label_config, n_listen),
-		.noun = "sockets",
-		.check = check_listen,
-};
-
-static const struct hs_schema_field pro_fields[] = {
-		{"k", HS_SCHEMA_REAL, PRO(k), .least = 1, .most = 1000},
-		{"interval_ms", HS_SCHEMA_UINT, PRO(interval_ms), .min = 1, .max = 60000},
-		{"repeat_ms", HS_SCHEMA_UINT, PRO(repeat_ms), .min = 10, .max = 60000},
-		{"max_shift", HS_SCHEMA_UINT, PRO(max_shift), .min = 1, .max = HS_API_LABEL_SHIFT},
-		{NULL},
-};
-
-static bool has_pro(const void *from)
-{
-	return ((const struct hs_controller_label_config *)from)->pro.on;
-}
-
-static bool has_poll(const void *from)
-{
-	return ((const struct hs_controller_label_config *)from)->poll_ms > 0;
-}
-
-static const struct hs_schema_field label_fields[] = {
-		{"listen", HS_SCHEMA_LIST, LABEL(listen), .required = true, .min = 1,
-				.max = HS_CONTROLLER_MAX_LISTEN,
-				.expected = "a list of addresses like 127.0.0.1:32768",
-				.list = &listen_list},
-		{"buffer_kib", HS_SCHEMA_UINT, LABEL(buffer_kib), .min = 16, .max = 1048576},
-		{"interval_ms", HS_SCHEMA_UINT, LABEL(interval_ms), .min = 1, .max = 3600000},
-		{"ports", HS_SCHEMA_UINT, LABEL(ports), .min = 1, .max = 65536},
-		{"series", HS_SCHEMA_UINT, LABEL(series), .min = 1, .max = 4096},
-		{"age_ms", HS_SCHEMA_UINT, LABEL(age_ms), .min = 10, .max = 86400000},
-		{"poll_ms", HS_SCHEMA_UINT, LABEL(poll_ms), .min = 10, .max = 3600000,
-				.given = has_poll},
-		{"pro", HS_SCHEMA_OBJECT, LABEL(pro), .fields = pro_fields, .given = has_pro},
-		{NULL},
-};
-
-static int check_label(const struct hs_controller_label_config *label, struct hs_error *err)
-{
-	if (label->age_ms >= label->interval_ms)
-		return 0;
-	return hs_error_set(err, "out_of_range", "label.age_ms", "at least label.interval_ms",
-			"items of %u ms age are forgotten within an interval of %u ms",
-			label->age_ms, label->interval_ms);
-}
-
 // ---- the whole ----
 
 static bool has_keys(const void *from)
@@ -299,7 +220,7 @@ static const struct hs_schema_field fields[] = {
 		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
 		{"prometheus", HS_SCHEMA_OBJECT, CONFIG(prometheus), .fields = hs_scrape_fields,
 				.given = is_scraped},
-		{"label", HS_SCHEMA_OBJECT, CONFIG(label), .fields = label_fields,
+		{"label", HS_SCHEMA_OBJECT, CONFIG(label), .fields = hs_controller_label_fields,
 				.given = has_label},
 		{"probing", HS_SCHEMA_OBJECT, CONFIG(probing), .fields = hs_probing_fields,
 				.given = has_probing},
@@ -319,15 +240,6 @@ static void set_defaults(struct hs_controller_config *config)
 			.bind = {.n = 1, .text = {"ipc:///run/hopsight/controller.api"}},
 			.metrics = HS_CONTROLLER_METRICS_AUTO,
 			.prometheus = HS_SCRAPE_SETTINGS(HS_SCRAPE_PORT_CONTROLLER),
-			.label = {.buffer_kib = 4096,
-					.interval_ms = 100,
-					.ports = 4096,
-					.series = 64,
-					.age_ms = 10000,
-					.pro = {.k = 2,
-							.interval_ms = 50,
-							.repeat_ms = 200,
-							.max_shift = 6}},
 			.sandbox = true,
 			.max_rules = 65536,
 			.monitored_rules = 65536,
@@ -338,6 +250,7 @@ static void set_defaults(struct hs_controller_config *config)
 			.audit_s = 60,
 			.requests = json_array(),
 	};
+	hs_controller_label_defaults(&config->label);
 	hs_probing_defaults(&config->probing);
 }
 
@@ -381,7 +294,7 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 	}
 	if (hs_influx_check(&config->influx, &err) < 0)
 		rc = hs_errors_keep(errors, &err);
-	if (check_label(&config->label, &err) < 0)
+	if (hs_controller_label_check(&config->label, &err) < 0)
 		rc = hs_errors_keep(errors, &err);
 	if (config->probing.on && (hs_probing_check(&config->probing, &err) < 0 ||
 						  check_reroute(config, &err) < 0))

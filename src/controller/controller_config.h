@@ -5,11 +5,11 @@
 // Thread rule: any; the struct belongs to the caller.
 #pragma once
 
+#include "controller_label_config.h"
 #include "controller_probing_config.h"
 #include "endpoints.h"
 #include "error.h"
 #include "influx_config.h"
-#include "ip_address.h"
 #include "qos.h"
 #include "scrape_settings.h"
 
@@ -22,7 +22,6 @@
 #define HS_CONTROLLER_MAX_PATHS	 1024
 #define HS_CONTROLLER_NAME_BYTES 32
 #define HS_CONTROLLER_TEXT_BYTES 256 // of an endpoint or file name
-#define HS_CONTROLLER_MAX_LISTEN 8
 
 struct hs_controller_node_config {
 	char name[HS_CONTROLLER_NAME_BYTES];
@@ -41,26 +40,6 @@ enum hs_controller_metrics {
 	HS_CONTROLLER_METRICS_AUTO,   // for rules whose sink publishes none itself
 	HS_CONTROLLER_METRICS_ALWAYS, // for all rules
 	HS_CONTROLLER_METRICS_NEVER,
-};
-
-// What the controller does of INT-label.
-struct hs_controller_label_config {
-	bool on; // the configuration has the key
-	unsigned n_listen;
-	struct hs_ip_port listen[HS_CONTROLLER_MAX_LISTEN];
-	uint32_t buffer_kib;  // of each socket
-	uint32_t interval_ms; // of coverage
-	uint32_t ports;	      // the most that are kept
-	uint32_t series;      // values kept of each port
-	uint32_t age_ms;      // after which an item is forgotten
-	uint32_t poll_ms;     // of asking nodes for their ports; 0: the controller chooses
-	struct hs_controller_pro_config {
-		bool on;	      // the configuration has the key; false: nobody writes S
-		double k;	      // a port may be silent for k x T
-		uint32_t interval_ms; // T
-		uint32_t repeat_ms;   // after which a change that was not confirmed is repeated
-		uint32_t max_shift;   // S at most
-	} pro;
 };
 
 struct hs_controller_config {

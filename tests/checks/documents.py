@@ -36,7 +36,7 @@ CONTROLLER_TABLES = {
     "key_fields": ("Configuration", "control.keys."),
     "node_fields": ("Configuration", "nodes[]."),
     "path_fields": ("Configuration", "paths[]."),
-    "label_fields": ("INT-label", "label."),
+    "hs_controller_label_fields": ("INT-label", "label."),
     "pro_fields": ("INT-label", "label.pro."),
     "hs_probing_fields": ("Probes", "probing."),
     "probing_node_fields": ("Probes", "probing.nodes[]."),
@@ -135,7 +135,8 @@ def each_key_of_a_database_is_explained():
 @test()
 def each_key_of_a_controllers_configuration_is_explained():
     compare(read("docs", "controller.md"),
-            "src/controller/controller_config.c src/controller/controller_probing_config.c" + _SCRAPE, CONTROLLER_TABLES,
+            "src/controller/controller_config.c src/controller/controller_label_config.c "
+            "src/controller/controller_probing_config.c" + _SCRAPE, CONTROLLER_TABLES,
             {"controller", "control", "nodes", "paths", "prometheus", "probing.nodes", "probing.links", "probing.reroute",
              "probing.reroute.destinations"})
 
