@@ -38,7 +38,7 @@ static int64_t step_of(const struct controller_label *label)
 	int64_t ns = least(config->interval_ms * MS_NS, label->poll_ns);
 
 	if (config->pro.on)
-		ns = least(ns, least(config->pro.interval_ms, config->pro.repeat_ms) * MS_NS);
+		ns = least(ns, least(label->pro.patience_ns, label->pro.repeat_ns));
 	ns = least(ns / STEPS, STEP_MAX_NS);
 	return ns > STEP_MIN_NS ? ns : STEP_MIN_NS;
 }

@@ -37,7 +37,7 @@ static const struct hs_schema_list listen_list = {
 };
 
 static const struct hs_schema_field pro_fields[] = {
-		{"k", HS_SCHEMA_REAL, PRO(k), .least = 1, .most = 1000},
+		{"k", HS_SCHEMA_REAL, PRO(k), .least = 0.05, .most = 1000},
 		{"interval_ms", HS_SCHEMA_UINT, PRO(interval_ms), .min = 1, .max = 60000},
 		{"repeat_ms", HS_SCHEMA_UINT, PRO(repeat_ms), .min = 10, .max = 60000},
 		{"max_shift", HS_SCHEMA_UINT, PRO(max_shift), .min = 1, .max = HS_API_LABEL_SHIFT},
@@ -82,11 +82,30 @@ void hs_controller_label_defaults(struct hs_controller_label_config *label)
 	};
 }
 
+// The control loop looks once in a millisecond at most. A port labels after T / 2^S at the soonest.
+static int check_pro(const struct hs_controller_pro_config *pro, struct hs_error *err)
+{
+	double patience_ms = pro->k * pro->interval_ms;
+
+	if (patience_ms < 1)
+		return hs_error_set(err, "out_of_range", "label.pro.k",
+				"k x label.pro.interval_ms of 1 or more",
+				"k x T is %.3g ms, shorter than a step of the control loop",
+				patience_ms);
+	if (pro->k * (double)(UINT64_C(1) << pro->max_shift) < 1)
+		return hs_error_set(err, "out_of_range", "label.pro.max_shift",
+				"2^max_shift of 1 / label.pro.k or more",
+				"a port that labels after T / 2^%u is not heard each %.3g x T",
+				pro->max_shift, pro->k);
+	return 0;
+}
+
 int hs_controller_label_check(const struct hs_controller_label_config *label, struct hs_error *err)
 {
-	if (label->age_ms >= label->interval_ms)
-		return 0;
-	return hs_error_set(err, "out_of_range", "label.age_ms", "at least label.interval_ms",
-			"items of %u ms age are forgotten within an interval of %u ms",
-			label->age_ms, label->interval_ms);
+	if (label->age_ms < label->interval_ms)
+		return hs_error_set(err, "out_of_range", "label.age_ms",
+				"at least label.interval_ms",
+				"items of %u ms age are forgotten within an interval of %u ms",
+				label->age_ms, label->interval_ms);
+	return check_pro(&label->pro, err);
 }

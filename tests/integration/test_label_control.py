@@ -220,6 +220,17 @@ def shift_follows_silence_and_lost_changes_are_told_again(workspace):
 
 
 @test()
+def shift_goes_up_after_a_twentieth_of_the_interval(workspace):
+    need()
+    node = FakeLabelNode(workspace, "a", 1, (1,))
+    lab = Labelling(workspace, [node], pro={"k": 0.05, "interval_ms": 4000, "max_shift": 5})
+    lab.until_active(1)
+    # 5 x 200 ms; with k of 1, 5 x 4 s.
+    until(lambda: node.shift[1] == 5, 10, "S of a silent port")
+    lab.controller.stop()
+
+
+@test()
 def a_person_reads_and_sets_ports_on_the_command_line(workspace):
     need()
     nodes = [FakeLabelNode(workspace, "a", 1, (1, 2)), FakeLabelNode(workspace, "b", 2, (1,))]

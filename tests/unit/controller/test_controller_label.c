@@ -24,6 +24,9 @@ static const char pro[] =
 		", \"poll_ms\": 200, \"pro\": {\"k\": 2, \"interval_ms\": 50, \"repeat_ms\": 100, "
 		"\"max_shift\": 3}";
 
+static const char pro_soon[] = ", \"poll_ms\": 200, \"pro\": {\"k\": 0.2, \"interval_ms\": 100, "
+			       "\"repeat_ms\": 100, \"max_shift\": 3}";
+
 static void open_with(const char *more)
 {
 	char text[1024];
@@ -50,6 +53,13 @@ static int setup_pro(void **state)
 {
 	(void)state;
 	open_with(pro);
+	return 0;
+}
+
+static int setup_soon(void **state)
+{
+	(void)state;
+	open_with(pro_soon);
 	return 0;
 }
 
@@ -530,6 +540,31 @@ static void silent_ports_get_a_greater_shift_and_loud_ones_a_smaller(void **stat
 	assert_int_equal(of("counters", "sets_lost"), 0);
 }
 
+// k = 0.2: S goes up where nothing came for a fifth of T.
+static void a_port_may_be_silent_for_less_than_its_interval(void **state)
+{
+	(void)state;
+	give_ports(0, 1);
+	for (unsigned i = 0; i < 100; i++) {
+		send_now(1, 1);
+		fake_run(&fake, 10 * MS);
+	}
+	const struct fake_label *label = &fake.nodes[0].labels[0];
+	assert_int_equal(label->shift, 0);
+	send_now(1, 1);
+	for (uint8_t shift = 1; shift <= 3; shift++) {
+		int64_t from_ns = fake.now_ns;
+		while (label->shift < shift && fake.now_ns < from_ns + SECOND)
+			fake_run(&fake, MS);
+		assert_int_equal(label->shift, shift);
+		// k x T, a step of 2.5 ms, and a millisecond to the node.
+		assert_in_range(fake.now_ns - from_ns, shift == 1 ? 20 * MS : 18 * MS, 25 * MS);
+	}
+	send_now(1, 1);
+	fake_run(&fake, 25 * MS);
+	assert_int_equal(label->shift, 2);
+}
+
 static void changes_that_are_lost_are_told_again(void **state)
 {
 	(void)state;
@@ -826,6 +861,7 @@ static void a_controller_without_label_says_so(void **state)
 
 #define BASE(name) cmocka_unit_test_setup_teardown(name, setup_base, teardown)
 #define FAST(name) cmocka_unit_test_setup_teardown(name, setup_fast, teardown)
+#define SOON(name) cmocka_unit_test_setup_teardown(name, setup_soon, teardown)
 #define PRO(name)  cmocka_unit_test_setup_teardown(name, setup_pro, teardown)
 
 int main(void)
@@ -846,6 +882,7 @@ int main(void)
 			BASE(a_node_that_does_not_answer_expects_nothing),
 			BASE(a_clock_that_is_set_makes_no_intervals),
 			PRO(silent_ports_get_a_greater_shift_and_loud_ones_a_smaller),
+			SOON(a_port_may_be_silent_for_less_than_its_interval),
 			PRO(changes_that_are_lost_are_told_again),
 			PRO(a_node_that_restarts_is_told_all_again),
 			PRO(a_controller_that_restarts_goes_on_from_the_shift_of_its_nodes),

@@ -336,6 +336,36 @@ static void shift_goes_up_without_items_and_down_with_them(void **state)
 	hs_label_database_destroy(db);
 }
 
+// T is 100 ms and k 0.2: a port that labels once in T is silent for longer than k x T, so S goes up
+// until its items come in time.
+static void shift_settles_where_items_come_within_a_part_of_the_interval(void **state)
+{
+	(void)state;
+	static const struct hs_label_pro soon = {
+			.patience_ns = 20 * MS, .repeat_ns = 30 * MS, .max_shift = 6};
+	struct hs_label_database *db = make(&usual);
+	struct way way = {0};
+	uint64_t us = 1;
+	int64_t labelled_ns = 0;
+
+	for (int64_t now_ns = 0; now_ns < 2000 * MS; now_ns += MS) {
+		unsigned n = way.n;
+		if (now_ns - labelled_ns > 100 * MS >> way.shift) {
+			take(db, now_ns, 1, 2, us++);
+			labelled_ns = now_ns;
+		}
+		hs_label_pro_step(&soon, db, now_ns, tell, &way);
+		if (way.n != n)
+			hs_label_pro_confirm(db, 1, 2, (uint8_t)way.shift);
+		if (now_ns < 500 * MS)
+			continue;
+		assert_in_range(way.shift, 1, 3); // not 0: 100 ms are too long
+		assert_true(now_ns - labelled_ns <= 51 * MS);
+	}
+	assert_in_range(us, 1500 / 51, 2000 / 13);
+	hs_label_database_destroy(db);
+}
+
 static void what_others_set_is_gone_on_from_or_told_again(void **state)
 {
 	(void)state;
@@ -394,6 +424,8 @@ int main(void)
 			cmocka_unit_test(a_silent_port_that_is_expected_stays_and_is_not_seen),
 			cmocka_unit_test(random_items_leave_what_a_simple_model_says),
 			cmocka_unit_test(shift_goes_up_without_items_and_down_with_them),
+			cmocka_unit_test(
+					shift_settles_where_items_come_within_a_part_of_the_interval),
 			cmocka_unit_test(what_others_set_is_gone_on_from_or_told_again),
 			cmocka_unit_test(what_a_node_does_not_confirm_is_told_again),
 	};
