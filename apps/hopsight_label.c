@@ -42,9 +42,14 @@ static void print_coverage(const json_t *ok, const json_t *coverage)
 static void print_ports(const json_t *ok, const char *key, const char *heading)
 {
 	const json_t *rows = json_object_get(ok, key);
+	json_t *row;
+	size_t i;
 
 	if (!json_array_size(rows))
 		return;
+	json_array_foreach (rows, i, row)
+		if (json_string_length(json_object_get(row, "node")) == 0) // it has no name
+			json_object_set(row, "node", json_object_get(row, "node_id"));
 	printf("\n%s\n", heading);
 	hs_cli_print_table(rows, COLUMNS(columns), false);
 }

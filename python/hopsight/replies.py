@@ -1108,7 +1108,7 @@ class LabelGetReply2PortsSeries(TypedDict):
 
 
 class LabelGetReply2Ports(TypedDict):
-    node: str  # the node's name
+    node: str  # the node's name; empty of a device that is none
     node_id: int  # the node's id
     id: int  # the port's id; until its node has told it, as in items: its low 8 bits
     name: NotRequired[str]  # the port's name, once its node has told it
@@ -1147,6 +1147,11 @@ class LabelGetReply2Counters(TypedDict):
     bad_flags: int  # datagrams with a bit that must be 0
     empty: int  # datagrams without items
     lost: int  # datagrams that the kernel dropped
+    frames: int  # frames of `label.capture` that came, the next three among them
+    frames_short: int  # frames that end before their items do
+    frames_foreign: int  # frames of a source route without INT-label
+    frames_empty: int  # frames without items
+    frames_lost: int  # frames that the kernel dropped
     unknown_node: int  # items whose node id no node of the configuration has, or several
     unknown_port: int  # items of ports that do not label, as their node says
     not_seen: int  # each active port for each interval without an item of it
@@ -1174,7 +1179,7 @@ class LabelGetReply2NotSeenSeries(TypedDict):
 
 
 class LabelGetReply2NotSeen(TypedDict):
-    node: str  # the node's name
+    node: str  # the node's name; empty of a device that is none
     node_id: int  # the node's id
     id: int  # the port's id; until its node has told it, as in items: its low 8 bits
     name: NotRequired[str]  # the port's name, once its node has told it
@@ -1201,7 +1206,7 @@ class LabelGetReply2HottestSeries(TypedDict):
 
 
 class LabelGetReply2Hottest(TypedDict):
-    node: str  # the node's name
+    node: str  # the node's name; empty of a device that is none
     node_id: int  # the node's id
     id: int  # the port's id; until its node has told it, as in items: its low 8 bits
     name: NotRequired[str]  # the port's name, once its node has told it

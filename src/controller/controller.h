@@ -101,6 +101,12 @@ void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
 		const uint8_t *payload, size_t len, bool cut);
 // Says how many of them the kernel dropped so far.
 void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost);
+// Handles a frame of the prototype of INT-label. Its end may be missing behind
+// HS_LABEL_PROTOTYPE_MAX_BYTES.
+void hs_controller_label_frame(
+		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len);
+// How many more frames the kernel dropped.
+void hs_controller_label_frames_lost(struct hs_controller *controller, uint64_t lost);
 
 // Handles a frame that came where probes come back.
 void hs_controller_probe_take(

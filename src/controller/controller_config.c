@@ -287,7 +287,7 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 	config->label.pro.on = json_object_get(json_object_get(root, "label"), "pro") != NULL;
 	if (rc < 0)
 		return rc;
-	if (config->n_nodes == 0) {
+	if (config->n_nodes == 0 && config->label.n_captures == 0) {
 		hs_error_set(&err, "missing_field", "nodes", "at least one node",
 				"there are no nodes to look after");
 		rc = hs_errors_keep(errors, &err);
@@ -364,6 +364,11 @@ void hs_controller_config_lacks(const struct hs_controller_config *config, struc
 				lists[i].path, lacks);
 	if (config->state_file[0])
 		hs_machine_folder(config->state_file, false, "state.file", lacks);
+	for (unsigned i = 0; i < config->label.n_captures; i++) {
+		char at[48];
+		snprintf(at, sizeof(at), "label.capture[%u].iface", i);
+		hs_machine_iface(config->label.captures[i].iface, at, lacks);
+	}
 	if (config->probing.on)
 		hs_machine_iface(config->probing.iface, "probing.iface", lacks);
 }

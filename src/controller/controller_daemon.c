@@ -3,6 +3,7 @@
 
 #include "controller.h"
 #include "controller_influx.h"
+#include "controller_label_capture.h"
 #include "controller_label_udp.h"
 #include "controller_links.h"
 #include "controller_probing_socket.h"
@@ -38,6 +39,7 @@ struct daemon {
 	struct hs_api_connection_limits limits; // of its sockets
 	struct hs_controller_links *links;
 	struct controller_label_udp *label;	   // NULL: nobody listens
+	struct controller_label_capture *capture;  // NULL: no interface is read
 	struct controller_probing_socket *probing; // NULL: no probes
 	struct hs_key_watch key_watch;
 	struct hs_controller *controller;
@@ -270,6 +272,7 @@ static void close_all(void *context)
 	hs_controller_destroy(d->controller);
 	hs_state_close(d->state);
 	controller_label_udp_close(d->label);
+	controller_label_capture_close(d->capture);
 	controller_probing_socket_close(d->probing);
 	hs_controller_links_close(d->links);
 	hs_bus_close(d->bus);
@@ -349,11 +352,12 @@ static int wait_ms(const struct daemon *d, bool more)
 static void serve(void *context)
 {
 	struct daemon *d = context;
-	struct pollfd fds[4 + HS_CONTROLLER_MAX_LISTEN] = {
+	struct pollfd fds[4 + HS_CONTROLLER_MAX_LISTEN + HS_CONTROLLER_MAX_CAPTURES] = {
 			{.fd = d->service.signal_fd, .events = POLLIN},
 			{.fd = hs_controller_links_fd(d->links), .events = POLLIN},
 	};
 	unsigned n = 2 + controller_label_udp_fds(d->label, fds + 2);
+	n += controller_label_capture_fds(d->capture, fds + n);
 	n += controller_probing_socket_fds(d->probing, fds + n);
 	bool more = true;
 
@@ -368,6 +372,7 @@ static void serve(void *context)
 		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;
 		more = controller_label_udp_take(d->label, d->controller);
+		more |= controller_label_capture_take(d->capture, d->controller);
 		more |= controller_probing_socket_take(d->probing, d->controller);
 		more |= hs_controller_links_take(d->links, d->controller);
 		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
@@ -413,8 +418,10 @@ int hs_controller_daemon_run(const struct hs_controller_config *config)
 			.serve = serve,
 			.close = close_all,
 			.context = &d};
-	// The packet socket is open when capabilities are given up, so that none is kept for it.
-	if (controller_probing_socket_open(config, &d.probing, &err) < 0) {
+	// Packet sockets are open when capabilities are given up, so that none is kept for them.
+	if (controller_label_capture_open(config, &d.capture, &err) < 0 ||
+			controller_probing_socket_open(config, &d.probing, &err) < 0) {
+		controller_label_capture_close(d.capture);
 		hs_service_say_error(&d.service, &err);
 		return HS_EXIT_FAILED;
 	}

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define STEPS	     8 // in the shortest time that something waits for
@@ -131,6 +132,11 @@ int controller_label_owner(const struct hs_controller *controller, uint16_t node
 	return i == none || controller->nodes[i].next_same_id != none ? -1 : (int)i;
 }
 
+bool controller_label_is_device(const struct hs_controller *controller, uint32_t id)
+{
+	return id < PROTOTYPE_IDS && controller->label->devices[id];
+}
+
 struct label_port *controller_label_port(const struct label_node *node, uint8_t key)
 {
 	for (unsigned i = 0; i < node->n_ports; i++)
@@ -154,21 +160,20 @@ void controller_label_adopt(struct hs_controller *controller, uint16_t node_id, 
 }
 
 // Whoever sends to the socket could fill the database with ports that nobody has.
-static void take_item(struct hs_controller *controller, const uint8_t *bytes)
+static void take_item(
+		struct hs_controller *controller, const struct hs_label_item *item, bool is_device)
 {
 	struct controller_label *label = controller->label;
-	struct hs_label_item item;
-
-	hs_label_item_read(bytes, &item);
-	int owner = controller_label_owner(controller, item.node_id);
+	int owner = controller_label_owner(controller, item->node_id);
 	const struct label_node *node = owner < 0 ? NULL : &label->nodes[owner];
-	if (!node)
+
+	if (!node && !is_device)
 		label->counters.unknown_node++;
-	else if (node->known && !controller_label_port(node, item.egress_port))
+	else if (node && node->known && !controller_label_port(node, item->egress_port))
 		label->counters.unknown_port++;
-	else if (hs_label_database_take(label->database, controller_label_ns(controller), &item) ==
+	else if (hs_label_database_take(label->database, controller_label_ns(controller), item) ==
 			HS_LABEL_TAKEN_NEW)
-		controller_label_adopt(controller, item.node_id, item.egress_port);
+		controller_label_adopt(controller, item->node_id, item->egress_port);
 }
 
 void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
@@ -176,6 +181,7 @@ void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
 {
 	struct controller_label *label = controller->label;
 	struct hs_label_export export;
+	struct hs_label_item item;
 
 	if (!label)
 		return;
@@ -191,14 +197,58 @@ void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
 	else if (!export.n_items)
 		label->counters.empty++;
 	else // the newest is first
-		for (unsigned i = export.n_items; i > 0; i--)
-			take_item(controller, export.items + (i - 1) * HS_LABEL_ITEM_BYTES);
+		for (unsigned i = export.n_items; i > 0; i--) {
+			hs_label_item_read(export.items + (i - 1) * HS_LABEL_ITEM_BYTES, &item);
+			take_item(controller, &item, false);
+		}
 }
 
 void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost)
 {
 	if (controller->label)
 		controller->label->counters.lost = lost;
+}
+
+// ---- frames of the prototype ----
+
+// Its byte 3 is reserved. Who may write to the interface may bring devices with it.
+static void take_prototype(struct hs_controller *controller, const uint8_t *bytes)
+{
+	struct hs_label_item item;
+
+	hs_label_item_read(bytes, &item);
+	item.node_id %= PROTOTYPE_IDS;
+	bool is_device = controller->by_id[item.node_id] == controller->config->n_nodes;
+	controller->label->devices[item.node_id] |= is_device;
+	take_item(controller, &item, is_device);
+}
+
+void hs_controller_label_frame(
+		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len)
+{
+	struct controller_label *label = controller->label;
+	struct hs_label_stack stack;
+
+	if (!label)
+		return;
+	controller_set_time(controller, now_ns);
+	label->counters.frames++;
+	int rc = hs_label_prototype_open(frame, len, &stack);
+	if (rc == -EMSGSIZE)
+		label->counters.frames_short++;
+	else if (rc < 0)
+		label->counters.frames_foreign++;
+	else if (!stack.n_items)
+		label->counters.frames_empty++;
+	else // the newest is first
+		for (unsigned i = stack.n_items; i > 0; i--)
+			take_prototype(controller, stack.items + (i - 1) * HS_LABEL_ITEM_BYTES);
+}
+
+void hs_controller_label_frames_lost(struct hs_controller *controller, uint64_t lost)
+{
+	if (controller->label)
+		controller->label->counters.frames_lost += lost;
 }
 
 // ---- what is not seen ----
@@ -213,14 +263,16 @@ static void tell_not_seen(struct hs_controller *controller, const struct hs_labe
 			owner < 0 ? NULL
 				  : controller_label_port(&label->nodes[owner], longest->port);
 	const char *name = port ? port->name : "";
+	char id[8];
 
+	snprintf(id, sizeof(id), "%u", longest->node_id);
 	hs_controller_event(controller, "ports_not_seen",
 			json_pack("{s:s, s:i, s:s, s:i, s:I}", "node", node, "node_id",
 					longest->node_id, "port", name, "ports", (int)ports,
 					"intervals", (json_int_t)longest->missed),
 			"%u active ports were not seen in the last interval; port %u (%s) of node "
 			"\"%s\" not for %" PRIu64 " intervals",
-			ports, longest->port, name, node, longest->missed);
+			ports, longest->port, name, owner < 0 ? id : node, longest->missed);
 }
 
 // Ports that were not seen are told of at once, and then once a minute.

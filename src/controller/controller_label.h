@@ -16,7 +16,8 @@
 
 #include <jansson.h>
 
-#define MS_NS INT64_C(1000000)
+#define MS_NS	      INT64_C(1000000)
+#define PROTOTYPE_IDS 256 // its devices have ids of 8 bits
 
 struct hs_controller;
 
@@ -46,7 +47,10 @@ struct label_node {
 struct controller_label_counters {
 	uint64_t datagrams; // that came, those below among them
 	uint64_t too_long, bad_length, bad_flags, empty;
-	uint64_t lost;			     // by the kernel, beside them
+	uint64_t lost;	 // by the kernel, beside them
+	uint64_t frames; // of interfaces of `capture`, those below among them
+	uint64_t frames_short, frames_foreign, frames_empty;
+	uint64_t frames_lost;		     // by the kernel, beside them
 	uint64_t unknown_node, unknown_port; // items
 	uint64_t not_seen;		     // each port for each interval
 	uint64_t no_room;		     // ports of nodes that found none
@@ -59,8 +63,9 @@ struct controller_label {
 	struct hs_label_pro pro;
 	struct label_node *nodes; // as the configuration has them; owned
 	unsigned n_nodes;
-	int64_t skew_ns; // of the controller's clock
-	int64_t next_ns; // when the next step is due
+	bool devices[PROTOTYPE_IDS]; // that sent items, and are no nodes of the configuration
+	int64_t skew_ns;	     // of the controller's clock
+	int64_t next_ns;	     // when the next step is due
 	int64_t step_ns;
 	int64_t poll_ns;    // between two questions to a node
 	uint64_t intervals; // of the coverage, that were looked at
@@ -73,6 +78,8 @@ struct controller_label {
 int64_t controller_label_ns(const struct hs_controller *controller);
 // Returns the index of the one node that has this id, or -1.
 int controller_label_owner(const struct hs_controller *controller, uint16_t node_id);
+// Whether the id is that of a device of the prototype, which nobody can ask or tell anything.
+bool controller_label_is_device(const struct hs_controller *controller, uint32_t id);
 // Returns what the node says of a port, or NULL. Of several of this key it is the first.
 struct label_port *controller_label_port(const struct label_node *node, uint8_t key);
 

@@ -4,6 +4,9 @@
 #include "api_label.h"
 #include "ip_port_text.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define LABEL(member) HS_SCHEMA_MEMBER(struct hs_controller_label_config, member)
 #define PRO(member)   HS_SCHEMA_MEMBER(struct hs_controller_pro_config, member)
 
@@ -36,6 +39,42 @@ static const struct hs_schema_list listen_list = {
 		.check = check_listen,
 };
 
+#define CAPTURE(member) HS_SCHEMA_MEMBER(struct hs_controller_capture, member)
+static const struct hs_schema_word format_words[] = {
+		{"prototype", HS_CONTROLLER_PROTOTYPE},
+		{NULL},
+};
+static const struct hs_schema_field capture_fields[] = {
+		{"iface", HS_SCHEMA_TEXT, CAPTURE(iface), .required = true, .min = 1,
+				.max = HS_CONTROLLER_IFACE_BYTES - 1},
+		{"format", HS_SCHEMA_WORD, CAPTURE(format), .required = true,
+				.words = format_words},
+		{NULL},
+};
+
+static int check_capture(
+		json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+{
+	const struct hs_controller_label_config *label = into;
+	char path[96];
+
+	(void)item;
+	snprintf(path, sizeof(path), "%s.iface", at);
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(label->captures[i].iface, label->captures[index].iface) == 0)
+			return hs_error_set(err, "duplicate", path, "each interface once",
+					"capture[%zu] takes it already", i);
+	return 0;
+}
+
+static const struct hs_schema_list capture_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = capture_fields},
+		HS_SCHEMA_ITEMS(struct hs_controller_label_config, captures),
+		HS_SCHEMA_COUNT(struct hs_controller_label_config, n_captures),
+		.noun = "interfaces",
+		.check = check_capture,
+};
+
 static const struct hs_schema_field pro_fields[] = {
 		{"k", HS_SCHEMA_REAL, PRO(k), .least = 0.05, .most = 1000},
 		{"interval_ms", HS_SCHEMA_UINT, PRO(interval_ms), .min = 1, .max = 60000},
@@ -49,16 +88,29 @@ static bool has_pro(const void *from)
 	return ((const struct hs_controller_label_config *)from)->pro.on;
 }
 
+static bool listens(const void *from)
+{
+	return ((const struct hs_controller_label_config *)from)->n_listen > 0;
+}
+
+static bool captures(const void *from)
+{
+	return ((const struct hs_controller_label_config *)from)->n_captures > 0;
+}
+
 static bool has_poll(const void *from)
 {
 	return ((const struct hs_controller_label_config *)from)->poll_ms > 0;
 }
 
 const struct hs_schema_field hs_controller_label_fields[] = {
-		{"listen", HS_SCHEMA_LIST, LABEL(listen), .required = true, .min = 1,
-				.max = HS_CONTROLLER_MAX_LISTEN,
+		{"listen", HS_SCHEMA_LIST, LABEL(listen), .min = 1, .max = HS_CONTROLLER_MAX_LISTEN,
 				.expected = "a list of addresses like 127.0.0.1:32768",
-				.list = &listen_list},
+				.list = &listen_list, .given = listens},
+		{"capture", HS_SCHEMA_LIST, LABEL(captures), .min = 1,
+				.max = HS_CONTROLLER_MAX_CAPTURES,
+				.expected = "a list of interfaces", .list = &capture_list,
+				.given = captures},
 		{"buffer_kib", HS_SCHEMA_UINT, LABEL(buffer_kib), .min = 16, .max = 1048576},
 		{"interval_ms", HS_SCHEMA_UINT, LABEL(interval_ms), .min = 1, .max = 3600000},
 		{"ports", HS_SCHEMA_UINT, LABEL(ports), .min = 1, .max = 65536},
@@ -102,6 +154,10 @@ static int check_pro(const struct hs_controller_pro_config *pro, struct hs_error
 
 int hs_controller_label_check(const struct hs_controller_label_config *label, struct hs_error *err)
 {
+	if (label->on && !label->n_listen && !label->n_captures)
+		return hs_error_set(err, "missing_field", "label.listen",
+				"an address, or an interface of label.capture",
+				"there is nothing to receive items by");
 	if (label->age_ms < label->interval_ms)
 		return hs_error_set(err, "out_of_range", "label.age_ms",
 				"at least label.interval_ms",

@@ -11,13 +11,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_CONTROLLER_MAX_LISTEN 8
+#define HS_CONTROLLER_MAX_LISTEN   8
+#define HS_CONTROLLER_MAX_CAPTURES 32
+#define HS_CONTROLLER_IFACE_BYTES  16 // with the zero at the end
+
+enum hs_controller_format {
+	HS_CONTROLLER_PROTOTYPE, // of the paper's prototype
+};
+
+// An interface where labelled frames pass.
+struct hs_controller_capture {
+	char iface[HS_CONTROLLER_IFACE_BYTES];
+	uint8_t format; // enum hs_controller_format
+};
 
 // What the controller does of INT-label.
 struct hs_controller_label_config {
 	bool on; // the configuration has the key
 	unsigned n_listen;
 	struct hs_ip_port listen[HS_CONTROLLER_MAX_LISTEN];
+	unsigned n_captures;
+	struct hs_controller_capture captures[HS_CONTROLLER_MAX_CAPTURES];
 	uint32_t buffer_kib;  // of each socket
 	uint32_t interval_ms; // of coverage
 	uint32_t ports;	      // the most that are kept

@@ -73,7 +73,7 @@ static bool has_series(const void *from)
 #define OF_ITEM	      HS_SCHEMA_IF(struct shown_port, has_item)
 #define OF_ITEM_(...) PORT(__VA_ARGS__, OF_ITEM)
 static const struct hs_schema_field port_fields[] = {
-		PORT(STRING, node, "the node's name"),
+		PORT(STRING, node, "the node's name; empty of a device that is none"),
 		PORT(UINT, node_id, "the node's id", .max = UINT16_MAX),
 		PORT(UINT, id,
 				"the port's id; until its node has told it, as in items: its low "
@@ -118,9 +118,9 @@ static json_t *show_port(const struct hs_controller *controller, const struct hs
 	int owner = controller_label_owner(controller, entry->node_id);
 	const struct label_port *port =
 			owner < 0 ? NULL : controller_label_port(&label->nodes[owner], entry->port);
-	bool pro = label->config->pro.on;
+	bool pro = label->config->pro.on && owner >= 0;
 	const struct shown_port shown = {
-			.node = owner < 0 ? NULL : controller->config->nodes[owner].name,
+			.node = owner < 0 ? "" : controller->config->nodes[owner].name,
 			.name = port ? port->name : NULL,
 			.node_id = entry->node_id,
 			.id = id_of(controller, entry),
@@ -240,6 +240,11 @@ static const struct hs_schema_field counter_fields[] = {
 		COUNTED(bad_flags, "datagrams with a bit that must be 0"),
 		COUNTED(empty, "datagrams without items"),
 		COUNTED(lost, "datagrams that the kernel dropped"),
+		COUNTED(frames, "frames of `label.capture` that came, the next three among them"),
+		COUNTED(frames_short, "frames that end before their items do"),
+		COUNTED(frames_foreign, "frames of a source route without INT-label"),
+		COUNTED(frames_empty, "frames without items"),
+		COUNTED(frames_lost, "frames that the kernel dropped"),
 		COUNTED(unknown_node, "items whose node id no node of the configuration has, or "
 				      "several"),
 		COUNTED(unknown_port, "items of ports that do not label, as their node says"),
@@ -335,7 +340,8 @@ static void fill_page(const struct hs_controller *controller, const struct hs_ap
 		keys.first = args->offset;
 	for (uint64_t key = keys.first; key < keys.behind; key++) {
 		uint16_t node_id = (uint16_t)(key >> 8);
-		if (controller_label_owner(controller, node_id) < 0) {
+		if (controller_label_owner(controller, node_id) < 0 &&
+				!controller_label_is_device(controller, node_id)) {
 			key |= HS_LABEL_MAX_PORT;
 			continue;
 		}

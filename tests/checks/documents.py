@@ -37,6 +37,7 @@ CONTROLLER_TABLES = {
     "node_fields": ("Configuration", "nodes[]."),
     "path_fields": ("Configuration", "paths[]."),
     "hs_controller_label_fields": ("INT-label", "label."),
+    "capture_fields": ("INT-label", "label.capture[]."),
     "pro_fields": ("INT-label", "label.pro."),
     "hs_probing_fields": ("Probes", "probing."),
     "probing_node_fields": ("Probes", "probing.nodes[]."),
@@ -137,8 +138,8 @@ def each_key_of_a_controllers_configuration_is_explained():
     compare(read("docs", "controller.md"),
             "src/controller/controller_config.c src/controller/controller_label_config.c "
             "src/controller/controller_probing_config.c" + _SCRAPE, CONTROLLER_TABLES,
-            {"controller", "control", "nodes", "paths", "prometheus", "probing.nodes", "probing.links", "probing.reroute",
-             "probing.reroute.destinations"})
+            {"controller", "control", "nodes", "paths", "prometheus", "label.capture", "probing.nodes", "probing.links",
+             "probing.reroute", "probing.reroute.destinations"})
 
 
 @test()

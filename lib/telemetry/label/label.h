@@ -98,6 +98,14 @@ struct hs_label_stack {
 struct hs_label_stack hs_label_stack_of(const struct hs_label_settings *settings,
 		const uint8_t *frame, const struct hs_packet *packet);
 
-// Of a frame of the paper's prototype, which is neither IPv4 nor IPv6: EtherType 0x0700 and a
-// source route, or what is left of it, then EtherType 0x0701. 0 or -EBADMSG.
+#define HS_LABEL_PROTOTYPE_ROUTE  0x0700 // EtherType of a source route
+#define HS_LABEL_PROTOTYPE_INT	  0x0701 // of the option and its items
+#define HS_LABEL_PROTOTYPE_ROUTES 5	 // entries that the prototype's parser reads
+#define HS_LABEL_PROTOTYPE_MAX_BYTES                                                               \
+	(14 + 2 + 2 * HS_LABEL_PROTOTYPE_ROUTES + 2 + HS_LABEL_OPTION_BYTES +                      \
+			255 * HS_LABEL_ITEM_BYTES)
+
+// Of a frame of the paper's prototype, which is neither IPv4 nor IPv6: a source route, or what is
+// left of it, then the option. The bytes behind the items do not matter. 0; -EBADMSG: there is no
+// option; -EMSGSIZE: the frame ends before its items do.
 int hs_label_prototype_open(const uint8_t *frame, size_t len, struct hs_label_stack *out);

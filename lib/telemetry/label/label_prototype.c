@@ -9,22 +9,19 @@
 #include <errno.h>
 
 enum {
-	TYPE_ROUTE = 0x0700,
-	TYPE_INT = 0x0701,
 	ROUTE_HEADER = 2,
-	LAST = 0x80,	 // of an entry of the source route
-	MOST_ROUTES = 5, // that the prototype's parser reads
+	LAST = 0x80, // of an entry of the source route
+	MOST_ROUTES = HS_LABEL_PROTOTYPE_ROUTES,
 	SPECIFIC = 0x80, // of the option's first byte
 };
 
+// Returns false if none of the entries that may be there is the last.
 static bool pass_route(struct hs_reader *in)
 {
 	hs_reader_take(in, ROUTE_HEADER);
 	for (unsigned i = 0; i < MOST_ROUTES; i++) {
 		const uint8_t *entry = hs_reader_take(in, 2);
-		if (!entry)
-			return false;
-		if (entry[0] & LAST)
+		if (!entry || entry[0] & LAST)
 			return true;
 	}
 	return false;
@@ -36,16 +33,20 @@ int hs_label_prototype_open(const uint8_t *frame, size_t len, struct hs_label_st
 
 	hs_reader_take(&in, HS_ETHER_TYPE);
 	uint16_t type = hs_reader_be16(&in);
-	if (type == TYPE_ROUTE && pass_route(&in))
-		type = hs_reader_be16(&in);
-	const uint8_t *option = hs_reader_take(&in, HS_LABEL_OPTION_BYTES);
-	if (!option || type != TYPE_INT)
+	bool is_route = type == HS_LABEL_PROTOTYPE_ROUTE;
+	if (is_route && !pass_route(&in))
 		return -EBADMSG;
+	type = is_route ? hs_reader_be16(&in) : type;
+	if (!in.failed && type != HS_LABEL_PROTOTYPE_INT)
+		return -EBADMSG;
+	const uint8_t *option = hs_reader_take(&in, HS_LABEL_OPTION_BYTES);
+	if (!option)
+		return -EMSGSIZE;
 	*out = (struct hs_label_stack){
 			.int_num = option[1],
 			.specific = option[0] & SPECIFIC,
 			.n_items = option[1],
 	};
 	out->items = hs_reader_take(&in, (size_t)HS_LABEL_ITEM_BYTES * out->n_items);
-	return out->items ? 0 : -EBADMSG;
+	return out->items ? 0 : -EMSGSIZE;
 }

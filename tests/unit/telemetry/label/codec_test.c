@@ -100,9 +100,21 @@ static void frames_of_the_prototype_are_read(void **state)
 	assert_true(stack.specific);
 	for (size_t len = 0; len < received.len - 4; len++) {
 		struct frame cut = frame_of(received.bytes, len);
-		assert_int_equal(hs_label_prototype_open(cut.bytes, len, &stack), -EBADMSG);
+		assert_int_equal(hs_label_prototype_open(cut.bytes, len, &stack), -EMSGSIZE);
 		frame_free(&cut);
 	}
+	for (size_t len = 0; len < sent.len - 4; len++) {
+		struct frame cut = frame_of(sent.bytes, len);
+		assert_int_equal(hs_label_prototype_open(cut.bytes, len, &stack), -EMSGSIZE);
+		frame_free(&cut);
+	}
+	received.bytes[13] = 2; // of something else
+	assert_int_equal(hs_label_prototype_open(received.bytes, received.len, &stack), -EBADMSG);
+	sent.bytes[27] = 0; // IPv4 behind the route
+	sent.bytes[26] = 8;
+	assert_int_equal(hs_label_prototype_open(sent.bytes, sent.len, &stack), -EBADMSG);
+	sent.bytes[24] = 0; // no last entry
+	assert_int_equal(hs_label_prototype_open(sent.bytes, sent.len, &stack), -EBADMSG);
 	frame_free(&sent);
 	frame_free(&received);
 }
