@@ -305,6 +305,7 @@ int hs_report_from_cbor(const uint8_t *bytes, size_t len, struct hs_report *repo
 		struct hs_report_sender *sender, struct hs_error *err)
 {
 	report->telemetry.family = &hs_flexint_family;
+	report->telemetry.nodes_missing = false;
 	struct hs_cbor_reader in = hs_cbor_reader_over(
 			bytes, len, "report", "one map with the keys 0 to 6", err);
 

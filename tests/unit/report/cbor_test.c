@@ -144,6 +144,7 @@ static void check_read(const char *kind)
 		fill(vector, &expected, &expected_sender);
 		assert_int_equal(read_exactly(bytes, len, &report, &sender, &err), 0);
 		check_same(&report, &sender, &expected, &expected_sender);
+		assert_memory_equal(&report.telemetry.nodes_missing, &(bool){false}, sizeof(bool));
 	}
 	assert_true(i > 3);
 }
