@@ -91,10 +91,11 @@ part_golden() {
 	counted "$PYTHON" tests/collect/run.py --seed 1300 --reports 12000
 }
 
-# Lines are all that a sanitizer's report needs of -g, and they take a fifth less time to compile.
+# Lines are all that a sanitizer's report needs of -g, and they take a fifth less time to compile. Code
+# that does not go on after an error is a tenth less to compile, and lld links in under half of ld's time.
 build_asan() {
-	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
-		-Doptimization=2 -Ddebug=false -Dc_args=-gline-tables-only
+	CC=clang CC_LD=lld build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
+		-Doptimization=2 -Ddebug=false -Dc_args='-gline-tables-only -fno-sanitize-recover=undefined'
 }
 
 # gcc builds what users run. clang must compile the same source with warnings as errors.
@@ -115,7 +116,7 @@ part_sanitizers() {
 # them, rules and routes changed during look-ups. It cannot check whole nodes, because it does not see
 # how the libraries of DPDK and ZeroMQ, which it did not build, order their threads.
 threads() {
-	CC=clang build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
+	CC=clang CC_LD=lld build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
 		tests/unit/{node/test_{pending,workers,sharing},flow/test_flow_table,datapath/test_fib}
 	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp \
 		meson_tests build-tsan threads node-pending node-workers node-sharing flow-table fib
