@@ -30,6 +30,8 @@ struct sim {
 	struct hs_rng rng;
 	struct packet *packets;
 	size_t n, capacity;
+	struct packet *spare; // where packets go on the next link
+	size_t spare_capacity;
 };
 
 static void *must(void *memory)
@@ -173,10 +175,11 @@ static int64_t flight(struct sim *sim, const struct sim_link *link)
 static void cross_link(struct sim *sim, unsigned i)
 {
 	const struct sim_link *link = &sim->config->links[i];
-	size_t before = sim->n, kept = 0;
+	size_t before = sim->n, before_capacity = sim->capacity, kept = 0;
 	struct packet *old = sim->packets;
-	sim->packets = NULL;
-	sim->n = sim->capacity = 0;
+	sim->packets = sim->spare;
+	sim->n = 0;
+	sim->capacity = sim->spare_capacity;
 	for (size_t k = 0; k < before; k++) {
 		struct packet packet = old[k];
 		int64_t at_ns = packet.t_ns - sim->config->start_ns;
@@ -208,7 +211,8 @@ static void cross_link(struct sim *sim, unsigned i)
 		}
 		*append(sim) = packet;
 	}
-	free(old);
+	sim->spare = old;
+	sim->spare_capacity = before_capacity;
 	// Most links keep the order.
 	for (size_t k = 1; k < sim->n; k++) {
 		if (by_arrival(&sim->packets[k - 1], &sim->packets[k]) < 0)
@@ -346,6 +350,7 @@ void sim_run(const struct sim_config *config, struct sim_result *result)
 	cross_link(&sim, config->n_nodes);
 	sink(&sim);
 	free(sim.packets);
+	free(sim.spare);
 }
 
 void sim_free(struct sim_result *result)
