@@ -29,6 +29,8 @@ import rules  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
 SECOND = rules.SECOND
+# The lab's own 65,536 packet buffers take most of a short run's time. Too few of them end a run with an error.
+MBUFS = 16384
 
 Finding = collections.namedtuple("Finding", "kind text")
 

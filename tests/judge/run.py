@@ -58,6 +58,7 @@ def shorter(scenario):
             if key in traffic:
                 traffic[key] = min(traffic[key], scenario["duration_s"])
     scenario["expect"] = []
+    scenario.setdefault("mbufs", judge.MBUFS)
     return scenario
 
 

@@ -285,7 +285,7 @@ def scenario_of(seed, everything=False):
     mode, setting = mode_of(rng, rate)
     scenario = {
         "name": f"search-{seed}", "seed": rng.randint(1, 10**6), "duration_s": duration,
-        "forwarding": forwarding,
+        "forwarding": forwarding, "mbufs": judge.MBUFS,
         "nodes": [{"id": i, "name": name} for i, name in enumerate(names)],
         "links": links,
         "traffic": [{"name": "t", "type": rng.choice(("constant", "constant", "poisson")),
