@@ -26,8 +26,7 @@
 #define SOCKET_BYTES	1280   // that the kernel takes for a datagram of 400
 #define NAP_SHARE	4      // of the room. What comes late has the rest
 #define LEAST_NAP	32
-#define PREFETCH_BYTES	448
-#define AHEAD		4
+#define AT_ONCE		(4 * HS_BURST) // of a queue
 #define LONGEST_NS	INT64_C(100000000)
 
 #define ADD(counter, n) __atomic_store_n(&(counter), (counter) + (n), __ATOMIC_RELAXED)
@@ -89,35 +88,47 @@ static enum hs_collector_frame read_frame(
 			rte_pktmbuf_data_len(mbuf), udp_port, datagram);
 }
 
-// Another core or a device has written it.
+// Another core or a device has written it. lib/collect asks for the hops behind this.
 static void prefetch_frame(const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	uint16_t bytes = RTE_MIN(mbuf->data_len, PREFETCH_BYTES);
 
-	for (uint16_t at = 0; at < bytes; at = (uint16_t)(at + RTE_CACHE_LINE_SIZE))
-		rte_prefetch0(frame + at);
+	rte_prefetch0(frame);
+	rte_prefetch0(frame + RTE_CACHE_LINE_SIZE);
 }
 
-static unsigned take_queue(
-		struct hs_collector_worker *worker, unsigned index, uint16_t queue, int64_t now_ns)
+// The usual buffer needs nothing done: the line of its second half, which rte_pktmbuf_free reads,
+// stays where it is.
+static bool is_plain(const struct rte_mbuf *mbuf, const struct rte_mempool *pool)
 {
-	struct hs_port *port = worker->ports[index];
+	return mbuf->pool == pool && mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) &&
+	       rte_mbuf_refcnt_read(mbuf) == 1;
+}
+
+static void give_back(struct rte_mbuf **mbufs, unsigned n)
+{
+	struct rte_mempool *pool = mbufs[0]->pool;
+	bool plain = true;
+
+	for (unsigned i = 0; i < n; i++)
+		plain &= is_plain(mbufs[i], pool);
+	if (plain)
+		rte_mempool_put_bulk(pool, (void **)mbufs, n);
+	else
+		rte_pktmbuf_free_bulk(mbufs, n);
+}
+
+// Takes one burst, and asks for the frames of the next, which has `ahead`.
+static void take_burst(struct hs_collector_worker *worker, unsigned index, struct rte_mbuf **mbufs,
+		unsigned got, unsigned ahead, int64_t now_ns)
+{
 	struct hs_collector_counters *counters = &worker->counters;
 	struct hs_collect_datagram datagrams[HS_BURST];
-	struct rte_mbuf *mbufs[HS_BURST];
 	unsigned kinds[HS_COLLECTOR_FRAMES] = {0}, n = 0;
-	uint16_t got = port->rx_burst(port, queue, mbufs, HS_BURST);
 
-	if (got == 0)
-		return 0;
-	for (uint16_t i = 0; i < got; i++)
-		rte_prefetch0(mbufs[i]);
-	for (uint16_t i = 0; i < got && i < AHEAD; i++)
-		prefetch_frame(mbufs[i]);
-	for (uint16_t i = 0; i < got; i++) {
-		if (i + AHEAD < got)
-			prefetch_frame(mbufs[i + AHEAD]);
+	for (unsigned i = 0; i < got; i++) {
+		if (i < ahead)
+			prefetch_frame(mbufs[i + HS_BURST]);
 		enum hs_collector_frame kind =
 				read_frame(mbufs[i], worker->udp_ports[index], &datagrams[n]);
 		datagrams[n].listener = (uint8_t)(worker->n_sockets + index);
@@ -129,7 +140,24 @@ static unsigned take_queue(
 		ADD(counters->frame_kinds[i], kinds[i]);
 	if (n)
 		hs_collect_take(worker->collect, datagrams, n, now_ns);
-	rte_pktmbuf_free_bulk(mbufs, got);
+	give_back(mbufs, got);
+}
+
+static unsigned take_queue(
+		struct hs_collector_worker *worker, unsigned index, uint16_t queue, int64_t now_ns)
+{
+	struct hs_port *port = worker->ports[index];
+	struct rte_mbuf *mbufs[AT_ONCE];
+	unsigned got = port->rx_burst(port, queue, mbufs, AT_ONCE);
+
+	for (unsigned i = 0; i < got; i++)
+		rte_prefetch0(mbufs[i]);
+	for (unsigned i = 0; i < got && i < HS_BURST; i++)
+		prefetch_frame(mbufs[i]);
+	for (unsigned at = 0; at < got; at += HS_BURST) {
+		unsigned left = got - at, n = RTE_MIN(left, HS_BURST);
+		take_burst(worker, index, mbufs + at, n, RTE_MIN(left - n, HS_BURST), now_ns);
+	}
 	return got;
 }
 

@@ -5,14 +5,20 @@
 
 #include "collect_test.h"
 
+#include "eal.h"
+#include "log.h"
 #include "os_clock.h"
+
+#include <rte_mbuf.h>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -191,6 +197,104 @@ static void more_reports_than_32_bits_count_are_taken_between_naps(void **state)
 	hs_collector_worker_fini(&worker);
 }
 
+// ---- buffers ----
+
+#define BUFFERS 127
+
+static struct rte_mbuf *waiting[BUFFERS];
+static unsigned n_waiting;
+
+static uint16_t take_waiting(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	unsigned got = n_waiting < n ? n_waiting : n;
+
+	(void)port, (void)queue;
+	memcpy(mbufs, waiting, got * sizeof(mbufs[0]));
+	n_waiting -= got;
+	memmove(waiting, waiting + got, n_waiting * sizeof(waiting[0]));
+	return (uint16_t)got;
+}
+
+static struct rte_mbuf *wait_for_worker(struct rte_mempool *pool)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+	assert_non_null(mbuf);
+	memset(rte_pktmbuf_append(mbuf, 60), 0, 60); // no IP
+	waiting[n_waiting++] = mbuf;
+	return mbuf;
+}
+
+// Takes all that waits, in rounds. Returns how many frames it counted.
+static uint64_t take_all(struct hs_port *port)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_error err = {0};
+
+	worker = (struct hs_collector_worker){.ports = {port}, .n_ports = 1};
+	assert_int_equal(hs_collector_worker_init(&worker, &config, true, &err), 0);
+	while (hs_collector_worker_round(&worker, 5000 * SECOND) > 0)
+		continue;
+	uint64_t frames = worker.counters.frames;
+	hs_collector_worker_fini(&worker);
+	return frames;
+}
+
+static void buffers_go_back_whatever_they_are(void **state)
+{
+	static const unsigned counts[] = {1, 31, 32, 33, 64, 100, BUFFERS - 1};
+	const struct hs_port_config config = {.name = "in", .rx_queues = 1};
+	struct rte_mempool *pool;
+	struct hs_port *port;
+
+	(void)state;
+	assert_int_equal(hs_pool_create("buffers", BUFFERS, 2048, &pool), 0);
+	assert_int_equal(hs_port_open_custom(take_waiting, none, NULL, &config, 0, 1, &port), 0);
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		for (unsigned n = 0; n < counts[i]; n++)
+			wait_for_worker(pool);
+		assert_int_equal(take_all(port), counts[i]);
+		assert_int_equal(rte_mempool_avail_count(pool), BUFFERS);
+	}
+	// One has a second segment, another has a second owner.
+	for (unsigned n = 0; n < 40; n++)
+		wait_for_worker(pool);
+	struct rte_mbuf *shared = waiting[9], *tail = rte_pktmbuf_alloc(pool);
+	rte_pktmbuf_append(tail, 60);
+	assert_int_equal(rte_pktmbuf_chain(waiting[3], tail), 0);
+	rte_mbuf_refcnt_update(shared, 1);
+	assert_int_equal(take_all(port), 40);
+	assert_int_equal(rte_mempool_avail_count(pool), BUFFERS - 1);
+	assert_int_equal(rte_mbuf_refcnt_read(shared), 1);
+	rte_pktmbuf_free(shared);
+	assert_int_equal(rte_mempool_avail_count(pool), BUFFERS);
+	hs_port_close(port);
+	rte_mempool_free(pool);
+}
+
+static int start(void **state)
+{
+	struct hs_eal_config config = {0};
+	cpu_set_t set;
+
+	(void)state;
+	hs_log_setup(HS_LOG_ERROR, false);
+	sched_getaffinity(0, sizeof(set), &set);
+	while (!CPU_ISSET(config.control_core, &set))
+		config.control_core++;
+	snprintf(config.file_prefix, sizeof(config.file_prefix), "hs-test-worker-%d",
+			(int)getpid());
+	return hs_eal_init(&config, NULL);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	hs_eal_fini();
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,7 +302,8 @@ int main(void)
 			cmocka_unit_test(a_nap_leaves_room_in_the_smallest_way_in),
 			cmocka_unit_test(a_nap_is_judged_after_any_time),
 			cmocka_unit_test(more_reports_than_32_bits_count_are_taken_between_naps),
+			cmocka_unit_test(buffers_go_back_whatever_they_are),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, start, stop);
 }
