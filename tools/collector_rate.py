@@ -10,8 +10,9 @@ memif                  frames of another process, as many as both can
 virtio                 the same by virtio-user: the sender (net_vhost) puts them into the collector's own buffers
 udp                    datagrams by a UDP socket at a rate that must lose none
 collect_idle_1200000   1,200,000 reports a second by memif, polling adaptive: the share of a core
+collect_idle_1         the same of one flow, as in section V-C of the paper
 collect_idle_events    the same with node ids alone, 2,000 flows and 1,000 events a second
-..._virtio             these two by virtio-user
+..._virtio             these three by virtio-user
 
 The share is that of all threads of the collector, user and system time, divided by the time that went by. A sender
 (tests/bench/report_sender) has the other core. The reports are those of hopsight-bench's collect_100. As root.
@@ -62,6 +63,8 @@ CASES = (
     Case("udp", "udp", rate=550000, least_per_core=5e5, lossless=True),
     Case("collect_idle_1200000", "memif", rate=1200000, most_share=0.0775, lossless=True),
     Case("collect_idle_1200000_virtio", "virtio", rate=1200000, most_share=0.0775, lossless=True),
+    Case("collect_idle_1", "memif", flows=1, rate=1200000, most_share=0.0775, lossless=True),
+    Case("collect_idle_1_virtio", "virtio", flows=1, rate=1200000, most_share=0.0775, lossless=True),
     Case("collect_idle_events", "memif", flows=2000, rate=1200000, words=EVENTS, lossless=True),
     Case("collect_idle_events_virtio", "virtio", flows=2000, rate=1200000, words=EVENTS, lossless=True),
 )

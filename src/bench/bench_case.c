@@ -261,6 +261,7 @@ const struct hs_bench_case hs_bench_cases[] = {
 		COLLECT("idle_1200000", HS_BENCH_COLLECT_IDLE, 100, 1.2e6 / 0.0775,
 				"collect_100 at 1,200,000 reports a second, asleep between; per "
 				"second of its processor time"),
+		COLLECT("idle_1", HS_BENCH_COLLECT_IDLE, 1, 1.2e6 / 0.0775, "one flow"),
 		COLLECT("idle_events", HS_BENCH_COLLECT_IDLE, 2000, 0,
 				"collect_events at this rate"),
 };

@@ -17,7 +17,7 @@ static const char *const promised[] = {"no_rules", "unmatched", "matched_1", "ma
 		"route_source", "route_sink", "unmatched_4masks", "rule_change_1000000",
 		"monitor_reports", "json_reports", "int_source", "int_transit", "int_sink",
 		"collect_1", "collect_100", "collect_1000000", "collect_garbage", "collect_events",
-		"collect_idle_1200000", "collect_idle_events"};
+		"collect_idle_1200000", "collect_idle_1", "collect_idle_events"};
 
 static void every_promised_case_is_there(void **state)
 {
