@@ -121,7 +121,7 @@ class Collector:
         devargs = {"pcap": f"net_pcap0,rx_pcap={self.folder}/frames.pcap,infinite_rx=1",
                    "memif": f"net_memif0,role=server,id=0,socket={self.folder}/memif,socket-abstract=no,rsize=12",
                    "virtio": f"net_virtio_user0,path={self.folder}/virtio,queue_size=4096,mrg_rxbuf=0,in_order=1"}
-        return {"ports": [{"name": "in", "devargs": devargs[self.case.way], "udp_port": PORT}]}
+        return {"ports": [{"name": "in", "devargs": devargs[self.case.way], "udp_port": PORT, "rx_descriptors": 4096}]}
 
     def wait(self):
         end = time.monotonic() + START_LIMIT_S

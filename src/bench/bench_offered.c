@@ -19,20 +19,21 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define MBUFS	      8192
-#define MBUF_BYTES    RTE_MBUF_DEFAULT_BUF_SIZE
-#define CACHE	      256
-#define HUGE_PAGE     ((size_t)2 << 20)
-#define ROOM	      4096 // as a collector's receive queue has
-#define TABLE_BYTES   (UINT64_C(64) << 20)
-#define UDP_PORT      32766
-#define RATE	      1200000.0
-#define CHANGES_APART 2400 // reports: a flow has another path once; 1,000 events a second
-#define EVENT_FLOWS   2000
-#define WARM_S	      0.2
-#define PATIENCE      50      // times that
-#define BEHIND_NS     1000000 // what is due longer is left out: this thread was off its core
-#define PATIENCE_NS   INT64_C(1000000000)
+#define MBUFS	       8192
+#define MBUF_BYTES     RTE_MBUF_DEFAULT_BUF_SIZE
+#define CACHE	       256
+#define HUGE_PAGE      ((size_t)2 << 20)
+#define ROOM	       4096    // as a collector's receive queue may have
+#define LONGEST_NAP_NS 1000000 // as latency_us is by default
+#define TABLE_BYTES    (UINT64_C(64) << 20)
+#define UDP_PORT       32766
+#define RATE	       1200000.0
+#define CHANGES_APART  2400 // reports: a flow has another path once; 1,000 events a second
+#define EVENT_FLOWS    2000
+#define WARM_S	       0.2
+#define PATIENCE       50      // times that
+#define BEHIND_NS      1000000 // what is due longer is left out: this thread was off its core
+#define PATIENCE_NS    INT64_C(1000000000)
 
 struct source {
 	struct rte_mempool *pool;
@@ -178,6 +179,8 @@ static int open_worker(struct source *s, struct hs_error *err)
 	if (rc < 0)
 		return rc;
 	worker->n_ports = 1;
+	worker->ports[0]->rx_room = ROOM;
+	worker->longest_nap_ns = LONGEST_NAP_NS;
 	rc = hs_collector_worker_init(worker, &config, true, err);
 	return rc < 0 ? rc : hs_collector_worker_start(worker);
 }

@@ -73,6 +73,8 @@ static const struct hs_schema_field port_fields[] = {
 				.max = HS_PORT_MTU_MAX},
 		{"rx_queues", HS_SCHEMA_UINT, PORT(port.rx_queues), .min = 1,
 				.max = HS_MAX_WORKERS},
+		{"rx_descriptors", HS_SCHEMA_UINT, PORT(port.rx_descriptors), .min = 128,
+				.max = 32768},
 		{"udp_port", HS_SCHEMA_UINT, PORT(udp_port), .required = true, .min = 1,
 				.max = UINT16_MAX},
 		{NULL},
@@ -87,6 +89,7 @@ static const struct hs_schema_list port_list = {
 				&(const struct hs_collector_port){
 						.port = {.mtu = HS_PORT_MTU_DEFAULT,
 								.rx_queues = 1,
+								.rx_descriptors = 1024,
 								.side = HS_SIDE_NETWORK}},
 };
 
@@ -293,6 +296,7 @@ static const struct hs_schema_field fields[] = {
 		{"control_core", HS_SCHEMA_UINT, CONFIG(base.control_core), .min = 0, .max = 1023},
 		{"polling", HS_SCHEMA_WORD, CONFIG(base.adaptive), .words = hs_config_polling_words,
 				.expected = "busy or adaptive"},
+		{"latency_us", HS_SCHEMA_UINT, CONFIG(latency_us), .min = 0, .max = 10000},
 		{"accept", HS_SCHEMA_OBJECT, .fields = accept_fields},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
 		{"events", HS_SCHEMA_OBJECT, .fields = event_fields},
@@ -318,6 +322,7 @@ static void set_defaults(struct hs_collector_config *config, const cpu_set_t *co
 					.publish_queue = 1000,
 					.sandbox = true},
 			.prometheus = HS_SCRAPE_SETTINGS(HS_SCRAPE_PORT_COLLECTOR),
+			.latency_us = 1000,
 			.n_formats = HS_COLLECTOR_FORMATS,
 			.formats = {HS_INT_REPORT_0_5, HS_INT_REPORT_1_0, HS_INT_REPORT_2_0},
 	};

@@ -50,6 +50,7 @@ struct hs_collector_config {
 	unsigned n_units;
 	struct hs_collector_units units[HS_COLLECTOR_MAX_UNITS];
 	struct hs_scrape_settings prometheus;
+	uint32_t latency_us;		  // that a report may wait for others
 	bool flow_series;		  // the page of metrics has flows, too
 	struct hs_collect_config collect; // formats are filled in from those above
 };

@@ -79,6 +79,7 @@ static int open_tables(struct daemon *d, struct hs_error *err)
 	d->collector.now_ns = wall_ns();
 	d->collector.start_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	d->collector.worker.core = config->base.workers[0];
+	d->collector.worker.longest_nap_ns = config->latency_us * INT64_C(1000);
 	hs_event_log_init(&d->collector.events);
 	hs_collector_open_verbs(&d->collector);
 	struct hs_collect_config collect = config->collect;

@@ -19,10 +19,9 @@
 #define PUSH_WAIT_NS	1000000 // while the ring is half full
 #define LCORE		1
 #define SHORTEST_NAP_NS 30000
-#define LONGEST_NAP_NS	1000000
-#define PORT_NAP_NS	250000
 #define RARE_NS		250000 // one report: no nap saves anything
-#define PORT_NAP	256    // a quarter of a small ring
+#define LEAST_ROOM	1024   // that a queue of a port has unless it says so
+#define BURST_NS	250    // between reports of a burst that finds room during a nap
 #define SOCKET_BYTES	1280   // that the kernel takes for a datagram of 400
 #define NAP_SHARE	4      // of the room. What comes late has the rest
 #define LEAST_NAP	32
@@ -203,10 +202,22 @@ static unsigned round_now(struct hs_collector_worker *worker)
 	return hs_collector_worker_round(worker, hs_os_clock_ns(CLOCK_REALTIME));
 }
 
+// What the smallest queue of a port holds.
+static uint32_t port_room(const struct hs_collector_worker *worker)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned i = 0; i < worker->n_ports; i++) {
+		uint32_t room = worker->ports[i]->rx_room;
+		least = RTE_MIN(least, room ? room : LEAST_ROOM);
+	}
+	return least;
+}
+
 // How many reports may wait while the thread naps: part of what the smallest way in holds.
 static unsigned nap_reports(const struct hs_collector_worker *worker)
 {
-	uint64_t n = worker->n_ports ? PORT_NAP : UINT32_MAX;
+	uint64_t n = port_room(worker) / NAP_SHARE;
 
 	for (unsigned i = 0; i < worker->n_sockets; i++) {
 		uint64_t bytes = UINT64_C(2048) * hs_collector_udp_kib(worker->sockets[i]);
@@ -232,16 +243,14 @@ static void nap(struct hs_collector_worker *worker)
 	double gap_ns = (double)(now_ns - worker->nap_ns) / (double)worker->taken;
 	bool is_rare = gap_ns >= RARE_NS;
 	int64_t some_ns = is_rare ? 0 : (int64_t)(gap_ns * worker->nap_reports);
-	int64_t longest_ns = worker->n_ports ? PORT_NAP_NS : LONGEST_NAP_NS;
 
+	some_ns = RTE_MIN(some_ns, worker->nap_limit_ns);
 	if (!is_rare && some_ns < SHORTEST_NAP_NS)
 		return;
-	if (!is_rare) {
-		hs_idle_nap(worker->idle, some_ns < longest_ns ? some_ns : longest_ns);
-		now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
-	}
-	worker->nap_ns = now_ns;
+	worker->nap_ns = now_ns; // what comes during the nap counts with its time
 	worker->taken = 0;
+	if (!is_rare)
+		hs_idle_nap(worker->idle, some_ns);
 }
 
 static void rest(struct hs_collector_worker *worker)
@@ -301,6 +310,8 @@ int hs_collector_worker_start(struct hs_collector_worker *worker)
 	int rc = 0;
 
 	worker->nap_reports = nap_reports(worker);
+	worker->nap_limit_ns =
+			RTE_MIN(worker->longest_nap_ns, (int64_t)port_room(worker) * BURST_NS);
 	for (unsigned i = 0; rc == 0 && i < worker->n_sockets; i++)
 		rc = hs_idle_add_fd(worker->idle, hs_collector_udp_fd(worker->sockets[i]));
 	for (unsigned i = 0; rc == 0 && i < worker->n_ports; i++)

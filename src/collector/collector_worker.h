@@ -35,9 +35,10 @@ struct hs_collector_worker {
 	uint16_t udp_ports[HS_COLLECT_MAX_LISTENERS];
 	unsigned n_ports; // listeners behind those of sockets
 	bool adaptive;
-	bool pushes;   // entries are due from time to time
-	bool by_eal;   // runs on lcore 1, else in a thread of its own
-	uint16_t core; // of that thread
+	int64_t longest_nap_ns; // that a report waits for others
+	bool pushes;		// entries are due from time to time
+	bool by_eal;		// runs on lcore 1, else in a thread of its own
+	uint16_t core;		// of that thread
 
 	// Private.
 	struct hs_collect *collect;
@@ -46,8 +47,9 @@ struct hs_collector_worker {
 	struct hs_collector_counters counters;
 	int64_t push_ns;       // when to look again
 	int64_t looked_ns;     // the newest round
-	int64_t nap_ns;	       // end of the last nap
+	int64_t nap_ns;	       // begin of the last nap
 	uint64_t taken;	       // since then
+	int64_t nap_limit_ns;  // longest_nap_ns, or less where a port has little room
 	unsigned nap_reports;  // that may wait during one
 	hs_collector_job *job; // atomic; NULL: none waits
 	void *job_context;

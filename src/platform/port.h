@@ -57,8 +57,9 @@ struct hs_port_config {
 	uint32_t id;			// what telemetry calls the port; 0: index + 1
 	uint64_t rate_bps;		// of an egress queue of the node's own; 0: none
 	uint32_t rate_pps;		// the same in packets, in place of rate_bps; 0: none
-	bool rate_of_node;	// rate_pps and queue_packets are those of all these ports together
-	uint32_t queue_packets; // that may wait there; 0: none
+	bool rate_of_node;	 // rate_pps and queue_packets are those of all these ports together
+	uint32_t queue_packets;	 // that may wait there; 0: none
+	uint16_t rx_descriptors; // of each receive queue of a DPDK device; 0: 1,024
 };
 
 struct hs_port;
@@ -78,6 +79,7 @@ struct hs_port {
 	uint16_t index;	       // index in the node's list of ports
 	uint16_t mtu;	       // from the configuration, or less if the interface has less
 	uint16_t rx_queues;    // all of them must be polled
+	uint32_t rx_room;      // packets that may wait in each of them; 0: not known
 	uint16_t tx_queues;    // one for each worker (the device may have fewer, under a lock)
 	uint8_t mac[6];	       // of the interface or device; the creator sets a custom port's
 	uint8_t side;	       // enum hs_port_side

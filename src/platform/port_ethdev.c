@@ -114,14 +114,16 @@ static uint16_t tx_queues_of(const struct hs_port *port, const struct rte_eth_de
 	return RTE_MAX(RTE_MIN(wanted, info->max_tx_queues), 1);
 }
 
-static int setup_queues(const struct hs_port *port, uint16_t tx_queues)
+static int setup_queues(struct hs_port *port, uint16_t tx_queues)
 {
 	unsigned socket = (unsigned)rte_eth_dev_socket_id(port->ethdev_id);
-	uint16_t rx_descriptors = DESCRIPTORS, tx_descriptors = DESCRIPTORS;
+	uint16_t wanted = port->config.rx_descriptors;
+	uint16_t rx_descriptors = wanted ? wanted : DESCRIPTORS, tx_descriptors = DESCRIPTORS;
 	struct rte_mempool *pool = port_private(port)->pool;
 	int ret;
 
 	rte_eth_dev_adjust_nb_rx_tx_desc(port->ethdev_id, &rx_descriptors, &tx_descriptors);
+	port->rx_room = rx_descriptors;
 	for (uint16_t q = 0; q < port->rx_queues; q++) {
 		ret = rte_eth_rx_queue_setup(
 				port->ethdev_id, q, rx_descriptors, socket, NULL, pool);

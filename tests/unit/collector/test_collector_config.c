@@ -12,9 +12,11 @@ static const char everything[] =
 		"{\"name\": \"c1\", \"listen\": [{\"udp\": \"192.0.2.1:1\", \"buffer_kib\": 64},"
 		"   {\"udp\": \"[2001:db8::1]:65535\"}],"
 		" \"ports\": [{\"name\": \"in\", \"devargs\": \"net_null0\", \"udp_port\": 32766,"
-		"   \"mtu\": 9000, \"rx_queues\": 2}, {\"name\": \"k\", \"iface\": \"eth0\","
+		"   \"mtu\": 9000, \"rx_queues\": 2, \"rx_descriptors\": 4096}, {\"name\": \"k\", "
+		"\"iface\": \"eth0\","
 		"   \"driver\": \"af_xdp\", \"udp_port\": 6}],"
-		" \"workers\": [1], \"control_core\": 2, \"polling\": \"busy\","
+		" \"workers\": [1], \"control_core\": 2, \"polling\": \"busy\", \"latency_us\": "
+		"250,"
 		" \"accept\": {\"formats\": [\"1.0\", \"2.0\"], \"lenient\": \"intcollector\","
 		"   \"profiles\": {\"2.0\": {\"method\": \"int\", \"version\": \"2.1\","
 		"   \"dscp\": 32}}},"
@@ -77,6 +79,7 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_true(config.base.sandbox);
 	assert_int_equal(config.base.mbufs, 16384);
 	assert_int_equal(config.listen[0].buffer_kib, 16384);
+	assert_int_equal(config.latency_us, 1000);
 	assert_int_equal(config.n_ports, 0);
 	assert_false(config.prometheus.on);
 	assert_int_equal(config.prometheus.bind.port, 9465);
@@ -124,6 +127,9 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config.ports[0].udp_port, 32766);
 	assert_int_equal(config.base.ports[0].mtu, 9000);
 	assert_int_equal(config.base.ports[0].rx_queues, 2);
+	assert_int_equal(config.base.ports[0].rx_descriptors, 4096);
+	assert_int_equal(config.base.ports[1].rx_descriptors, 1024);
+	assert_int_equal(config.latency_us, 250);
 	assert_string_equal(config.base.ports[1].driver, "af_xdp");
 	assert_int_equal(config.base.n_ports, 2);
 	assert_int_equal(config.base.workers[0], 1);

@@ -90,6 +90,8 @@ static uint32_t add_socket(uint32_t buffer_kib)
 	return got_kib;
 }
 
+static int64_t limit_ns; // of the last worker
+
 static unsigned nap_reports(void)
 {
 	struct hs_collect_config config = config_50();
@@ -99,6 +101,7 @@ static unsigned nap_reports(void)
 	assert_int_equal(hs_collector_worker_start(&worker), 0);
 	hs_collector_worker_stop(&worker);
 	unsigned reports = worker.nap_reports;
+	limit_ns = worker.nap_limit_ns;
 	for (unsigned i = 0; i < worker.n_ports; i++)
 		hs_port_close(worker.ports[i]);
 	for (unsigned i = 0; i < worker.n_sockets; i++)
@@ -114,6 +117,9 @@ static void a_nap_leaves_room_in_the_smallest_way_in(void **state)
 	(void)state;
 	add_port();
 	assert_int_equal(nap_reports(), 256);
+	add_port();
+	worker.ports[0]->rx_room = 4096;
+	assert_int_equal(nap_reports(), 1024);
 	uint32_t kib = add_socket(208);
 	unsigned reports = nap_reports();
 	assert_in_range(reports * 1280, kib * 2048 / 5, kib * 2048 / 3);
@@ -121,6 +127,32 @@ static void a_nap_leaves_room_in_the_smallest_way_in(void **state)
 	add_socket(64);
 	add_socket(208);
 	assert_true(nap_reports() < reports);
+}
+
+static int64_t nap_limit_ns(int64_t longest_ns)
+{
+	worker.longest_nap_ns = longest_ns;
+	nap_reports();
+	return limit_ns;
+}
+
+// A burst of 4,000,000 reports a second finds room in a port during any nap.
+static void no_nap_is_longer_than_asked_or_than_a_port_has_room(void **state)
+{
+	(void)state;
+	add_port();
+	assert_int_equal(nap_limit_ns(1000000), 256000);
+	add_port();
+	assert_int_equal(nap_limit_ns(100000), 100000);
+	add_port();
+	worker.ports[0]->rx_room = 16384;
+	assert_int_equal(nap_limit_ns(1000000), 1000000);
+	add_port();
+	worker.ports[0]->rx_room = 16384;
+	add_port();
+	assert_int_equal(nap_limit_ns(1000000), 256000);
+	add_socket(208);
+	assert_int_equal(nap_limit_ns(1000000), 1000000);
 }
 
 static void send_to(uint16_t port, struct bytes *b)
@@ -273,6 +305,62 @@ static void buffers_go_back_whatever_they_are(void **state)
 	rte_mempool_free(pool);
 }
 
+// ---- naps ----
+
+#define GAP_NS 800 // between two frames: a quarter of 4,096 places is full after 0.82 ms
+#define NAP_NS (1024 * GAP_NS)
+
+static struct {
+	struct rte_mempool *pool;
+	int64_t begin_ns, last_ns;
+	uint64_t sent;
+	unsigned naps; // rounds that came after a pause
+} stream;
+
+static uint16_t take_due(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	uint64_t due = (uint64_t)(now_ns - stream.begin_ns) / GAP_NS - stream.sent;
+	uint16_t got = (uint16_t)(due < n ? due : n);
+
+	(void)port, (void)queue;
+	stream.naps += now_ns - stream.last_ns > NAP_NS / 16;
+	if (got && rte_pktmbuf_alloc_bulk(stream.pool, mbufs, got) < 0)
+		return 0;
+	for (uint16_t i = 0; i < got; i++)
+		memset(rte_pktmbuf_append(mbufs[i], 60), 0, 60);
+	stream.sent += got;
+	stream.last_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	return got;
+}
+
+// A thread that is off its core for a while only naps less often.
+static void a_nap_lasts_until_a_quarter_of_a_queue_may_be_full(void **state)
+{
+	const struct hs_port_config port_config = {.name = "in", .rx_queues = 1};
+	struct hs_collect_config config = config_50();
+	struct hs_error err = {0};
+	struct hs_port *port;
+
+	(void)state;
+	assert_int_equal(hs_pool_create("stream", 1023, 2048, &stream.pool), 0);
+	assert_int_equal(hs_port_open_custom(take_due, none, NULL, &port_config, 0, 1, &port), 0);
+	port->rx_room = 4096;
+	worker = (struct hs_collector_worker){
+			.ports = {port}, .n_ports = 1, .longest_nap_ns = 10000000};
+	assert_int_equal(hs_collector_worker_init(&worker, &config, true, &err), 0);
+	stream.begin_ns = stream.last_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	assert_int_equal(hs_collector_worker_start(&worker), 0);
+	nanosleep(&(const struct timespec){.tv_nsec = 300000000}, NULL);
+	hs_collector_worker_stop(&worker);
+	int64_t took_ns = stream.last_ns - stream.begin_ns;
+	assert_true(stream.sent > 1024);
+	assert_true(stream.naps * (int64_t)NAP_NS <= took_ns * 3 / 2);
+	hs_collector_worker_fini(&worker);
+	hs_port_close(port);
+	rte_mempool_free(stream.pool);
+}
+
 static int start(void **state)
 {
 	struct hs_eal_config config = {0};
@@ -300,9 +388,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_clock_that_was_set_back_does_not_silence_values),
 			cmocka_unit_test(a_nap_leaves_room_in_the_smallest_way_in),
+			cmocka_unit_test(no_nap_is_longer_than_asked_or_than_a_port_has_room),
 			cmocka_unit_test(a_nap_is_judged_after_any_time),
 			cmocka_unit_test(more_reports_than_32_bits_count_are_taken_between_naps),
 			cmocka_unit_test(buffers_go_back_whatever_they_are),
+			cmocka_unit_test(a_nap_lasts_until_a_quarter_of_a_queue_may_be_full),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);
