@@ -3,12 +3,11 @@
 //
 // Source: Al-Fares, Loukissas, Vahdat, A Scalable, Commodity Data Center Network Architecture
 // (SIGCOMM 2008), section 3: k-ary fat tree. 001_72f6b4e6e9dc6295.txt section 6.1: the network of
-// its prototype, named hula. small_world.h: Watts and Strogatz.
+// its prototype, named hula.
 #include "scenario_draft.h"
 
 #include "ip_address.h"
 #include "port.h"
-#include "small_world.h"
 #include "variate.h"
 
 #include <arpa/inet.h>
@@ -78,20 +77,27 @@ static int add_link(struct hs_draft *draft, uint32_t from, uint32_t to)
 	return hs_draft_add_link(draft, &link);
 }
 
-static int add_host(struct hs_draft *draft, uint32_t at, uint16_t pod, uint16_t edge, uint16_t n)
+static int add_host(struct hs_draft *draft, struct hs_scenario_host *host, const char *ipv6,
+		const uint8_t ipv4[4])
+{
+	inet_pton(AF_INET6, ipv6, host->addr);
+	if (draft->topology.ipv4)
+		hs_ip_address_map(ipv4, host->addr);
+	return hs_draft_add_host(draft, host);
+}
+
+static int add_pod_host(
+		struct hs_draft *draft, uint32_t at, uint16_t pod, uint16_t edge, uint16_t n)
 {
 	struct hs_scenario_host host = {.at = at};
 	const uint8_t ipv4[4] = {10, (uint8_t)pod, (uint8_t)edge, (uint8_t)n};
-	char text[INET6_ADDRSTRLEN];
+	char ipv6[INET6_ADDRSTRLEN];
 
 	snprintf(host.name, sizeof(host.name), "h-%u-%u-%u", pod, edge, n);
 	// The address has decimal numbers as its hexadecimal digits, so that it reads like the
 	// names.
-	snprintf(text, sizeof(text), "2001:db8:%u:%u::%u", pod, edge, n);
-	inet_pton(AF_INET6, text, host.addr);
-	if (draft->topology.ipv4)
-		hs_ip_address_map(ipv4, host.addr);
-	return hs_draft_add_host(draft, &host);
+	snprintf(ipv6, sizeof(ipv6), "2001:db8:%u:%u::%u", pod, edge, n);
+	return add_host(draft, &host, ipv6, ipv4);
 }
 
 // The Nth aggregation switch of each pod leads to the Nth row of core switches. Each row has k/2
@@ -111,7 +117,7 @@ static int add_pod(struct hs_draft *draft, uint16_t half, uint16_t pod)
 	for (uint32_t i = 0; i < half * half && rc == 0; i++)
 		rc = add_link(draft, first + i / half, first + half + i % half);
 	for (uint32_t i = 0; i < half * half && rc == 0; i++)
-		rc = add_host(draft, first + half + i / half, pod, i / half + 1, i % half + 1);
+		rc = add_pod_host(draft, first + half + i / half, pod, i / half + 1, i % half + 1);
 	return rc;
 }
 
@@ -146,20 +152,108 @@ static int make_tree(struct hs_draft *draft, uint32_t k, uint32_t pods)
 
 // ---- small worlds ----
 
+// An end that is a neighbour already, or has no port left, is drawn again, at most this often.
+#define DRAWS	   100
+#define MOST_LINKS (HS_MAX_PORTS - 1) // of a node: one port is for its host
+
+struct world {
+	uint32_t n, n_links;
+	uint32_t (*links)[2];
+	uint32_t *degrees; // links of each node
+	uint32_t *parts;   // of each node: another one of the same part of the network, or itself
+	struct hs_rng rng;
+};
+
+static bool is_linked(const struct world *world, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < world->n_links; i++) {
+		const uint32_t *ends = world->links[i];
+		if ((ends[0] == a && ends[1] == b) || (ends[0] == b && ends[1] == a))
+			return true;
+	}
+	return false;
+}
+
+// Returns the node that stands for all nodes of the part.
+static uint32_t part_of(uint32_t *parts, uint32_t node)
+{
+	while (parts[node] != node)
+		node = parts[node] = parts[parts[node]];
+	return node;
+}
+
+static bool is_connected(const struct world *world)
+{
+	uint32_t n_parts = world->n;
+
+	for (uint32_t node = 0; node < world->n; node++)
+		world->parts[node] = node;
+	for (uint32_t i = 0; i < world->n_links && n_parts > 1; i++) {
+		uint32_t from = part_of(world->parts, world->links[i][0]);
+		uint32_t to = part_of(world->parts, world->links[i][1]);
+		n_parts -= from != to;
+		world->parts[from] = to;
+	}
+	return n_parts == 1;
+}
+
+// Lets a link lead elsewhere, unless the network falls apart.
+static void move(struct world *world, uint32_t link[2])
+{
+	uint32_t was = link[1];
+
+	for (unsigned i = 0; i < DRAWS; i++) {
+		uint32_t to = (uint32_t)hs_variate_below(&world->rng, world->n);
+		if (to == link[0] || world->degrees[to] == MOST_LINKS ||
+				is_linked(world, link[0], to))
+			continue;
+		link[1] = to;
+		if (is_connected(world)) {
+			world->degrees[was]--;
+			world->degrees[to]++;
+		} else {
+			link[1] = was;
+		}
+		return;
+	}
+}
+
+// Watts, Strogatz, Collective dynamics of 'small-world' networks (Nature 393, 1998): each of n
+// nodes has links to its k nearest neighbours on a ring. Each link then leads to another node,
+// drawn at random, with probability beta. Ours differs in two points: a link stays where the
+// network would fall apart without it, and the number of links of a node has a limit.
+static void draw_links(struct world *world, double beta)
+{
+	for (uint32_t i = 0; i < world->n_links; i++) {
+		world->links[i][0] = i % world->n;
+		world->links[i][1] = (i + i / world->n + 1) % world->n;
+		world->degrees[world->links[i][0]]++;
+		world->degrees[world->links[i][1]]++;
+	}
+	for (uint32_t i = 0; i < world->n_links; i++)
+		if (hs_variate_chance(&world->rng, beta))
+			move(world, world->links[i]);
+}
+
 static int add_world_links(struct hs_draft *draft)
 {
 	const struct hs_draft_topology *topology = &draft->topology;
-	const struct hs_small_world world = {.n = topology->n,
-			.k = topology->k,
-			.most = HS_MAX_PORTS - 1,
-			.beta = topology->beta,
-			.seed = topology->seed};
-	uint32_t n = world.n * (world.k / 2), (*links)[2] = hs_draft_room(draft, n, sizeof(*links));
-	int rc = links ? hs_small_world_make(&world, links) : -ENOMEM;
+	uint32_t n = topology->n, n_links = n * (topology->k / 2);
+	struct world world = {.n = n,
+			.n_links = n_links,
+			.links = hs_draft_room(draft, n_links, sizeof(*world.links)),
+			.degrees = hs_draft_room(draft, n, sizeof(*world.degrees)),
+			.parts = hs_draft_room(draft, n, sizeof(*world.parts))};
+	int rc = world.links && world.degrees && world.parts ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = add_link(draft, links[i][0], links[i][1]);
-	free(links);
+	hs_rng_init(&world.rng, topology->seed);
+	if (rc == 0)
+		draw_links(&world, topology->beta);
+	for (uint32_t i = 0; i < n_links && rc == 0; i++)
+		rc = add_link(draft, world.links[i][0], world.links[i][1]);
+	free(world.links);
+	free(world.degrees);
+	free(world.parts);
 	return rc;
 }
 
@@ -167,14 +261,11 @@ static int add_world_host(struct hs_draft *draft, uint32_t at, uint32_t n)
 {
 	struct hs_scenario_host host = {.at = at};
 	const uint8_t ipv4[4] = {10, 0, (uint8_t)(n / 250), (uint8_t)(n % 250 + 1)};
-	char text[INET6_ADDRSTRLEN];
+	char ipv6[INET6_ADDRSTRLEN];
 
 	snprintf(host.name, sizeof(host.name), "h-%u", n);
-	snprintf(text, sizeof(text), "2001:db8::%u", n);
-	inet_pton(AF_INET6, text, host.addr);
-	if (draft->topology.ipv4)
-		hs_ip_address_map(ipv4, host.addr);
-	return hs_draft_add_host(draft, &host);
+	snprintf(ipv6, sizeof(ipv6), "2001:db8::%u", n);
+	return add_host(draft, &host, ipv6, ipv4);
 }
 
 // Each host is at a switch of its own, drawn at random.
