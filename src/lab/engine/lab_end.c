@@ -162,7 +162,7 @@ void lab_collect(struct hs_lab *lab)
 		for (unsigned direction = 0; direction < 2; direction++)
 			hs_link_counters(lab->links[l][direction], &lab->run.links[l][direction]);
 	}
-	int rc = lab_queue_collect(lab) ? lab->run.truth->status : -ENOMEM;
+	int rc = lab->run.truth->status ?: lab_queue_collect(lab);
 	if (rc == 0)
 		rc = lab_label_end(lab);
 	if (lab->probing)

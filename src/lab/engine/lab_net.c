@@ -284,7 +284,8 @@ void lab_free_net(struct hs_lab *lab)
 		hs_lab_clock_destroy(lab->nodes[i].model);
 	}
 	for (size_t p = 0; lab->ports && p < lab_ports(s); p++)
-		hs_queue_truth_destroy(lab->ports[p].queue);
+		if (lab->ports[p].queue)
+			hs_queue_truth_fini(lab->ports[p].queue);
 	for (uint32_t l = 0; lab->links && l < s->n_links; l++) {
 		hs_link_destroy(lab->links[l][0]);
 		hs_link_destroy(lab->links[l][1]);

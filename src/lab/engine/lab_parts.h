@@ -37,7 +37,7 @@ struct lab_port {
 	bool to_monitor;       // the last port of a node, in a scenario with probes
 	uint64_t received;     // frames, since the node started
 	struct hs_port *port;  // NULL: its node is down
-	struct hs_queue_truth *queue; // that stands in the node; NULL: none
+	struct hs_queue_truth *queue; // of the run, that stands in the node; NULL: none
 	struct rte_mbuf *arrived;     // the node receives this at its next poll
 	uint32_t place;		      // the link, or the host
 	unsigned direction;	      // of the link
@@ -235,8 +235,8 @@ void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packe
 void lab_queue_follow(struct lab_node *node);
 void lab_queue_stop(struct lab_node *node);
 hs_lab_event_fn lab_departure; // about: node; a timer, which is set only if some queue stands there
-// Returns whether memory was sufficient.
-bool lab_queue_collect(struct hs_lab *lab);
+// Returns 0 or -ENOMEM.
+int lab_queue_collect(struct hs_lab *lab);
 
 // ---- lab_label.c: INT-label. Only lab_parse_label, lab_label_newest, lab_label_depart,
 // lab_label_deliver and lab_make_label may be called in a scenario without ----

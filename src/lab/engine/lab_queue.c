@@ -45,13 +45,20 @@ struct hs_queue_rate lab_queue_rate(const struct lab_port *port)
 int lab_make_queue(struct lab_port *port)
 {
 	const struct hs_scenario *s = port->node->lab->scenario;
+	struct hs_run *run = &port->node->lab->run;
 	struct hs_queue_rate rate = lab_queue_rate(port);
 
 	// Nodes hold copies of probes, too. The model of a queue knows no packets that nodes make.
 	port->node->has_queue |= s->probing.given || rate.bps || rate.pps;
 	if (s->probing.given || (!rate.bps && !rate.pps))
 		return 0;
-	return hs_queue_truth_create(&rate, &port->queue);
+	if (!run->queues)
+		run->queues = calloc(2 * s->n_links + s->n_hosts, sizeof(*run->queues));
+	if (!run->queues)
+		return -ENOMEM;
+	port->queue = &run->queues[lab_place_of(port)];
+	port->queue->rate = rate;
+	return 0;
 }
 
 // ---- when nodes are polled ----
@@ -132,11 +139,13 @@ static bool read_newest(const struct lab_port *port, const struct hs_packet_trut
 	       stack.n_hops == packet_truth->n_stops && hs_int_stack_hop(&stack, 0, values) == 0;
 }
 
-static void compare(struct hs_queue_counts *counts, uint32_t queue_packets,
-		const struct hs_int_values *values, const struct hs_queued *queued)
+static void compare(struct hs_queue_truth *queue, const struct hs_int_values *values,
+		const struct hs_queued *queued)
 {
+	struct hs_queue_counts *counts = &queue->counts;
 	uint64_t latency_ns = (uint64_t)(queued->departs_ns - queued->arrived_ns);
-	uint32_t congestion = (uint32_t)((uint64_t)queued->depth * WHOLE / queue_packets);
+	uint32_t congestion =
+			(uint32_t)((uint64_t)queued->depth * WHOLE / queue->rate.queue_packets);
 
 	if (values->has & HS_INT_HAS_QUEUE_PACKETS) {
 		counts->stamped++;
@@ -187,29 +196,21 @@ void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packe
 		stop->utilisation = (float)queued.utilisation;
 	}
 	if (packet && lab_label_newest(port, packet_truth, m, packet, &item))
-		compare_label(hs_queue_truth_counts(port->queue), &item, &queued);
+		compare_label(&port->queue->counts, &item, &queued);
 	else if (packet && read_newest(port, packet_truth, m, packet, &values))
-		compare(hs_queue_truth_counts(port->queue), lab_queue_rate(port).queue_packets,
-				&values, &queued);
+		compare(port->queue, &values, &queued);
 }
 
-bool lab_queue_collect(struct hs_lab *lab)
+int lab_queue_collect(struct hs_lab *lab)
 {
-	const struct hs_scenario *s = lab->scenario;
-	bool ok = true;
+	int rc = 0;
 
-	for (size_t p = 0; p < lab_ports(s); p++) {
-		const struct lab_port *port = &lab->ports[p];
-		if (!port->queue)
+	for (size_t p = 0; p < lab_ports(lab->scenario); p++) {
+		struct hs_queue_truth *queue = lab->ports[p].queue;
+		if (!queue)
 			continue;
-		if (!lab->run.queues)
-			lab->run.queues = calloc(
-					2 * s->n_links + s->n_hosts, sizeof(*lab->run.queues));
-		if (!lab->run.queues)
-			return false;
-		hs_queue_truth_end(port->queue);
-		lab->run.queues[lab_place_of(port)] = hs_queue_truth_counts(port->queue);
-		ok &= hs_queue_truth_status(port->queue) == 0;
+		hs_queue_truth_end(queue);
+		rc = rc ?: queue->status;
 	}
-	return ok;
+	return rc;
 }

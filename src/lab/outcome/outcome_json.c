@@ -85,8 +85,8 @@ static void put_queues(const struct hs_run *run, json_t *result)
 	const struct hs_scenario *s = run->scenario;
 	json_t *list = json_array();
 	for (size_t i = 0, links = 2 * s->n_links; i < links + s->n_hosts; i++) {
-		const struct hs_queue_counts *of = run->queues[i];
-		if (!of)
+		const struct hs_queue_truth *of = &run->queues[i];
+		if (!of->rate.bps && !of->rate.pps)
 			continue;
 		json_t *json = json_pack("{s:s, s:s}", "name",
 				i < links ? s->links[i / 2].name : s->hosts[i - links].name,
@@ -94,7 +94,7 @@ static void put_queues(const struct hs_run *run, json_t *result)
 				i >= links ? "host"
 				: i % 2	   ? "reverse"
 					   : "forward");
-		hs_schema_print_into(json, queue_fields, of);
+		hs_schema_print_into(json, queue_fields, &of->counts);
 		json_array_append_new(list, json);
 	}
 	json_object_set_new(result, "queues", list);

@@ -1,45 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "queue_truth.h"
 
-#include "instants.h"
 #include "truth.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 __extension__ typedef unsigned __int128 wide;
 
-struct hs_queue_truth {
-	struct hs_queue_rate rate;
-	int status;
-	struct hs_instants arrivals, ids; // of packets that may still depart
-	struct hs_instants departures;	  // of packets that had not departed at the last arrival
-	int64_t departs_ns;		  // of the newest packet, and rest / rate
-	uint64_t rest;
-	double busy; // average at averaged_ns
-	int64_t averaged_ns;
-	struct hs_queue_counts counts;
-};
-
-int hs_queue_truth_create(const struct hs_queue_rate *rate, struct hs_queue_truth **out)
+void hs_queue_truth_fini(struct hs_queue_truth *queue)
 {
-	struct hs_queue_truth *queue = calloc(1, sizeof(*queue));
-	if (!queue)
-		return -ENOMEM;
-	queue->rate = *rate;
-	*out = queue;
-	return 0;
-}
-
-void hs_queue_truth_destroy(struct hs_queue_truth *queue)
-{
-	if (!queue)
-		return;
 	hs_instants_fini(&queue->arrivals);
 	hs_instants_fini(&queue->ids);
 	hs_instants_fini(&queue->departures);
-	free(queue);
 }
 
 void hs_queue_truth_restart(struct hs_queue_truth *queue)
@@ -145,14 +118,4 @@ void hs_queue_truth_end(struct hs_queue_truth *queue)
 		queue->counts.dropped++;
 		queue->counts.wrong_drops += queued.depth <= queue->rate.queue_packets;
 	}
-}
-
-int hs_queue_truth_status(const struct hs_queue_truth *queue)
-{
-	return queue->status;
-}
-
-struct hs_queue_counts *hs_queue_truth_counts(struct hs_queue_truth *queue)
-{
-	return &queue->counts;
 }

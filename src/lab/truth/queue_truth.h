@@ -7,12 +7,11 @@
 // Thread rule: owner. Times are true time.
 #pragma once
 
+#include "instants.h"
 #include "lab_metric.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct hs_queue_truth;
 
 // bps and pps 0: there is no queue. pps: each packet takes 1 / pps, whatever its length.
 struct hs_queue_rate {
@@ -38,9 +37,21 @@ struct hs_queued {
 	double utilisation; // 0 to 1, when it arrived
 };
 
-// Returns 0 or -ENOMEM. destroy accepts NULL.
-int hs_queue_truth_create(const struct hs_queue_rate *rate, struct hs_queue_truth **queue);
-void hs_queue_truth_destroy(struct hs_queue_truth *queue);
+// A queue of zeroes but for its rate is empty.
+struct hs_queue_truth {
+	struct hs_queue_rate rate;
+	struct hs_queue_counts counts;
+	int status; // -ENOMEM: memory ran out during the run
+	// The rest is for queue_truth.c.
+	struct hs_instants arrivals, ids; // of packets that may still depart
+	struct hs_instants departures;	  // of packets that had not departed at the last arrival
+	int64_t departs_ns;		  // of the newest packet, and rest / rate
+	uint64_t rest;
+	double busy; // average at averaged_ns
+	int64_t averaged_ns;
+};
+
+void hs_queue_truth_fini(struct hs_queue_truth *queue);
 
 // The packet arrived at the node, which is to send it into the link.
 void hs_queue_truth_arrive(struct hs_queue_truth *queue, const struct hs_packet_truth *packet_truth,
@@ -54,6 +65,3 @@ void hs_queue_truth_restart(struct hs_queue_truth *queue);
 
 // What still waits has found no place.
 void hs_queue_truth_end(struct hs_queue_truth *queue);
-// Returns -ENOMEM if memory ran out during the run, otherwise 0.
-int hs_queue_truth_status(const struct hs_queue_truth *queue);
-struct hs_queue_counts *hs_queue_truth_counts(struct hs_queue_truth *queue);

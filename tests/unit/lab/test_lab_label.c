@@ -168,7 +168,7 @@ static void items_tell_the_depth_of_the_queue_that_the_packet_found(void **state
 	(void)state;
 	lab_run(&r, ROW(",'rate_pps':990,'queue_packets':5", ""), 0, 0, "{}");
 	assert_ran(&r);
-	const struct hs_queue_counts *queue = r.run->queues[2];
+	const struct hs_queue_counts *queue = &r.run->queues[2].counts;
 	assert_int_equal(queue->stamped, queue->packets);
 	assert_in_range(queue->packets, 990, 999);
 	assert_in_range(queue->depth_max, 4, 5);

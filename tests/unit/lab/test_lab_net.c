@@ -612,7 +612,7 @@ static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
 	assert_in_range(before, 300, 800);
 	assert_null(link.run->queues);
 	for (unsigned l = 0; l < 2; l++) {
-		const struct hs_queue_counts *queue = node.run->queues[2 * l];
+		const struct hs_queue_counts *queue = &node.run->queues[2 * l].counts;
 		assert_int_equal(queue->wrong_departures, 0);
 		assert_int_equal(queue->wrong_drops, 0);
 		assert_int_equal(queue->depth_max, l ? 10 : 20);
@@ -620,7 +620,7 @@ static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
 		assert_int_equal(link.run->links[l][0].queue_max_packets, queue->depth_max);
 	}
 	// The restarted node forgot what it had dropped behind the last packet that departed.
-	uint64_t dropped = node.run->queues[0]->dropped + node.run->queues[2]->dropped;
+	uint64_t dropped = node.run->queues[0].counts.dropped + node.run->queues[2].counts.dropped;
 	assert_in_range(node.run->node_drops, dropped, dropped + 20);
 	lab_run_ends(&link);
 	lab_run_ends(&node);
@@ -640,9 +640,10 @@ static void a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_ful
 			"'from':'a','to':'c','rate_pps':1000000,'packets':50}]," RULE "}",
 			1);
 	assert_ran(&r);
-	const struct hs_queue_counts *of_b = r.run->queues[2], *of_c = r.run->queues[4 + 1];
-	assert_null(r.run->queues[0]); // a's
-	assert_null(r.run->queues[4]); // to the host of a
+	const struct hs_queue_truth *queues = r.run->queues;
+	const struct hs_queue_counts *of_b = &queues[2].counts, *of_c = &queues[4 + 1].counts;
+	assert_int_equal(queues[0].rate.pps, 0); // a's
+	assert_int_equal(queues[4].rate.pps, 0); // to the host of a
 	assert_int_equal(of_b->packets, 11);
 	assert_int_equal(of_b->dropped, 39);
 	assert_int_equal(of_b->depth_max, 10);

@@ -13,13 +13,9 @@
 
 #define START_NS INT64_C(1767225600000000000)
 
-static struct hs_queue_truth *make(uint64_t rate_bps, uint32_t queue_packets)
+static struct hs_queue_truth make(uint64_t rate_bps, uint32_t queue_packets)
 {
-	struct hs_queue_truth *queue = NULL;
-
-	const struct hs_queue_rate rate = {.bps = rate_bps, .queue_packets = queue_packets};
-	assert_int_equal(hs_queue_truth_create(&rate, &queue), 0);
-	return queue;
+	return (struct hs_queue_truth){.rate = {.bps = rate_bps, .queue_packets = queue_packets}};
 }
 
 static void arrive(struct hs_queue_truth *queue, uint64_t number, int64_t at_ns)
@@ -46,126 +42,124 @@ static void each_packet_finds_what_has_not_departed(void **state)
 		uint32_t bytes, depth;
 	} rows[] = {{0, 100, 100, 0}, {10, 300, 200, 1}, {50, 400, 100, 2}, {309, 500, 100, 1},
 			{510, 560, 50, 0}, {600, 700, 100, 0}};
-	struct hs_queue_truth *queue = make(8000000000, 10);
+	struct hs_queue_truth queue = make(8000000000, 10);
 
 	(void)state;
 	for (uint64_t i = 0; i < 6; i++)
-		arrive(queue, i, rows[i].arrives_ns);
+		arrive(&queue, i, rows[i].arrives_ns);
 	for (uint64_t i = 0; i < 6; i++) {
-		struct hs_queued queued = depart(queue, i, rows[i].departs_ns, rows[i].bytes);
+		struct hs_queued queued = depart(&queue, i, rows[i].departs_ns, rows[i].bytes);
 		assert_int_equal(queued.arrived_ns, START_NS + rows[i].arrives_ns);
 		assert_int_equal(queued.departs_ns, START_NS + rows[i].departs_ns);
 		assert_int_equal(queued.depth, rows[i].depth);
 	}
-	assert_int_equal(hs_queue_truth_counts(queue)->packets, 6);
-	assert_int_equal(hs_queue_truth_counts(queue)->depth_max, 2);
-	assert_int_equal(hs_queue_truth_counts(queue)->wrong_departures, 0);
-	assert_int_equal(hs_queue_truth_counts(queue)->wrong_drops, 0);
-	hs_queue_truth_destroy(queue);
+	assert_int_equal(queue.counts.packets, 6);
+	assert_int_equal(queue.counts.depth_max, 2);
+	assert_int_equal(queue.counts.wrong_departures, 0);
+	assert_int_equal(queue.counts.wrong_drops, 0);
+	hs_queue_truth_fini(&queue);
 }
 
 // Two may wait beside the one that is being sent.
 static void drops_are_right_where_there_was_no_place(void **state)
 {
-	struct hs_queue_truth *queue = make(8000000000, 2);
-	struct hs_queue_counts *counts = hs_queue_truth_counts(queue);
+	struct hs_queue_truth queue = make(8000000000, 2);
+	const struct hs_queue_counts *counts = &queue.counts;
 
 	(void)state;
 	for (uint64_t i = 0; i < 6; i++)
-		arrive(queue, i, 0);
+		arrive(&queue, i, 0);
 	for (uint64_t i = 0; i < 3; i++)
-		depart(queue, i, 100 * (int64_t)i + 100, 100);
-	arrive(queue, 6, 300);
-	depart(queue, 6, 400, 100);
+		depart(&queue, i, 100 * (int64_t)i + 100, 100);
+	arrive(&queue, 6, 300);
+	depart(&queue, 6, 400, 100);
 	assert_int_equal(counts->dropped, 3);
 	assert_int_equal(counts->wrong_drops, 0);
 
-	arrive(queue, 7, 500); // finds a place, and is dropped
-	arrive(queue, 8, 500);
-	depart(queue, 8, 600, 100);
+	arrive(&queue, 7, 500); // finds a place, and is dropped
+	arrive(&queue, 8, 500);
+	depart(&queue, 8, 600, 100);
 	assert_int_equal(counts->dropped, 4);
 	assert_int_equal(counts->wrong_drops, 1);
 
 	for (uint64_t i = 9; i < 13; i++) // the last finds none, and departs
-		arrive(queue, i, 1000);
+		arrive(&queue, i, 1000);
 	for (uint64_t i = 9; i < 13; i++)
-		depart(queue, i, 1100 + 100 * (int64_t)(i - 9), 100);
+		depart(&queue, i, 1100 + 100 * (int64_t)(i - 9), 100);
 	assert_int_equal(counts->wrong_drops, 2);
 
-	arrive(queue, 13, 2000);
-	hs_queue_truth_end(queue);
+	arrive(&queue, 13, 2000);
+	hs_queue_truth_end(&queue);
 	assert_int_equal(counts->dropped, 5);
 	assert_int_equal(counts->wrong_drops, 3);
-	hs_queue_truth_destroy(queue);
+	hs_queue_truth_fini(&queue);
 }
 
 static void other_departures_are_wrong(void **state)
 {
-	struct hs_queue_truth *queue = make(8000000000, 2);
+	struct hs_queue_truth queue = make(8000000000, 2);
 	const struct hs_packet_truth stranger = {.traffic = 4};
 	struct hs_queued queued;
 
 	(void)state;
-	arrive(queue, 0, 0);
-	arrive(queue, 1, 0);
-	depart(queue, 0, 101, 100);
-	depart(queue, 1, 200, 100);
-	assert_int_equal(hs_queue_truth_counts(queue)->wrong_departures, 1);
-	assert_false(hs_queue_truth_depart(queue, &stranger, START_NS, 100, &queued));
-	assert_int_equal(hs_queue_truth_counts(queue)->wrong_departures, 2);
-	hs_queue_truth_destroy(queue);
+	arrive(&queue, 0, 0);
+	arrive(&queue, 1, 0);
+	depart(&queue, 0, 101, 100);
+	depart(&queue, 1, 200, 100);
+	assert_int_equal(queue.counts.wrong_departures, 1);
+	assert_false(hs_queue_truth_depart(&queue, &stranger, START_NS, 100, &queued));
+	assert_int_equal(queue.counts.wrong_departures, 2);
+	hs_queue_truth_fini(&queue);
 }
 
 // At 3 bit/s, fractions of a nanosecond add up. A packet takes a third of 8 s.
 static void the_rate_is_exact_over_many_packets(void **state)
 {
-	struct hs_queue_truth *queue = make(3, 1000);
+	struct hs_queue_truth queue = make(3, 1000);
 
 	(void)state;
 	for (uint64_t i = 0; i < 999; i++)
-		arrive(queue, i, 0);
+		arrive(&queue, i, 0);
 	for (uint64_t i = 0; i < 999; i++)
-		depart(queue, i, (int64_t)((i + 1) * 8000000000 / 3), 1);
-	assert_int_equal(hs_queue_truth_counts(queue)->wrong_departures, 0);
-	hs_queue_truth_destroy(queue);
+		depart(&queue, i, (int64_t)((i + 1) * 8000000000 / 3), 1);
+	assert_int_equal(queue.counts.wrong_departures, 0);
+	hs_queue_truth_fini(&queue);
 }
 
 // 3 packets a second, whatever their length.
 static void a_rate_of_packets_knows_no_bytes(void **state)
 {
-	const struct hs_queue_rate rate = {.pps = 3, .queue_packets = 1000};
-	struct hs_queue_truth *queue = NULL;
+	struct hs_queue_truth queue = {.rate = {.pps = 3, .queue_packets = 1000}};
 
 	(void)state;
-	assert_int_equal(hs_queue_truth_create(&rate, &queue), 0);
 	for (uint64_t i = 0; i < 999; i++)
-		arrive(queue, i, 0);
+		arrive(&queue, i, 0);
 	for (uint64_t i = 0; i < 999; i++) {
 		struct hs_queued queued = depart(
-				queue, i, (int64_t)((i + 1) * 1000000000 / 3), 60 + (uint32_t)i);
+				&queue, i, (int64_t)((i + 1) * 1000000000 / 3), 60 + (uint32_t)i);
 		assert_int_equal(queued.depth, i);
 	}
-	assert_int_equal(hs_queue_truth_counts(queue)->wrong_departures, 0);
-	hs_queue_truth_destroy(queue);
+	assert_int_equal(queue.counts.wrong_departures, 0);
+	hs_queue_truth_fini(&queue);
 }
 
 // Half of the time busy, in turns of 1 us.
 static void the_utilisation_is_the_share_of_the_time_that_is_busy(void **state)
 {
-	struct hs_queue_truth *queue = make(8000000000, 2);
+	struct hs_queue_truth queue = make(8000000000, 2);
 	struct hs_queued queued = {0};
 
 	(void)state;
 	for (uint64_t i = 0; i < 100000; i++) {
-		arrive(queue, i, (int64_t)i * 2000);
-		queued = depart(queue, i, (int64_t)i * 2000 + 1000, 1000);
+		arrive(&queue, i, (int64_t)i * 2000);
+		queued = depart(&queue, i, (int64_t)i * 2000 + 1000, 1000);
 		if (i == 0)
 			assert_true(queued.utilisation < 1e-9);
 		if (i == 5000) // one time constant: 1 - 1/e of the half
 			assert_true(fabs(queued.utilisation - 0.5 * (1 - exp(-1))) < 1e-4);
 	}
 	assert_true(fabs(queued.utilisation - 0.5) < 1e-4);
-	hs_queue_truth_destroy(queue);
+	hs_queue_truth_fini(&queue);
 }
 
 int main(void)
