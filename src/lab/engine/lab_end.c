@@ -74,7 +74,7 @@ static void extra(struct hs_lab *lab, const struct hs_lab_event *event)
 	lab->extras--;
 	set_modes(lab, traffic, every);
 	json_decref(every);
-	hs_stream_extra(lab->run.streams[traffic], lab->now_ns);
+	lab->run.streams[traffic]->extra_ns = lab->now_ns;
 	lab_follow_stream(lab, traffic);
 }
 
@@ -168,7 +168,7 @@ void lab_collect(struct hs_lab *lab)
 	if (lab->probing)
 		lab_monitor_end(lab);
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)
-		rc = hs_stream_status(lab->run.streams[t]);
+		rc = lab->run.streams[t]->status;
 	if (rc < 0)
 		lab_fail(lab, rc, "no_memory", "", "", "no memory for what was to be remembered");
 }

@@ -109,7 +109,8 @@ static int run_event(
 	if (event->kind == HS_LAB_EVENT_LINK)
 		return change_link(lab, event, err);
 	if (event->kind == HS_LAB_EVENT_TRAFFIC) {
-		hs_stream_set_rate(lab->run.streams[event->traffic], lab->now_ns, event->rate_pps);
+		hs_stream_pace_set_rate(&lab->run.streams[event->traffic]->pace, lab->now_ns,
+				event->rate_pps);
 		lab_follow_stream(lab, event->traffic);
 		return 0;
 	}

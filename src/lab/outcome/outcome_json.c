@@ -134,12 +134,12 @@ static void put_traffic(const struct hs_run *run, uint32_t index, json_t *list)
 {
 	json_t *json = json_pack("{s:s}", "name", run->scenario->traffic[index].name);
 	double seconds = (double)(run->end_ns - run->start_ns) / 1e9;
-	struct hs_stream_counters of;
-	hs_stream_counters(run->streams[index], &of);
-	hs_schema_print_into(json, traffic_fields, &of);
-	if (of.sent[0]) {
-		outcome_put(json, "delivered_ratio", (double)of.delivered[0] / (double)of.sent[0]);
-		outcome_put(json, "goodput_bps", (double)of.bytes_goodput * 8 / seconds);
+	const struct hs_stream_counters *of = &run->streams[index]->counters;
+	hs_schema_print_into(json, traffic_fields, of);
+	if (of->sent[0]) {
+		outcome_put(json, "delivered_ratio",
+				(double)of->delivered[0] / (double)of->sent[0]);
+		outcome_put(json, "goodput_bps", (double)of->bytes_goodput * 8 / seconds);
 	}
 	if (run->label)
 		json_object_set_new(json, "labels_per_packet",

@@ -38,11 +38,11 @@ static int read_pings(struct ends *ends, uint32_t down)
 {
 	const struct hs_run *run = ends->run;
 	uint32_t traffic = run->scenario->flows[down].traffic;
-	const struct hs_stream_trip *trips =
-			hs_stream_trips(run->streams[traffic], &ends->n_pinged);
+	const struct hs_stream_trip *trips = run->streams[traffic]->trips;
 	const struct hs_truth_flow *truth = &run->truth->flows[down];
 	int64_t ahead_ns = 0;
 	size_t next = 0;
+	ends->n_pinged = run->streams[traffic]->n_trips;
 	ends->pinged = calloc(ends->n_pinged + 1, sizeof(*ends->pinged));
 	if (!ends->pinged)
 		return -ENOMEM;

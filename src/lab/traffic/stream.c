@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream.h"
 
-#include "stream_pace.h"
-#include "stream_replay.h"
-#include "stream_window.h"
-
 #include "ip.h"
 #include "array.h"
 
@@ -19,36 +15,9 @@
 
 // `what` is for ping the request's number; for window the expected segment and the segment that it
 // acknowledges (upper and lower half).
-struct reply {
+struct hs_stream_reply {
 	int64_t at_ns;
 	uint64_t what;
-};
-
-struct hs_stream {
-	const struct hs_scenario_traffic *traffic;
-	struct hs_stream_macs macs;
-	struct hs_stream_template templates[2]; // [1]: of replies
-	struct hs_stream_counters counters;
-	int status;
-
-	// The source: one of these.
-	struct hs_stream_pace pace; // pcap, relay: only its limits and its start
-	struct hs_stream_window window;
-	struct hs_stream_replay replay;
-	uint64_t relayed; // frames of a relay that wait, since relay_ns
-	int64_t relay_ns;
-	int64_t extra_ns; // time of a frame that was not planned, or HS_STREAM_NEVER_NS
-
-	// A word for each frame that `from` sent. ping: the time; window: the segment; pcap: the
-	// hash. The types before them need none, because the number determines the frame.
-	uint64_t *sent;
-	size_t n_sent;
-	// In order of time, because the delay of replies is constant. The first counters.sent[1]
-	// have been sent.
-	struct reply *replies;
-	size_t n_replies;
-	struct hs_stream_trip *trips;
-	size_t n_trips;
 };
 
 // ---- creation ----
@@ -61,6 +30,7 @@ static int open_file(
 	int ret = hs_stream_replay_init(&stream->replay, file, err);
 	if (ret)
 		hs_error_prefix(err, "file");
+	stream->counters.skipped = stream->replay.skipped;
 	return ret;
 }
 
@@ -205,6 +175,7 @@ static uint64_t take_next(struct hs_stream *stream, int64_t now_ns, bool extra)
 	case HS_TRAFFIC_PCAP:
 		taken = extra ? hs_stream_replay_latest(&stream->replay)
 			      : hs_stream_replay_take(&stream->replay);
+		stream->counters.skipped = stream->replay.skipped;
 		stream->pace.left -= !extra;
 		memcpy(taken->bytes, stream->macs.next[0], 6);
 		memcpy(taken->bytes + 6, stream->macs.own[0], 6);
@@ -262,11 +233,6 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 	return true;
 }
 
-void hs_stream_set_rate(struct hs_stream *stream, int64_t now_ns, double rate_pps)
-{
-	hs_stream_pace_set_rate(&stream->pace, now_ns, rate_pps);
-}
-
 void hs_stream_relay(struct hs_stream *stream, int64_t now_ns)
 {
 	struct hs_stream_pace *pace = &stream->pace;
@@ -276,11 +242,6 @@ void hs_stream_relay(struct hs_stream *stream, int64_t now_ns)
 	pace->left--;
 	if (!stream->relayed++)
 		stream->relay_ns = now_ns;
-}
-
-void hs_stream_extra(struct hs_stream *stream, int64_t at_ns)
-{
-	stream->extra_ns = at_ns;
 }
 
 // ---- arrival ----
@@ -299,12 +260,12 @@ static bool is_unaltered(struct hs_stream *stream, bool reply, uint64_t number,
 
 static void answer(struct hs_stream *stream, int64_t now_ns, uint64_t what)
 {
-	struct reply *reply = HS_ARRAY_ADD(stream->replies, stream->n_replies);
+	struct hs_stream_reply *reply = HS_ARRAY_ADD(stream->replies, stream->n_replies);
 	if (!reply) {
 		stream->status = -ENOMEM;
 		return;
 	}
-	*reply = (struct reply){
+	*reply = (struct hs_stream_reply){
 			.at_ns = now_ns + stream->traffic->reply_delay_ns,
 			.what = what,
 	};
@@ -374,23 +335,4 @@ void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uin
 		take_reply(stream, now_ns, number);
 	else
 		take_request(stream, now_ns, number, len);
-}
-
-// ---- reading ----
-
-void hs_stream_counters(const struct hs_stream *stream, struct hs_stream_counters *counters)
-{
-	*counters = stream->counters;
-	counters->skipped = stream->replay.skipped;
-}
-
-const struct hs_stream_trip *hs_stream_trips(const struct hs_stream *stream, size_t *n)
-{
-	*n = stream->n_trips;
-	return stream->trips;
-}
-
-int hs_stream_status(const struct hs_stream *stream)
-{
-	return stream->status;
 }

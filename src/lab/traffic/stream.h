@@ -10,12 +10,13 @@
 
 #include "scenario.h"
 #include "stream_frame.h"
+#include "stream_pace.h"
+#include "stream_replay.h"
+#include "stream_window.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct hs_stream;
 
 // One frame to send.
 struct hs_stream_frame {
@@ -42,6 +43,40 @@ struct hs_stream_trip {
 	int64_t sent_ns, rtt_ns; // true time
 };
 
+struct hs_stream_reply;
+
+struct hs_stream {
+	// Results.
+	struct hs_stream_counters counters;
+	struct hs_stream_trip *trips; // in the order in which the replies arrived
+	size_t n_trips;
+	int status; // -ENOMEM: memory ran out, and the stream has ended
+
+	// When one more frame is sent, whatever the entry says (the closing packet): a request, a
+	// segment, or for pcap the latest frame again. HS_STREAM_NEVER_NS: none.
+	int64_t extra_ns;
+
+	// The source: one of these.
+	struct hs_stream_pace pace; // pcap, relay: only its limits and its start
+	struct hs_stream_window window;
+	struct hs_stream_replay replay;
+	uint64_t relayed; // frames of a relay that wait, since relay_ns
+	int64_t relay_ns;
+
+	// The rest is for stream.c.
+	const struct hs_scenario_traffic *traffic;
+	struct hs_stream_macs macs;
+	struct hs_stream_template templates[2]; // [1]: of replies
+	// A word for each frame that `from` sent. ping: the time; window: the segment; pcap: the
+	// hash. The types before them need none, because the number determines the frame.
+	uint64_t *sent;
+	size_t n_sent;
+	// In order of time, because the delay of replies is constant. The first counters.sent[1]
+	// have been sent.
+	struct hs_stream_reply *replies;
+	size_t n_replies;
+};
+
 // start_ns: true time of the start of the run. Returns 0, -ENOMEM, or another negative errno with
 // *err (a pcap file that cannot be read: path "traffic[2].file"). The scenario must outlive the
 // stream. destroy accepts NULL.
@@ -60,17 +95,5 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uint64_t number,
 		const uint8_t *bytes, uint32_t len);
 
-// Restarts pacing: the next frame is due now (Poisson: a gap from now; bursty: now within a burst).
-// 0: no frame until the next change. Window and pcap have no rate and do not change.
-void hs_stream_set_rate(struct hs_stream *stream, int64_t now_ns, double rate_pps);
 // A relay sends one more frame now, within its times and its number of packets.
 void hs_stream_relay(struct hs_stream *stream, int64_t now_ns);
-// Sends one more frame at this time, whatever the entry says (the closing packet): a request, a
-// segment, or for pcap the latest frame again. At most one such frame waits.
-void hs_stream_extra(struct hs_stream *stream, int64_t at_ns);
-
-void hs_stream_counters(const struct hs_stream *stream, struct hs_stream_counters *counters);
-// Lists the round trips in the order in which the replies arrived.
-const struct hs_stream_trip *hs_stream_trips(const struct hs_stream *stream, size_t *n);
-// Returns 0, or -ENOMEM if memory ran out; the stream has ended then.
-int hs_stream_status(const struct hs_stream *stream);

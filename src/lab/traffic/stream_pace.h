@@ -45,6 +45,7 @@ void hs_stream_pace_init(struct hs_stream_pace *pace, const struct hs_scenario_t
 // The caller has sent the frame that was due.
 void hs_stream_pace_step(struct hs_stream_pace *pace);
 
-// Restarts pacing at this time, or at the start if that is later. Bursts keep their times. 0: no
-// frame until the next change.
+// Restarts pacing at this time, or at the start if that is later: the next frame is due now
+// (Poisson: a gap from now; bursty: now within a burst). Bursts keep their times. 0: no frame until
+// the next change. Of window and pcap, nothing changes.
 void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double rate_pps);

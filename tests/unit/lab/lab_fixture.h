@@ -136,9 +136,8 @@ static inline void assert_ran(const struct lab_run *r)
 
 static inline struct hs_stream_counters traffic_of(const struct lab_run *r, unsigned traffic)
 {
-	struct hs_stream_counters counters;
 
-	hs_stream_counters(r->run->streams[traffic], &counters);
+	const struct hs_stream_counters counters = r->run->streams[traffic]->counters;
 	return counters;
 }
 

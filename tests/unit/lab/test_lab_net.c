@@ -210,7 +210,6 @@ static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
 static void a_ping_that_is_answered_took_both_ways(void **state)
 {
 	struct lab_run r = {0};
-	size_t n;
 
 	(void)state;
 	lab_run(&r, "{'name':'ping','duration_s':1,'forwarding':'patch'," THREE
@@ -221,7 +220,8 @@ static void a_ping_that_is_answered_took_both_ways(void **state)
 		    "'mode_setting':1}},{'node':'*','traffic':'t','reverse':true,'int_request':"
 		    "{'ns_id':2,'mode':'count','mode_setting':1}}]}");
 	assert_ran(&r);
-	const struct hs_stream_trip *trips = hs_stream_trips(r.run->streams[0], &n);
+	const struct hs_stream_trip *trips = r.run->streams[0]->trips;
+	size_t n = r.run->streams[0]->n_trips;
 	assert_int_equal(n, 100);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(trips[i].rtt_ns, 10 * MS);
@@ -604,8 +604,10 @@ static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
 	(void)state;
 	run_queues(&link, "link");
 	run_queues(&node, "node");
-	const struct hs_stream_trip *trips = hs_stream_trips(link.run->streams[1], &n);
-	const struct hs_stream_trip *in_node = hs_stream_trips(node.run->streams[1], &n_in_node);
+	const struct hs_stream_trip *trips = link.run->streams[1]->trips;
+	n = link.run->streams[1]->n_trips;
+	const struct hs_stream_trip *in_node = node.run->streams[1]->trips;
+	n_in_node = node.run->streams[1]->n_trips;
 	while (before < n && before < n_in_node &&
 			trips[before].sent_ns < HS_LAB_START_NS + 28 * SECOND / 10)
 		assert_memory_equal(&trips[before], &in_node[before], sizeof(*trips)), before++;

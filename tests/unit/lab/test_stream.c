@@ -27,7 +27,6 @@ static void a_ping_is_answered_and_its_trip_recorded(void **state)
 	(void)state;
 	struct stream_fixture fixture;
 	struct hs_stream_frame request, reply;
-	struct hs_stream_counters counters;
 	int64_t at_ns = 0;
 	size_t n;
 
@@ -38,7 +37,7 @@ static void a_ping_is_answered_and_its_trip_recorded(void **state)
 		assert_int_equal(at_ns, sent_ns);
 		assert_false(request.reply);
 		arrive(&fixture, sent_ns + 1000, &request);
-		hs_stream_trips(fixture.stream, &n);
+		n = fixture.stream->n_trips;
 		assert_int_equal(n, number - 1);
 
 		assert_true(stream_next(&fixture, &at_ns, &reply));
@@ -47,7 +46,8 @@ static void a_ping_is_answered_and_its_trip_recorded(void **state)
 		assert_int_equal(reply.number, number);
 		arrive(&fixture, sent_ns + 3000 + (int64_t)number, &reply);
 	}
-	const struct hs_stream_trip *trips = hs_stream_trips(fixture.stream, &n);
+	const struct hs_stream_trip *trips = fixture.stream->trips;
+	n = fixture.stream->n_trips;
 	assert_int_equal(n, 3);
 	for (uint64_t number = 1; number <= 3; number++) {
 		const struct hs_stream_trip *trip = &trips[number - 1];
@@ -55,7 +55,7 @@ static void a_ping_is_answered_and_its_trip_recorded(void **state)
 		assert_int_equal(trip->sent_ns, START_NS + (int64_t)(number - 1) * 10 * MILLION_NS);
 		assert_int_equal(trip->rtt_ns, 3000 + number);
 	}
-	hs_stream_counters(fixture.stream, &counters);
+	const struct hs_stream_counters counters = fixture.stream->counters;
 	for (int direction = 0; direction < 2; direction++) {
 		assert_int_equal(counters.sent[direction], 3);
 		assert_int_equal(counters.delivered[direction], 3);
@@ -73,9 +73,7 @@ static void copies_of_a_ping_are_answered_and_make_one_trip(void **state)
 	(void)state;
 	struct stream_fixture fixture;
 	struct hs_stream_frame frame;
-	struct hs_stream_counters counters;
 	int64_t at_ns = 0;
-	size_t n;
 
 	open_ping(&fixture);
 	assert_true(stream_next(&fixture, &at_ns, &frame));
@@ -88,9 +86,10 @@ static void copies_of_a_ping_are_answered_and_make_one_trip(void **state)
 		assert_int_equal(frame.number, 1);
 		arrive(&fixture, 1000 * copy, &frame);
 	}
-	assert_int_equal(hs_stream_trips(fixture.stream, &n)->rtt_ns, 1000);
+	size_t n = fixture.stream->n_trips;
+	assert_int_equal(fixture.stream->trips->rtt_ns, 1000);
 	assert_int_equal(n, 1);
-	hs_stream_counters(fixture.stream, &counters);
+	const struct hs_stream_counters counters = fixture.stream->counters;
 	assert_int_equal(counters.sent[1], 2);
 	assert_int_equal(counters.delivered[1], 2);
 	assert_int_equal(counters.altered, 0);
@@ -102,10 +101,8 @@ static void an_altered_ping_is_not_answered(void **state)
 	(void)state;
 	struct stream_fixture fixture;
 	struct hs_stream_frame frame;
-	struct hs_stream_counters counters;
 	uint8_t bytes[200];
 	int64_t at_ns = 0;
-	size_t n;
 
 	open_ping(&fixture);
 	assert_true(stream_next(&fixture, &at_ns, &frame));
@@ -118,9 +115,9 @@ static void an_altered_ping_is_not_answered(void **state)
 	memcpy(bytes, frame.bytes, frame.len);
 	bytes[80] ^= 4;
 	hs_stream_arrived(fixture.stream, START_NS + 30, true, 1, bytes, frame.len);
-	hs_stream_trips(fixture.stream, &n);
+	size_t n = fixture.stream->n_trips;
 	assert_int_equal(n, 0);
-	hs_stream_counters(fixture.stream, &counters);
+	const struct hs_stream_counters counters = fixture.stream->counters;
 	assert_int_equal(counters.altered, 2);
 	assert_int_equal(counters.delivered[0], 2);
 	assert_int_equal(counters.bytes_goodput, 56);
@@ -133,7 +130,6 @@ static void replies_of_ten_thousand_pings_under_way_come_in_order(void **state)
 	struct stream_fixture fixture;
 	struct hs_stream_frame frame;
 	int64_t at_ns = 0;
-	size_t n;
 
 	stream_prepare(&fixture);
 	fixture.traffic.kind = HS_TRAFFIC_PING;
@@ -147,11 +143,12 @@ static void replies_of_ten_thousand_pings_under_way_come_in_order(void **state)
 			assert_int_equal(frame.number, ++answered);
 		arrive(&fixture, at_ns, &frame);
 	}
-	const struct hs_stream_trip *trips = hs_stream_trips(fixture.stream, &n);
+	const struct hs_stream_trip *trips = fixture.stream->trips;
+	size_t n = fixture.stream->n_trips;
 	assert_int_equal(n, 20000);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(trips[i].rtt_ns, 10 * SECOND_NS);
-	assert_int_equal(hs_stream_status(fixture.stream), 0);
+	assert_int_equal(fixture.stream->status, 0);
 	hs_stream_destroy(fixture.stream);
 }
 
@@ -169,15 +166,14 @@ static void extra_frames_go_at_their_times_whatever_the_limits(void **state)
 			0, MILLION_NS, SECOND_NS, SECOND_NS, 2 * SECOND_NS, 3 * SECOND_NS};
 	for (size_t i = 0; i < 6; i++) {
 		if (expected[i] >= SECOND_NS)
-			hs_stream_extra(fixture.stream, START_NS + expected[i]);
+			fixture.stream->extra_ns = START_NS + expected[i];
 		assert_true(stream_next(&fixture, &at_ns, &frame));
 		assert_int_equal(at_ns, expected[i]);
 		assert_int_equal(frame.number, i + 1);
 		arrive(&fixture, at_ns, &frame);
 	}
 	assert_false(stream_next(&fixture, &at_ns, &frame));
-	struct hs_stream_counters counters;
-	hs_stream_counters(fixture.stream, &counters);
+	const struct hs_stream_counters counters = fixture.stream->counters;
 	assert_int_equal(counters.sent[0], 6);
 	assert_int_equal(counters.bytes_sent[0], 6 * 562);
 	assert_int_equal(counters.bytes_goodput, 6 * 500);
@@ -196,7 +192,7 @@ static void an_extra_frame_leaves_the_pacing_alone(void **state)
 	stream_prepare(&fixture);
 	fixture.traffic.packets = 3;
 	stream_open(&fixture, 1);
-	hs_stream_extra(fixture.stream, START_NS + 500000);
+	fixture.stream->extra_ns = START_NS + 500000;
 	for (int i = 0; i < 4; i++) {
 		assert_true(stream_next(&fixture, &at_ns, &frame));
 		assert_int_equal(at_ns, expected[i]);
@@ -223,14 +219,12 @@ static void a_relay_sends_a_frame_for_each_that_came_within_its_limits(void **st
 	static const int64_t came[] = {9, 10, 500, 500, 1000, 999, 999};
 	static const uint64_t sent[] = {0, 1, 2, 3, 3, 4, 4};
 	for (size_t i = 0; i < sizeof(came) / sizeof(came[0]); i++) {
-		struct hs_stream_counters counters;
 		hs_stream_relay(fixture.stream, START_NS + came[i]);
 		if (came[i] == 500 && came[i + 1] == 500)
 			hs_stream_relay(fixture.stream, START_NS + came[++i]); // both wait
 		while (stream_next(&fixture, &at_ns, &frame))
 			assert_int_equal(at_ns, came[i]);
-		hs_stream_counters(fixture.stream, &counters);
-		assert_int_equal(counters.sent[0], sent[i]);
+		assert_int_equal(fixture.stream->counters.sent[0], sent[i]);
 	}
 	hs_stream_destroy(fixture.stream);
 }

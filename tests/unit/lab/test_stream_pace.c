@@ -68,7 +68,7 @@ static void nothing_is_due_at_the_stop_or_beyond_the_number_of_packets(void **st
 	fixture.traffic.packets = 17;
 	stream_open(&fixture, 1);
 	assert_int_equal(count_all(&fixture, &last_ns), 17);
-	hs_stream_set_rate(fixture.stream, START_NS + 2 * SECOND_NS, 5);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + 2 * SECOND_NS, 5);
 	assert_int_equal(hs_stream_next_ns(fixture.stream), NEVER_NS);
 	hs_stream_destroy(fixture.stream);
 }
@@ -96,14 +96,14 @@ static void a_new_rate_begins_now(void **state)
 	stream_prepare(&fixture);
 	stream_open(&fixture, 1);
 	due_of(&fixture);
-	hs_stream_set_rate(fixture.stream, START_NS + 500, 3);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + 500, 3);
 	assert_int_equal(due_of(&fixture), 500);
 	assert_int_equal(due_of(&fixture), 500 + 333333333);
 	assert_int_equal(due_of(&fixture), 500 + 666666666);
 	assert_int_equal(due_of(&fixture), 500 + 1000000000);
-	hs_stream_set_rate(fixture.stream, START_NS + 2 * SECOND_NS, 0);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + 2 * SECOND_NS, 0);
 	assert_int_equal(hs_stream_next_ns(fixture.stream), NEVER_NS);
-	hs_stream_set_rate(fixture.stream, START_NS + 3 * SECOND_NS, 1000);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + 3 * SECOND_NS, 1000);
 	assert_int_equal(due_of(&fixture), 3 * SECOND_NS);
 	assert_int_equal(due_of(&fixture), 3 * SECOND_NS + 1000000);
 	hs_stream_destroy(fixture.stream);
@@ -118,7 +118,7 @@ static void a_new_rate_before_the_start_waits_for_it(void **state)
 	fixture.traffic.rate_pps = 0;
 	stream_open(&fixture, 1);
 	assert_int_equal(hs_stream_next_ns(fixture.stream), NEVER_NS);
-	hs_stream_set_rate(fixture.stream, START_NS + 7, 10);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + 7, 10);
 	assert_int_equal(due_of(&fixture), SECOND_NS);
 	assert_int_equal(due_of(&fixture), SECOND_NS + SECOND_NS / 10);
 	hs_stream_destroy(fixture.stream);
@@ -219,7 +219,7 @@ static void a_new_rate_keeps_bursts_where_they_are(void **state)
 	int64_t first_ns = due_of(&fixture);
 
 	// Nothing is sent for the rest of the burst. The bursts after it keep their times.
-	hs_stream_set_rate(fixture.stream, START_NS + first_ns + 1000, 0);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + first_ns + 1000, 0);
 	assert_int_equal(hs_stream_next_ns(fixture.stream), NEVER_NS);
 	int64_t third_ns = 0;
 	for (int burst = 0; burst < 3; burst++)
@@ -228,7 +228,7 @@ static void a_new_rate_keeps_bursts_where_they_are(void **state)
 			if (i == 0)
 				third_ns = at_ns;
 		}
-	hs_stream_set_rate(fixture.stream, START_NS + third_ns + 777, 10);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + third_ns + 777, 10);
 	assert_int_equal(due_of(&fixture), third_ns + 777);
 	for (int i = 1; i < 20; i++)
 		assert_int_equal(due_of(&fixture), third_ns + 777 + i * INT64_C(100000000));
@@ -238,7 +238,7 @@ static void a_new_rate_keeps_bursts_where_they_are(void **state)
 	int64_t fourth_ns = due_of(&other) - 100000;
 	for (int i = 1; i < 20; i++)
 		due_of(&fixture);
-	hs_stream_set_rate(fixture.stream, START_NS + fourth_ns + 1950000000, 10000);
+	hs_stream_pace_set_rate(&fixture.stream->pace, START_NS + fourth_ns + 1950000000, 10000);
 	assert_int_equal(due_of(&fixture), fourth_ns + 1950000000);
 	hs_stream_destroy(fixture.stream);
 	hs_stream_destroy(other.stream);

@@ -51,7 +51,6 @@ static void frames_go_at_their_times_with_the_hosts_addresses(void **state)
 	(void)state;
 	struct stream_fixture fixture;
 	struct hs_stream_frame frame;
-	struct hs_stream_counters counters;
 	static uint8_t expected[9200];
 	int64_t at_ns = 0;
 	uint64_t payload = 0;
@@ -73,7 +72,7 @@ static void frames_go_at_their_times_with_the_hosts_addresses(void **state)
 				frame.bytes, frame.len);
 	}
 	assert_int_equal(hs_stream_next_ns(fixture.stream), NEVER_NS);
-	hs_stream_counters(fixture.stream, &counters);
+	const struct hs_stream_counters counters = fixture.stream->counters;
 	assert_int_equal(counters.skipped, 2);
 	assert_int_equal(counters.altered, 0);
 	assert_int_equal(counters.bytes_goodput, payload);
@@ -102,14 +101,13 @@ static void a_file_that_ends_early_ends_before_the_cut_frame(void **state)
 	(void)state;
 	struct stream_fixture fixture;
 	struct hs_stream_frame frame;
-	struct hs_stream_counters counters;
 	int64_t at_ns = 0;
 
 	prepare(&fixture, "ends-early.pcap");
 	stream_open(&fixture, 1);
 	assert_true(stream_next(&fixture, &at_ns, &frame));
 	assert_false(stream_next(&fixture, &at_ns, &frame));
-	hs_stream_counters(fixture.stream, &counters);
+	const struct hs_stream_counters counters = fixture.stream->counters;
 	assert_int_equal(counters.skipped, 1);
 	hs_stream_destroy(fixture.stream);
 }
@@ -138,7 +136,7 @@ static void stop_and_number_of_packets_end_a_replay(void **state)
 	assert_int_equal(n, 3);
 
 	// The closing packet repeats the third frame, although a fourth has been read.
-	hs_stream_extra(fixture.stream, START_NS + 5 * SECOND_NS);
+	fixture.stream->extra_ns = START_NS + 5 * SECOND_NS;
 	assert_true(stream_next(&fixture, &at_ns, &frame));
 	assert_int_equal(at_ns, 5 * SECOND_NS);
 	assert_int_equal(frame.number, 4);
@@ -157,7 +155,7 @@ static void an_extra_frame_before_the_start_is_the_first_one(void **state)
 	prepare(&fixture, "nano.pcap");
 	fixture.traffic.start_ns = 100;
 	stream_open(&fixture, 1);
-	hs_stream_extra(fixture.stream, START_NS + 50);
+	fixture.stream->extra_ns = START_NS + 50;
 	for (uint64_t number = 1; number <= 2; number++) {
 		assert_true(stream_next(&fixture, &at_ns, &frame));
 		assert_int_equal(at_ns, number * 50);
@@ -172,7 +170,6 @@ static void altered_bytes_of_a_replay_are_counted(void **state)
 	(void)state;
 	struct stream_fixture fixture;
 	struct hs_stream_frame frame;
-	struct hs_stream_counters counters;
 	static uint8_t bytes[9200];
 	int64_t at_ns = 0;
 	uint64_t altered = 0;
@@ -191,7 +188,7 @@ static void altered_bytes_of_a_replay_are_counted(void **state)
 					fixture.stream, START_NS + at_ns, false, i + 1, bytes, len);
 			bytes[at] ^= 1;
 			altered += at >= 12 && at != hop_limits[i];
-			hs_stream_counters(fixture.stream, &counters);
+			const struct hs_stream_counters counters = fixture.stream->counters;
 			assert_int_equal(counters.altered, altered);
 		}
 		hs_stream_arrived(fixture.stream, START_NS + at_ns, false, i + 1, bytes, len - 1);

@@ -156,10 +156,9 @@ static void path_run(struct path *path, int64_t seconds)
 
 static struct hs_stream_counters path_counters(const struct path *path)
 {
-	struct hs_stream_counters counters;
-	hs_stream_counters(path->fixture.stream, &counters);
+	const struct hs_stream_counters counters = path->fixture.stream->counters;
 	assert_int_equal(counters.altered, 0);
-	assert_int_equal(hs_stream_status(path->fixture.stream), 0);
+	assert_int_equal(path->fixture.stream->status, 0);
 	return counters;
 }
 
@@ -343,7 +342,7 @@ static void the_timeout_follows_the_round_trip_and_its_variation(void **state)
 
 	// With 700 ms, the first timeout is 700 + 4 * 350 ms.
 	path.lose = lose_all;
-	hs_stream_extra(path.fixture.stream, path.now_ns);
+	path.fixture.stream->extra_ns = path.now_ns;
 	assert_true(path_step(&path, NEVER_NS));
 	assert_int_equal(hs_stream_next_ns(path.fixture.stream) - path.now_ns, 2100 * MILLION_NS);
 	path_close(&path);
@@ -449,7 +448,7 @@ static void the_sender_is_silent_from_the_stop_on_and_the_receiver_answers(void 
 	assert_int_equal(path.last_number[1], frames);
 	assert_int_equal(hs_stream_next_ns(path.fixture.stream), NEVER_NS);
 
-	hs_stream_extra(path.fixture.stream, START_NS + SECOND_NS);
+	path.fixture.stream->extra_ns = START_NS + SECOND_NS;
 	while (path_step(&path, NEVER_NS))
 		;
 	assert_int_equal(path.frames, frames + 1);
@@ -475,7 +474,6 @@ static void altered_segments_and_acknowledgements_count_as_lost(void **state)
 {
 	(void)state;
 	struct path path;
-	struct hs_stream_counters counters;
 
 	path_prepare(&path);
 	path.fixture.traffic.packets = 50;
@@ -485,7 +483,7 @@ static void altered_segments_and_acknowledgements_count_as_lost(void **state)
 		if (i % 7 == 0 && at > path.first[i % 2])
 			path.flights[i % 2][(at - 1) % UNDER_WAY].bytes[60] ^= 1;
 	}
-	hs_stream_counters(path.fixture.stream, &counters);
+	const struct hs_stream_counters counters = path.fixture.stream->counters;
 	assert_true(counters.altered > 5);
 	assert_true(counters.retransmitted > 0);
 	assert_int_equal(counters.bytes_goodput, 50 * PAYLOAD);
