@@ -11,9 +11,12 @@
 #include <string.h>
 
 // The paths of a bridge do not change. Packets into a link that is down are lost.
-static bool is_up(const struct hs_lab *lab, const struct hs_link *link)
+static bool is_up(const void *context, uint32_t arc)
 {
-	return lab->scenario->forwarding == HS_LAB_BRIDGE || !hs_link_config(link)->down;
+	const struct hs_lab *lab = context;
+
+	return lab->scenario->forwarding == HS_LAB_BRIDGE ||
+	       !hs_link_config(lab->links[arc / 2][arc % 2])->down;
 }
 
 // Whether the port leads along a shortest way.
@@ -21,7 +24,7 @@ static bool is_near(const struct lab_port *port, const uint32_t *hops)
 {
 	const struct lab_node *node = port->node;
 
-	return port->out && is_up(node->lab, port->out) &&
+	return port->out && is_up(node->lab, lab_place_of(port)) &&
 	       hops[port->peer->node->index] == hops[node->index] - 1;
 }
 
@@ -70,25 +73,22 @@ int lab_find_routes(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 	uint32_t *hops = malloc((s->n_nodes + 1) * sizeof(*hops));
-	bool *up = malloc(2 * s->n_links + 1);
-	int rc = hops && up ? 0 : -ENOMEM;
 
-	for (size_t arc = 0; rc == 0 && arc < 2 * s->n_links; arc++)
-		up[arc] = is_up(lab, lab->links[arc / 2][arc % 2]);
-	for (uint32_t to = 0; rc == 0 && to < s->n_nodes; to++) {
+	if (!hops)
+		return -ENOMEM;
+	for (uint32_t to = 0; to < s->n_nodes; to++) {
 		uint8_t *first_ports = &lab->next_ports[to * s->n_nodes];
 		if (s->nodes[to].n_hosts == 0)
 			continue; // nothing goes there
 		memset(first_ports, LAB_FAR, s->n_nodes);
-		hs_scenario_distances(s, up, to, hops);
+		hs_scenario_distances(s, is_up, lab, to, hops);
 		for (uint32_t node = 0; node < s->n_nodes; node++)
 			if (node != to && hops[node] != HS_FAR)
 				first_ports[node] = nearest_port(&lab->nodes[node], to, hops);
 		find_given(lab, to, hops);
 	}
 	free(hops);
-	free(up);
-	return rc;
+	return 0;
 }
 
 uint8_t lab_port_to(const struct lab_node *node, uint32_t host)

@@ -50,7 +50,7 @@ static const struct hs_link_config *link_between(
 		const struct outcome_flow *flow, uint32_t from, uint32_t to, bool *shared)
 {
 	const struct hs_run *run = flow->run;
-	const struct hs_scenario_link *link = outcome_link(run->scenario, from, to);
+	const struct hs_scenario_link *link = hs_scenario_link_between(run->scenario, from, to);
 	uint64_t own_packets = 0;
 	if (!link)
 		return NULL;

@@ -25,17 +25,6 @@ double outcome_mean(double sum, size_t n)
 	return n ? sum / (double)n : NAN;
 }
 
-const struct hs_scenario_link *outcome_link(
-		const struct hs_scenario *scenario, uint32_t a, uint32_t b)
-{
-	for (size_t i = 0; i < scenario->n_links; i++) {
-		const struct hs_scenario_link *link = &scenario->links[i];
-		if ((link->from == a && link->to == b) || (link->to == a && link->from == b))
-			return link;
-	}
-	return NULL;
-}
-
 // ---- links ----
 
 #define LINK(member) HS_SCHEMA_ROW(struct hs_link_counters, UINT, member, NULL)

@@ -140,8 +140,5 @@ void outcome_expects_put(const struct hs_run *run, json_t *result);
 json_t *outcome_number(double value); // an integer if whole; NULL for NAN and infinities
 void outcome_put(json_t *to, const char *key, double value); // nothing for NAN and infinities
 void outcome_put_integer(json_t *to, const char *key, json_int_t value);
-// Returns the link between two nodes, whatever its direction, or NULL.
-const struct hs_scenario_link *outcome_link(
-		const struct hs_scenario *scenario, uint32_t a, uint32_t b);
 // Returns the mean of a sum, or NAN if n is 0.
 double outcome_mean(double sum, size_t n);

@@ -114,7 +114,8 @@ static struct outcome_row *add_row(struct outcome_flow *flow, const struct outco
 		from = stops.from->node;
 		to = stops.to->node;
 	}
-	const struct hs_scenario_link *link = outcome_link(flow->run->scenario, from, to);
+	const struct hs_scenario_link *link =
+			hs_scenario_link_between(flow->run->scenario, from, to);
 	if (hop->ends.e2e || link)
 		snprintf(row->hop, sizeof(row->hop), "%s", hop->ends.e2e ? "e2e" : link->name);
 	else

@@ -295,12 +295,17 @@ int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_e
 // Returns the JSON Schema of a scenario. New reference.
 json_t *hs_scenario_schema(void);
 
+// Returns the link between two nodes, whatever its direction, or NULL.
+const struct hs_scenario_link *hs_scenario_link_between(
+		const struct hs_scenario *scenario, uint32_t a, uint32_t b);
+
 // Computes the hops from each node to this one along directions of links that are up, or HS_FAR if
-// no path leads there. Direction 0 of a link leads from `from` to `to`, and up[2 * link +
-// direction] says whether a direction is up. hops has room for all nodes.
+// no path leads there. An arc is 2 * link + direction; direction 0 of a link leads from `from` to
+// `to`. Without is_up, all are up. hops has room for all nodes.
 #define HS_FAR UINT32_MAX
-void hs_scenario_distances(
-		const struct hs_scenario *scenario, const bool *up, uint32_t to, uint32_t *hops);
+typedef bool hs_scenario_is_up(const void *context, uint32_t arc);
+void hs_scenario_distances(const struct hs_scenario *scenario, hs_scenario_is_up *is_up,
+		const void *context, uint32_t to, uint32_t *hops);
 
 // Adds the requests that a node gets at its start to a list, and the place of each in the file to
 // another. Returns 0 or -ENOMEM.

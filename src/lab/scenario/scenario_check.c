@@ -129,8 +129,8 @@ static int check_queue(struct hs_draft *draft, uint32_t index)
 
 // Shortens paths until no direction of a link shortens one. The list is walked in both orders in
 // turn, because a path often follows the order of the list in one of them.
-void hs_scenario_distances(
-		const struct hs_scenario *scenario, const bool *up, uint32_t to, uint32_t *hops)
+void hs_scenario_distances(const struct hs_scenario *scenario, hs_scenario_is_up *is_up,
+		const void *context, uint32_t to, uint32_t *hops)
 {
 	uint32_t n = 2 * (uint32_t)scenario->n_links;
 	bool shortened = true;
@@ -145,7 +145,8 @@ void hs_scenario_distances(
 			const struct hs_scenario_link *link = &scenario->links[arc / 2];
 			uint32_t begin = arc % 2 ? link->to : link->from;
 			uint32_t end = arc % 2 ? link->from : link->to;
-			if (!up[arc] || hops[end] == HS_FAR || hops[begin] <= hops[end] + 1)
+			if (hops[end] == HS_FAR || hops[begin] <= hops[end] + 1 ||
+					(is_up && !is_up(context, arc)))
 				continue;
 			hops[begin] = hops[end] + 1;
 			shortened = true;
@@ -178,8 +179,16 @@ static int check_cycles(struct hs_draft *draft, uint32_t *labels)
 	return 0;
 }
 
+// Where nodes do not choose paths, packets into a link that is down are lost.
+static bool is_up(const void *context, uint32_t arc)
+{
+	const struct hs_scenario *s = context;
+
+	return s->forwarding != HS_LAB_SHORTEST_PATH || !s->links[arc / 2].directions[arc % 2].down;
+}
+
 // `hops` has room for the hops to every node. They are computed when they are first needed.
-static int check_reachable(struct hs_draft *draft, const bool *up, uint32_t *hops)
+static int check_reachable(struct hs_draft *draft, uint32_t *hops)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
 	const struct hs_scenario_node *nodes = scenario->nodes;
@@ -193,7 +202,7 @@ static int check_reachable(struct hs_draft *draft, const bool *up, uint32_t *hop
 		uint32_t to = scenario->hosts[reply ? traffic->from : traffic->to].at;
 		uint32_t *to_there = &hops[to * scenario->n_nodes];
 		if (to_there[to] != 0)
-			hs_scenario_distances(scenario, up, to, to_there);
+			hs_scenario_distances(scenario, is_up, scenario, to, to_there);
 		if ((reply && !replies) || to_there[from] != HS_FAR)
 			continue;
 		snprintf(draft->place, sizeof(draft->place), "traffic[%u].to", traffic->entry);
@@ -208,20 +217,14 @@ static int check_reachable(struct hs_draft *draft, const bool *up, uint32_t *hop
 static int check_paths(struct hs_draft *draft)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
-	bool shortest = scenario->forwarding == HS_LAB_SHORTEST_PATH;
 	uint32_t *hops = hs_draft_room(draft, scenario->n_nodes * scenario->n_nodes, sizeof(*hops));
-	bool *up = hs_draft_room(draft, 2 * scenario->n_links, sizeof(*up));
-	int rc = hops && up ? 0 : -ENOMEM;
+	int rc = hops ? 0 : -ENOMEM;
 
-	// In other modes there is only one path, and packets into a link that is down are lost.
-	for (size_t arc = 0; rc == 0 && arc < 2 * scenario->n_links; arc++)
-		up[arc] = !shortest || !scenario->links[arc / 2].directions[arc % 2].down;
 	if (rc == 0 && scenario->forwarding == HS_LAB_BRIDGE)
 		rc = check_cycles(draft, hops);
 	if (rc == 0)
-		rc = check_reachable(draft, up, hops);
+		rc = check_reachable(draft, hops);
 	free(hops);
-	free(up);
 	return rc;
 }
 

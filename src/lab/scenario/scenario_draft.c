@@ -88,6 +88,7 @@ uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, cons
 			"unknown_name", WHAT, ARTICLE WHAT, find_##kind, NULL}
 NAMES_OF(node, "the name of a ", HS_NAME_NODE);
 NAMES_OF(link, "the name of a ", HS_NAME_LINK);
+NAMES_OF(host, "the name of a ", HS_NAME_HOST);
 NAMES_OF(traffic, "the name of an ", HS_NAME_TRAFFIC);
 const struct hs_schema_word hs_draft_all_nodes[] = {{"*", HS_NO_INDEX}, {NULL, 0}};
 

@@ -113,7 +113,7 @@ int hs_draft_add_name(struct hs_draft *draft, const char *kind, const char *name
 // Returns HS_NO_INDEX if there is none.
 uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, const char *name);
 // The names for rows of tables.
-extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names,
+extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names, hs_draft_host_names,
 		hs_draft_traffic_names, hs_draft_profile_names;
 // The word "*" as the name of a node, for all nodes: HS_NO_INDEX.
 extern const struct hs_schema_word hs_draft_all_nodes[];

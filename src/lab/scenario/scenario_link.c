@@ -139,6 +139,17 @@ int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
 			       ?: HS_DRAFT_APPEND(draft, links, link);
 }
 
+const struct hs_scenario_link *hs_scenario_link_between(
+		const struct hs_scenario *scenario, uint32_t a, uint32_t b)
+{
+	for (size_t i = 0; i < scenario->n_links; i++) {
+		const struct hs_scenario_link *link = &scenario->links[i];
+		if ((link->from == a && link->to == b) || (link->to == a && link->from == b))
+			return link;
+	}
+	return NULL;
+}
+
 // Finds the link whose other direction this entry describes: an entry without a name whose ends are
 // exchanged belongs to the first such link that lacks its other direction. Returns NULL if there is
 // none.

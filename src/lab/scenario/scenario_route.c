@@ -5,54 +5,33 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static uint32_t find_host(const void *draft, const char *name)
-{
-	return hs_draft_find_name(draft, HS_NAME_HOST, name);
-}
-
-static const struct hs_schema_names host_names = {
-		"unknown_name", HS_NAME_HOST, "the name of a " HS_NAME_HOST, find_host, NULL};
-
 #define ROUTE(member) HS_SCHEMA_MEMBER(struct hs_scenario_route, member)
 static const struct hs_schema_field route_fields[] = {
 		{"node", HS_SCHEMA_NAME, ROUTE(node), .names = &hs_draft_node_names,
-				.required = true, .expected = "the name of a node"},
-		{"to", HS_SCHEMA_NAME, ROUTE(to), .names = &host_names, .required = true,
-				.expected = "the name of a host"},
-		{"via", HS_SCHEMA_NAME, ROUTE(via), .names = &hs_draft_node_names, .required = true,
-				.expected = "the name of a node"},
+				.required = true},
+		{"to", HS_SCHEMA_NAME, ROUTE(to), .names = &hs_draft_host_names, .required = true},
+		{"via", HS_SCHEMA_NAME, ROUTE(via), .names = &hs_draft_node_names,
+				.required = true},
 		{NULL},
 };
-
-static bool are_neighbours(const struct hs_scenario *s, uint32_t a, uint32_t b)
-{
-	for (size_t l = 0; l < s->n_links; l++)
-		if ((s->links[l].from == a && s->links[l].to == b) ||
-				(s->links[l].from == b && s->links[l].to == a))
-			return true;
-	return false;
-}
 
 // Along all links, whether they are up or not.
 static int check_via(struct hs_draft *draft, const struct hs_scenario_route *route)
 {
 	const struct hs_scenario *s = &draft->scenario;
 	uint32_t *hops = hs_draft_room(draft, s->n_nodes, sizeof(*hops));
-	bool *up = hs_draft_room(draft, 2 * s->n_links, sizeof(*up));
-	int rc = hops && up ? 0 : -ENOMEM;
 
-	for (size_t arc = 0; rc == 0 && arc < 2 * s->n_links; arc++)
-		up[arc] = true;
-	if (rc == 0)
-		hs_scenario_distances(s, up, s->hosts[route->to].at, hops);
-	if (rc == 0 && (!are_neighbours(s, route->node, route->via) ||
-				       hops[route->via] + 1 != hops[route->node]))
-		rc = hs_draft_refuse(draft, "via", "bad_value",
-				"a neighbour that is one hop nearer to the host",
-				"no shortest way leads over \"%s\"", s->nodes[route->via].name);
+	if (!hops)
+		return -ENOMEM;
+	hs_scenario_distances(s, NULL, NULL, s->hosts[route->to].at, hops);
+	bool leads = hs_scenario_link_between(s, route->node, route->via) &&
+		     hops[route->via] + 1 == hops[route->node];
 	free(hops);
-	free(up);
-	return rc;
+	return leads ? 0
+		     : hs_draft_refuse(draft, "via", "bad_value",
+				       "a neighbour that is one hop nearer to the host",
+				       "no shortest way leads over \"%s\"",
+				       s->nodes[route->via].name);
 }
 
 static int take_route(void *into, const struct hs_schema_item *item, struct hs_error *err)

@@ -6,6 +6,11 @@
 
 // ---- topologies and patterns ----
 
+static bool is_up(const void *up, uint32_t arc)
+{
+	return ((const bool *)up)[arc];
+}
+
 static const char fat_tree[] = "{'name': 'f', 'duration_s': 1, 'forwarding': 'shortest_path',"
 			       " 'rules': 4096,"
 			       " 'topology': {'kind': 'fat_tree', 'k': %u,"
@@ -30,7 +35,7 @@ static void assert_distances(const struct hs_scenario *s, unsigned k)
 	size_t at_four = 0;
 
 	memset(up, true, 2 * s->n_links);
-	hs_scenario_distances(s, up, s->hosts[0].at, hops);
+	hs_scenario_distances(s, is_up, up, s->hosts[0].at, hops);
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		assert_in_range(hops[i], 0, 4);
 		at_four += hops[i] == 4;
@@ -203,7 +208,7 @@ static void assert_connected(const struct hs_scenario *s)
 	bool *up = malloc(2 * s->n_links);
 
 	memset(up, true, 2 * s->n_links);
-	hs_scenario_distances(s, up, 0, hops);
+	hs_scenario_distances(s, is_up, up, 0, hops);
 	for (size_t i = 0; i < s->n_nodes; i++)
 		assert_int_not_equal(hops[i], HS_FAR);
 	free(up);
@@ -386,7 +391,7 @@ static void distances_follow_the_ways_that_are_up(void **state)
 	bool up[] = {true, true, true, true, true, true, true, true};
 	uint32_t hops[5];
 
-	hs_scenario_distances(&scenario, up, 0, hops);
+	hs_scenario_distances(&scenario, is_up, up, 0, hops);
 	assert_int_equal(hops[0], 0);
 	assert_int_equal(hops[1], 1);
 	assert_int_equal(hops[2], 2);
@@ -394,9 +399,9 @@ static void distances_follow_the_ways_that_are_up(void **state)
 	assert_int_equal(hops[4], HS_FAR);
 
 	up[6] = false; // from 3 to 0
-	hs_scenario_distances(&scenario, up, 0, hops);
+	hs_scenario_distances(&scenario, is_up, up, 0, hops);
 	assert_int_equal(hops[3], 3);
-	hs_scenario_distances(&scenario, up, 3, hops);
+	hs_scenario_distances(&scenario, is_up, up, 3, hops);
 	assert_int_equal(hops[0], 1);
 }
 
@@ -420,7 +425,7 @@ static void distances_do_not_depend_on_the_order_of_the_links(void **state)
 				  : (struct hs_scenario_link)LINK(at + 1, at);
 	}
 	for (uint32_t to = 0; to < NODES; to += 20) {
-		hs_scenario_distances(&scenario, up, to, hops);
+		hs_scenario_distances(&scenario, is_up, up, to, hops);
 		for (uint32_t node = 0; node < NODES; node++)
 			assert_int_equal(hops[node], node < to ? to - node : node - to);
 	}
