@@ -5,44 +5,12 @@
 
 #include <rte_common.h>
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <sys/timex.h>
 
 #define PPB INT64_C(1000000000)
 
 typedef __int128 wide;
-
-// From true_ns to the next change, the clock shows shown_ns + t + floor(t * num / den). Frequency
-// and slew share one fraction. With two fractions, both floors could step at once, and time could
-// go back.
-struct segment {
-	int64_t true_ns;
-	int64_t shown_ns;
-	wide num;
-	wide den;
-	int64_t end_ns; // INT64_MAX: no end
-};
-
-struct hs_lab_clock {
-	struct hs_lab_sync sync;
-	struct hs_rng offset_rng;
-	struct hs_rng frequency_rng;
-	struct segment segment;
-	int64_t start_ns;
-	int64_t free_ppb;      // of the oscillator, which no poll changes
-	int64_t frequency_ppb; // while nothing is slewed
-	int64_t next_poll_ns;  // INT64_MAX: never
-	int64_t slew_ends_ns;  // INT64_MAX: nothing is slewed
-	int64_t correction_ns; // the whole correction of the slew
-	int64_t bound_ns;      // bound of the error that polls leave, at the next poll
-	int64_t now_ns;	       // the last time that was asked for
-	bool polled;
-	uint64_t steps;
-	int64_t stepped_ns; // sum of all steps
-	int64_t set_ns;	    // part of stepped_ns: set by hand since the last poll
-};
 
 static int64_t clamp(wide value)
 {
@@ -60,7 +28,7 @@ static wide floor_div(wide a, wide b)
 	return quotient - (a < quotient * b);
 }
 
-static int64_t shown_at(const struct segment *segment, int64_t true_ns)
+static int64_t shown_at(const struct hs_lab_clock_segment *segment, int64_t true_ns)
 {
 	wide t = (wide)true_ns - segment->true_ns;
 	return clamp(segment->shown_ns + t + floor_div(t * segment->num, segment->den));
@@ -74,7 +42,7 @@ static int64_t limit_frequency(int64_t ppb)
 // Begins a segment at this time, with the present frequency and the present slew.
 static void begin_segment(struct hs_lab_clock *clock, int64_t true_ns, int64_t shown_ns)
 {
-	struct segment *segment = &clock->segment;
+	struct hs_lab_clock_segment *segment = &clock->segment;
 	segment->true_ns = true_ns;
 	segment->shown_ns = shown_ns;
 	segment->num = clock->frequency_ppb;
@@ -114,9 +82,9 @@ static void poll(struct hs_lab_clock *clock, int64_t true_ns)
 	begin_segment(clock, true_ns, shown_ns);
 }
 
-static void advance(struct hs_lab_clock *clock, int64_t true_ns)
+static void advance(struct hs_lab_clock *clock)
 {
-	while (clock->segment.end_ns <= true_ns) {
+	while (clock->segment.end_ns <= *clock->now_ns) {
 		int64_t at_ns = clock->segment.end_ns;
 		clock->slew_ends_ns = INT64_MAX;
 		if (at_ns == clock->next_poll_ns)
@@ -124,7 +92,6 @@ static void advance(struct hs_lab_clock *clock, int64_t true_ns)
 		else
 			begin_segment(clock, at_ns, shown_at(&clock->segment, at_ns));
 	}
-	clock->now_ns = true_ns;
 }
 
 // Returns three standard deviations of the error at the next poll. IEEE rounds all operations here
@@ -137,47 +104,43 @@ static int64_t bound(const struct hs_lab_sync *sync)
 	return (int64_t)ceil(sqrt(9 * (error_ns * error_ns + drift_ns * drift_ns)));
 }
 
-int hs_lab_clock_create(const struct hs_lab_clock_config *config, uint64_t seed, int64_t start_ns,
-		struct hs_lab_clock **clock)
+void hs_lab_clock_init(struct hs_lab_clock *clock, const struct hs_lab_clock_config *config,
+		uint64_t seed, const int64_t *now_ns)
 {
 	const struct hs_lab_sync *sync = &config->sync;
-	struct hs_lab_clock *c = calloc(1, sizeof(*c));
-	if (!c)
-		return -ENOMEM;
+	int64_t first_ns = sync->first_ns ? sync->first_ns : sync->interval_ns;
 	struct hs_rng rng;
+
 	hs_rng_init(&rng, seed);
-	hs_rng_init(&c->offset_rng, hs_rng_u64(&rng));
-	hs_rng_init(&c->frequency_rng, hs_rng_u64(&rng));
-	c->sync = *sync;
-	c->free_ppb = limit_frequency(
+	*clock = (struct hs_lab_clock){
+			.sync = *sync,
+			.now_ns = now_ns,
+			.start_ns = *now_ns,
+			.next_poll_ns = sync->interval_ns ? add(*now_ns, first_ns) : INT64_MAX,
+			.slew_ends_ns = INT64_MAX,
+			.bound_ns = bound(sync),
+	};
+	hs_rng_init(&clock->offset_rng, hs_rng_u64(&rng));
+	hs_rng_init(&clock->frequency_rng, hs_rng_u64(&rng));
+	clock->free_ppb = limit_frequency(
 			config->drift_ppb + hs_variate_normal_int(&rng, config->drift_sigma_ppb));
-	c->frequency_ppb = c->free_ppb;
-	c->next_poll_ns = sync->interval_ns == 0
-					  ? INT64_MAX
-					  : add(start_ns, sync->first_ns ? sync->first_ns
-									 : sync->interval_ns);
-	c->bound_ns = bound(sync);
-	c->slew_ends_ns = INT64_MAX;
-	c->start_ns = c->now_ns = start_ns;
-	begin_segment(c, start_ns, add(start_ns, config->offset_ns));
-	*clock = c;
-	return 0;
+	clock->frequency_ppb = clock->free_ppb;
+	begin_segment(clock, *now_ns, add(*now_ns, config->offset_ns));
 }
 
-void hs_lab_clock_destroy(struct hs_lab_clock *clock)
+int64_t hs_lab_clock_realtime(void *context)
 {
-	free(clock);
+	struct hs_lab_clock *clock = context;
+
+	advance(clock);
+	return shown_at(&clock->segment, *clock->now_ns);
 }
 
-int64_t hs_lab_clock_at(struct hs_lab_clock *clock, int64_t true_ns)
+uint64_t hs_lab_clock_ticks(void *context)
 {
-	advance(clock, true_ns);
-	return shown_at(&clock->segment, true_ns);
-}
+	const struct hs_lab_clock *clock = context;
+	wide passed_ns = *clock->now_ns - clock->start_ns;
 
-uint64_t hs_lab_clock_ticks(const struct hs_lab_clock *clock, int64_t true_ns)
-{
-	wide passed_ns = true_ns - clock->start_ns;
 	return (uint64_t)(passed_ns + floor_div(passed_ns * clock->free_ppb, PPB));
 }
 
@@ -188,32 +151,37 @@ int64_t hs_lab_clock_ticked(const struct hs_lab_clock *clock, uint64_t ticks)
 	return clamp(clock->start_ns - floor_div(-(wide)ticks * PPB, PPB + clock->free_ppb));
 }
 
-void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t true_ns, int64_t by_ns)
+void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t by_ns)
 {
-	int64_t shown_ns = hs_lab_clock_at(clock, true_ns);
+	int64_t shown_ns = hs_lab_clock_realtime(clock);
 
 	clock->slew_ends_ns = INT64_MAX;
 	clock->stepped_ns = add(clock->stepped_ns, by_ns);
 	clock->set_ns = add(clock->set_ns, by_ns);
 	clock->steps++;
-	begin_segment(clock, true_ns, add(shown_ns, by_ns));
+	begin_segment(clock, *clock->now_ns, add(shown_ns, by_ns));
 }
 
-int64_t hs_lab_clock_monotonic(struct hs_lab_clock *clock, int64_t true_ns)
+int64_t hs_lab_clock_monotonic(void *context)
 {
-	return add(hs_lab_clock_at(clock, true_ns), -clock->stepped_ns);
+	struct hs_lab_clock *clock = context;
+	int64_t shown_ns = hs_lab_clock_realtime(clock);
+
+	return add(shown_ns, -clock->stepped_ns);
 }
 
-void hs_lab_clock_kernel(const struct hs_lab_clock *clock, struct hs_clock_kernel *kernel)
+bool hs_lab_clock_kernel(void *context, struct hs_clock_kernel *kernel)
 {
-	const struct segment *segment = &clock->segment;
+	struct hs_lab_clock *clock = context;
+	advance(clock);
+	const struct hs_lab_clock_segment *segment = &clock->segment;
 	bool exact = clock->free_ppb == 0 && segment->shown_ns == segment->true_ns;
 	bool synchronised =
 			clock->sync.interval_ns == 0 ? exact : clock->polled && clock->set_ns == 0;
 	wide error_ns = clock->polled ? clock->bound_ns : 0;
 
 	if (clock->slew_ends_ns != INT64_MAX) {
-		wide left_ns = (wide)clock->slew_ends_ns - clock->now_ns;
+		wide left_ns = (wide)clock->slew_ends_ns - *clock->now_ns;
 		wide slew_ns = (wide)clock->slew_ends_ns - segment->true_ns;
 		wide rest_ns = left_ns * clock->correction_ns / slew_ns;
 		error_ns += rest_ns < 0 ? -rest_ns : rest_ns;
@@ -224,9 +192,5 @@ void hs_lab_clock_kernel(const struct hs_lab_clock *clock, struct hs_clock_kerne
 			.esterror_ns = clamp(error_ns / 3),
 			.status = synchronised ? 0 : STA_UNSYNC,
 	};
-}
-
-uint64_t hs_lab_clock_steps(const struct hs_lab_clock *clock)
-{
-	return clock->steps;
+	return true;
 }

@@ -95,7 +95,7 @@ static int run_at_node(
 	if (event->kind == HS_LAB_EVENT_RESTART)
 		restart(node, event);
 	else
-		hs_lab_clock_set(node->model, node->lab->now_ns, event->clock_step_ns);
+		hs_lab_clock_set(&node->model, event->clock_step_ns);
 	return 0;
 }
 

@@ -281,7 +281,6 @@ void lab_free_net(struct hs_lab *lab)
 	for (uint32_t i = 0; lab->nodes && i < s->n_nodes && lab->nodes[i].lab; i++) {
 		lab_node_stop(&lab->nodes[i]);
 		hs_clock_destroy(lab->nodes[i].clock);
-		hs_lab_clock_destroy(lab->nodes[i].model);
 	}
 	for (size_t p = 0; lab->ports && p < lab_ports(s); p++)
 		if (lab->ports[p].queue)

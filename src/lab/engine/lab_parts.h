@@ -49,10 +49,10 @@ struct lab_node {
 	uint32_t index;
 	struct hs_node *node; // NULL: the node is down
 	struct hs_control *control;
-	struct hs_clock *clock;	    // the clock that the node reads
-	struct hs_lab_clock *model; // the system's clock, which the node's clock follows
-	int64_t stepped_ns;	    // sum of the clock's steps when it was last read
-	int64_t unfold_ns;	    // added to its time for lab_told_ns
+	struct hs_clock *clock;	   // the clock that the node reads
+	struct hs_lab_clock model; // the system's clock, which the node's clock follows
+	int64_t stepped_ns;	   // sum of the clock's steps when it was last read
+	int64_t unfold_ns;	   // added to its time for lab_told_ns
 	struct lab_port *ports;
 	uint16_t n_ports;
 	uint32_t restarts;
