@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream_frame.h"
 
+#include "bytes.h"
 #include "ip.h"
 #include "ip_header.h"
 #include "packet.h"
-
-#include <rte_icmp.h>
-#include <rte_ip.h>
-#include <rte_tcp.h>
-#include <rte_udp.h>
 
 #include <string.h>
 
@@ -19,12 +15,23 @@ enum {
 	ICMP_ECHO_REQUEST = 8,
 	ICMPV6_ECHO_REQUEST = 128,
 	ICMPV6_ECHO_REPLY = 129,
+	ICMP_CHECKSUM = 2,
+	ICMP_IDENTIFIER = 4,
+	ICMP_SEQUENCE = 6,
+	UDP_LENGTH = 4,
+	UDP_CHECKSUM = 6,
+	TCP_BYTES = 20,
+	TCP_SEQUENCE = 4,
+	TCP_ACKNOWLEDGED = 8,
+	TCP_OFFSET = 12,
+	TCP_FLAGS = 13,
+	TCP_WINDOW = 14,
+	TCP_CHECKSUM = 16,
+	TCP_PSH = 8,
+	TCP_ACK = 16,
 };
 
-#define GRE_ETHERNET                                                                               \
-	{                                                                                          \
-		0, 0, 0x65, 0x58                                                                   \
-	} // RFC 2784; RFC 1701 has the number
+static const uint8_t gre_ethernet[4] = {0, 0, 0x65, 0x58}; // RFC 2784; RFC 1701 has the number
 
 // What a tunnel's packets begin with: RFC 7348, draft-ietf-nvo3-vxlan-gpe, RFC 8926. The network
 // is 7.
@@ -49,33 +56,28 @@ static uint8_t echo_type(bool ipv4, bool reply)
 static void write_l4(struct hs_stream_template *template, const struct hs_scenario_traffic *traffic,
 		uint16_t identifier, bool reply)
 {
-	rte_be16_t ports[2] = {
-			rte_cpu_to_be_16(traffic->src_port), rte_cpu_to_be_16(traffic->dst_port)};
+	const uint16_t ports[2] = {traffic->src_port, traffic->dst_port};
 	uint32_t bytes = template->len - template->l4;
-	void *at = template->bytes + template->l4;
+	uint8_t *at = template->bytes + template->l4;
 
+	memset(at, 0, hs_scenario_l4_bytes(traffic));
+	if (template->protocol == IPPROTO_GRE) {
+		memcpy(at, gre_ethernet, sizeof(gre_ethernet));
+		return;
+	}
+	if (template->protocol == HS_IP_ICMPV6) {
+		at[0] = echo_type(is_ipv4(template), reply);
+		hs_be16_store(at + ICMP_IDENTIFIER, identifier);
+		return;
+	}
+	hs_be16_store(at, ports[reply]);
+	hs_be16_store(at + 2, ports[!reply]);
 	if (template->protocol == HS_IP_TCP) {
-		bool pushes = bytes > sizeof(struct rte_tcp_hdr);
-		*(struct rte_tcp_hdr *)at = (struct rte_tcp_hdr){
-				.src_port = ports[reply],
-				.dst_port = ports[!reply],
-				.data_off = sizeof(struct rte_tcp_hdr) / 4 << 4,
-				.tcp_flags = RTE_TCP_ACK_FLAG | (pushes ? RTE_TCP_PSH_FLAG : 0),
-				.rx_win = UINT16_MAX,
-		};
-	} else if (template->protocol == HS_IP_ICMPV6) {
-		*(struct rte_icmp_hdr *)at = (struct rte_icmp_hdr){
-				.icmp_type = echo_type(is_ipv4(template), reply),
-				.icmp_ident = rte_cpu_to_be_16(identifier),
-		};
-	} else if (template->protocol == IPPROTO_GRE) {
-		memcpy(at, (const uint8_t[])GRE_ETHERNET, 4);
+		at[TCP_OFFSET] = TCP_BYTES / 4 << 4;
+		at[TCP_FLAGS] = bytes > TCP_BYTES ? TCP_ACK | TCP_PSH : TCP_ACK;
+		hs_be16_store(at + TCP_WINDOW, UINT16_MAX);
 	} else {
-		*(struct rte_udp_hdr *)at = (struct rte_udp_hdr){
-				.src_port = ports[reply],
-				.dst_port = ports[!reply],
-				.dgram_len = rte_cpu_to_be_16((uint16_t)bytes),
-		};
+		hs_be16_store(at + UDP_LENGTH, (uint16_t)bytes);
 	}
 }
 
@@ -89,13 +91,16 @@ static void write_l2_l3(struct hs_stream_template *template, const struct hs_str
 			.bytes = (uint16_t)(template->len - template->l4),
 			.src = src_addr + (ipv4 ? 12 : 0),
 			.dst = dst_addr + (ipv4 ? 12 : 0)};
-	const void *ip = template->bytes + HS_ETHER_BYTES;
+	const size_t address = ipv4 ? 4 : 16;
 
 	memcpy(template->bytes, macs->next[reply], 6);
 	memcpy(template->bytes + 6, macs->own[reply], 6);
 	hs_ip_header_write(&header, template->bytes);
 	// The checksum of ICMP for IPv4 covers no address.
-	template->sum = !ipv4 ? rte_ipv6_phdr_cksum(ip, 0) : icmp ? 0 : rte_ipv4_phdr_cksum(ip, 0);
+	template->sum = 0;
+	if (!ipv4 || !icmp)
+		template->sum = header.bytes + header.protocol + hs_ip_sum(header.src, address) +
+				hs_ip_sum(header.dst, address);
 }
 
 void hs_stream_template_init(struct hs_stream_template *template,
@@ -121,7 +126,7 @@ void hs_stream_template_init(struct hs_stream_template *template,
 		uint32_t at = i - headers_end;
 		template->bytes[i] = at < in_tunnel ? tunnels[traffic->tunnel][at] : (uint8_t)at;
 	}
-	template->sum += rte_raw_cksum(template->bytes + l4, template->len - l4);
+	template->sum += hs_ip_sum(template->bytes + l4, template->len - l4);
 	hs_stream_template_number(template, 0, 0);
 }
 
@@ -130,32 +135,22 @@ static uint32_t halves(uint32_t v)
 	return (v >> 16) + (v & 0xffff);
 }
 
-static uint16_t checksum_of(uint32_t sum)
-{
-	return (uint16_t)~halves(halves(sum));
-}
-
 void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq, uint32_t ack)
 {
-	void *at = template->bytes + template->l4;
-	struct rte_tcp_hdr *tcp = at;
-	struct rte_icmp_hdr *icmp = at;
-	struct rte_udp_hdr *udp = at;
+	uint8_t *at = template->bytes + template->l4;
+	uint32_t sum = template->sum;
 
 	if (template->protocol == HS_IP_TCP) {
-		tcp->sent_seq = rte_cpu_to_be_32(seq);
-		tcp->recv_ack = rte_cpu_to_be_32(ack);
-		tcp->cksum = checksum_of(
-				template->sum + halves(tcp->sent_seq) + halves(tcp->recv_ack));
+		hs_be32_store(at + TCP_SEQUENCE, seq);
+		hs_be32_store(at + TCP_ACKNOWLEDGED, ack);
+		hs_be16_store(at + TCP_CHECKSUM, hs_ip_checksum(sum + halves(seq) + halves(ack)));
 	} else if (template->protocol == HS_IP_ICMPV6) {
-		icmp->icmp_seq_nb = rte_cpu_to_be_16((uint16_t)seq);
-		icmp->icmp_cksum = checksum_of(template->sum + icmp->icmp_seq_nb);
+		hs_be16_store(at + ICMP_SEQUENCE, (uint16_t)seq);
+		hs_be16_store(at + ICMP_CHECKSUM, hs_ip_checksum(sum + (uint16_t)seq));
 	} else if (template->protocol == HS_IP_UDP) {
-		udp->dgram_cksum = checksum_of(template->sum);
 		// RFC 8200 section 8.1: a UDP checksum of zero would mean that there is no
 		// checksum.
-		if (!udp->dgram_cksum)
-			udp->dgram_cksum = UINT16_MAX;
+		hs_be16_store(at + UDP_CHECKSUM, hs_ip_checksum(sum) ?: UINT16_MAX);
 	}
 }
 
@@ -172,7 +167,7 @@ bool hs_stream_template_equals(
 	if (!is_ipv4(template)) {
 		ip[HS_IPV6_HOPS] = HOP_LIMIT;
 	} else {
-		if (rte_raw_cksum(ip, HS_IPV4_BYTES) != UINT16_MAX)
+		if (hs_ip_checksum(hs_ip_sum(ip, HS_IPV4_BYTES)))
 			return false;
 		ip[HS_IPV4_TTL] = HOP_LIMIT;
 		memcpy(ip + HS_IPV4_CHECKSUM, template->bytes + HS_ETHER_BYTES + HS_IPV4_CHECKSUM,
