@@ -60,6 +60,20 @@ extern const struct hs_schema_field hs_draft_probing_fields[], hs_draft_topology
 // Begins to take an item. `into` is the draft.
 struct hs_draft *hs_draft_begin(
 		void *into, const struct hs_schema_item *item, struct hs_error *err);
+// Makes the list of a name: its items have this type and the keys of NAME_fields, and are as given
+// last before they are read. take_item gets the draft, and each item that was read.
+#define HS_DRAFT_LIST(name, type, take_item, ...)                                                  \
+	static int take_##name##_item(                                                             \
+			void *into, const struct hs_schema_item *item, struct hs_error *err)       \
+	{                                                                                          \
+		struct hs_draft *draft = hs_draft_begin(into, item, err);                          \
+		return take_item(draft, item->read);                                               \
+	}                                                                                          \
+	const struct hs_schema_list hs_draft_##name##_list = {                                     \
+			.item = {.kind = HS_SCHEMA_OBJECT, .fields = name##_fields},               \
+			.item_bytes = sizeof(type),                                                \
+			.fresh = &(const type)__VA_ARGS__,                                         \
+			.take = take_##name##_item}
 
 // Makes the network of a topology, or refuses a scenario without nodes.
 int hs_draft_make_topology(struct hs_draft *draft);

@@ -142,7 +142,7 @@ static void release(const struct hs_scenario_event *event)
 	json_decref(event->request);
 }
 
-static int take_event(void *into, const struct hs_schema_item *item, struct hs_error *err)
+static int take_event(struct hs_draft *draft, struct hs_scenario_event *event)
 {
 	static int (*const readers[])(struct hs_draft * draft, struct hs_scenario_event * event) = {
 			[HS_LAB_EVENT_LINK] = read_link,
@@ -151,10 +151,8 @@ static int take_event(void *into, const struct hs_schema_item *item, struct hs_e
 			[HS_LAB_EVENT_TRAFFIC] = read_traffic,
 			[HS_LAB_EVENT_CLOCK] = NULL,
 	};
-	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	struct hs_scenario_event *event = item->read;
 
-	event->entry = (uint32_t)item->index;
+	event->entry = (uint32_t)draft->item.index;
 	int rc = find_kind(draft, event) ?: set_times(draft, event);
 	if (rc == 0 && readers[event->kind])
 		rc = readers[event->kind](draft, event);
@@ -166,15 +164,12 @@ static int take_event(void *into, const struct hs_schema_item *item, struct hs_e
 	return rc;
 }
 
-const struct hs_schema_list hs_draft_event_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = event_fields},
-		.item_bytes = sizeof(struct hs_scenario_event),
-		.fresh = &(const struct hs_scenario_event){.until_ns = HS_DRAFT_NEVER,
+HS_DRAFT_LIST(event, struct hs_scenario_event, take_event,
+		{.until_ns = HS_DRAFT_NEVER,
 				.link = HS_NO_INDEX,
 				.node = HS_NO_INDEX,
 				.traffic = HS_NO_INDEX,
-				.directions = 3},
-		.take = take_event};
+				.directions = 3});
 
 // ---- all of them ----
 

@@ -78,25 +78,16 @@ static int check_bounds(const struct hs_draft *draft, const struct hs_scenario_e
 	return 0;
 }
 
-static int take_expect(void *into, const struct hs_schema_item *item, struct hs_error *err)
+static int take_expect(struct hs_draft *draft, struct entry *entry)
 {
-	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	struct entry *entry = item->read;
 	struct hs_scenario_expect *expect = &entry->expect;
 
 	if (entry->hop != HS_NO_INDEX)
 		snprintf(expect->hop, sizeof(expect->hop), "%s",
-				json_string_value(json_object_get(item->value, "hop")));
+				json_string_value(json_object_get(draft->item.value, "hop")));
 	return check_bounds(draft, expect) ?: HS_DRAFT_APPEND(draft, expects, expect);
 }
 
-const struct hs_schema_list hs_draft_expect_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = expect_fields},
-		.item_bytes = sizeof(struct entry),
-		.fresh = &(const struct entry){{.flow = HS_NO_INDEX,
-							       .node = HS_NO_INDEX,
-							       .value = NAN,
-							       .min = NAN,
-							       .max = NAN},
-				.hop = HS_NO_INDEX},
-		.take = take_expect};
+HS_DRAFT_LIST(expect, struct entry, take_expect,
+		{{.flow = HS_NO_INDEX, .node = HS_NO_INDEX, .value = NAN, .min = NAN, .max = NAN},
+				.hop = HS_NO_INDEX});

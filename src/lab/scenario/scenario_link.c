@@ -169,19 +169,16 @@ static struct hs_scenario_link *find_other_direction(
 	return found;
 }
 
-static int take_link(void *into, const struct hs_schema_item *item, struct hs_error *err)
+static int take_link(struct hs_draft *draft, struct hs_scenario_link *link)
 {
-	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	struct hs_scenario_link *link = item->read;
-
-	if (hs_draft_settle_link(link, item->path, err) < 0)
+	if (hs_draft_settle_link(link, draft->item.path, draft->err) < 0)
 		return -EINVAL;
 	if (link->from == link->to)
 		return hs_draft_refuse(draft, "to", "bad_value", "another node",
 				"the link leads back to where it starts");
 
 	struct hs_scenario_link *first = find_other_direction(&draft->scenario, link);
-	link->entry = (uint32_t)item->index;
+	link->entry = (uint32_t)draft->item.index;
 	if (!first)
 		return hs_draft_add_link(draft, link);
 	if (first->has_both || link->has_both)
@@ -193,9 +190,5 @@ static int take_link(void *into, const struct hs_schema_item *item, struct hs_er
 	return 0;
 }
 
-const struct hs_schema_list hs_draft_link_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = link_fields},
-		.item_bytes = sizeof(struct hs_scenario_link),
-		.fresh = &(const struct hs_scenario_link){.directions[0].queue_packets =
-									  HS_DRAFT_QUEUE_PACKETS},
-		.take = take_link};
+HS_DRAFT_LIST(link, struct hs_scenario_link, take_link,
+		{.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS});

@@ -4,6 +4,7 @@
 #include "scenario_draft.h"
 
 #include "config_partial.h"
+#include "config_parts.h"
 #include "rule_field.h"
 
 #include <netinet/in.h>
@@ -14,11 +15,6 @@
 #define MAX_PPS	      1000000000
 #define MAX_ROUTED    560 // nodes that have routes to all others
 
-static const struct hs_schema_word layout_words[] = {
-		{"aligned", HS_LAYOUT_ALIGNED},
-		{"paper", HS_LAYOUT_PAPER},
-		{NULL, 0},
-};
 static const struct hs_schema_word correction_words[] = {
 		{"step", false},
 		{"slew", true},
@@ -66,7 +62,7 @@ const struct hs_schema_field hs_draft_service_fields[] = {SERVICE_ROWS, {NULL}};
 static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .max = UINT16_MAX},
 		{"name", HS_SCHEMA_TEXT, NODE(name), .required = true, .min = 1, .max = 31},
-		{"layout", HS_SCHEMA_WORD, NODE(layout), .words = layout_words},
+		{"layout", HS_SCHEMA_WORD, NODE(layout), .words = hs_config_layout_words},
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields},
 		{"fields", HS_SCHEMA_OBJECT, NODE(partial), .fields = hs_partial_fields},
 		SERVICE_ROWS,
@@ -79,22 +75,17 @@ int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *nod
 			       ?: HS_DRAFT_APPEND(draft, nodes, node);
 }
 
-static int take_node(void *into, const struct hs_schema_item *item, struct hs_error *err)
+static int take_node(struct hs_draft *draft, const struct hs_scenario_node *node)
 {
-	struct hs_draft *draft = hs_draft_begin(into, item, err);
 	size_t n = json_array_size(json_object_get(draft->root, "nodes"));
 
 	if (draft->scenario.forwarding == HS_LAB_SHORTEST_PATH && n > MAX_ROUTED)
-		return hs_error_set(
-				err, "out_of_range", "nodes", "at most 560", "the list has %zu", n);
-	return hs_draft_add_node(draft, item->read);
+		return hs_error_set(draft->err, "out_of_range", "nodes", "at most 560",
+				"the list has %zu", n);
+	return hs_draft_add_node(draft, node);
 }
 
-const struct hs_schema_list hs_draft_node_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = node_fields},
-		.item_bytes = sizeof(struct hs_scenario_node),
-		.fresh = &(const struct hs_scenario_node)HS_DRAFT_NEW_NODE,
-		.take = take_node};
+HS_DRAFT_LIST(node, struct hs_scenario_node, take_node, HS_DRAFT_NEW_NODE);
 
 // ---- hosts ----
 
@@ -142,12 +133,4 @@ int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *hos
 			       ?: HS_DRAFT_APPEND(draft, hosts, host);
 }
 
-static int take_host(void *into, const struct hs_schema_item *item, struct hs_error *err)
-{
-	return hs_draft_add_host(hs_draft_begin(into, item, err), item->read);
-}
-
-const struct hs_schema_list hs_draft_host_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = host_fields},
-		.item_bytes = sizeof(struct hs_scenario_host),
-		.take = take_host};
+HS_DRAFT_LIST(host, struct hs_scenario_host, hs_draft_add_host, {});

@@ -34,18 +34,12 @@ static int check_via(struct hs_draft *draft, const struct hs_scenario_route *rou
 				       s->nodes[route->via].name);
 }
 
-static int take_route(void *into, const struct hs_schema_item *item, struct hs_error *err)
+static int take_route(struct hs_draft *draft, const struct hs_scenario_route *route)
 {
-	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	const struct hs_scenario_route *route = item->read;
-
 	if (draft->scenario.forwarding != HS_LAB_SHORTEST_PATH)
 		return hs_draft_refuse(draft, NULL, "conflict", "forwarding shortest_path",
 				"the nodes have no routes");
 	return check_via(draft, route) ?: HS_DRAFT_APPEND(draft, routes, route);
 }
 
-const struct hs_schema_list hs_draft_route_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = route_fields},
-		.item_bytes = sizeof(struct hs_scenario_route),
-		.take = take_route};
+HS_DRAFT_LIST(route, struct hs_scenario_route, take_route, {});

@@ -354,10 +354,8 @@ static int read_pattern(struct hs_draft *draft, const struct entry *entry)
 	return rc;
 }
 
-static int take_entry(void *into, const struct hs_schema_item *item, struct hs_error *err)
+static int take_traffic(struct hs_draft *draft, struct entry *entry)
 {
-	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	struct entry *entry = item->read;
 	struct hs_scenario_traffic *traffic = &entry->traffic;
 
 	return check_keys(draft, traffic)
@@ -368,17 +366,13 @@ static int take_entry(void *into, const struct hs_schema_item *item, struct hs_e
 		?: (entry->flows ? read_pattern(draft, entry) : read_one(draft, traffic));
 }
 
-const struct hs_schema_list hs_draft_traffic_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = traffic_fields},
-		.item_bytes = sizeof(struct entry),
-		.fresh = &(const struct entry){.traffic = {.from = HS_NO_INDEX,
-							       .to = HS_NO_INDEX,
-							       .after = HS_NO_INDEX,
-							       .relay = HS_NO_INDEX,
-							       .next_relay = HS_NO_INDEX,
-							       .payload_bytes = 500,
-							       .stop_ns = HS_DRAFT_NEVER,
-							       .burst_ns = INT64_C(2000000000),
-							       .mean_interval_ns = INT64_C(
-									       5000000000)}},
-		.take = take_entry};
+HS_DRAFT_LIST(traffic, struct entry, take_traffic,
+		{.traffic = {.from = HS_NO_INDEX,
+				 .to = HS_NO_INDEX,
+				 .after = HS_NO_INDEX,
+				 .relay = HS_NO_INDEX,
+				 .next_relay = HS_NO_INDEX,
+				 .payload_bytes = 500,
+				 .stop_ns = HS_DRAFT_NEVER,
+				 .burst_ns = INT64_C(2000000000),
+				 .mean_interval_ns = INT64_C(5000000000)}});
