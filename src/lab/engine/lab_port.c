@@ -20,10 +20,18 @@
 
 // ---- packet truth ----
 
-// A buffer has its packet's own truth if its stamp is its own address.
-static inline void stamp(const struct hs_lab *lab, struct rte_mbuf *m)
+// Begins the truth of the packet in a buffer. A buffer has its packet's own truth if its stamp is
+// its own address.
+static struct hs_packet_truth *begin_truth(
+		const struct hs_lab *lab, struct rte_mbuf *m, uint32_t traffic)
 {
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+
+	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
+	packet_truth->traffic = traffic;
+	packet_truth->flow = HS_NO_INDEX;
 	*RTE_MBUF_DYNFIELD(m, lab->stamp_offset, struct rte_mbuf **) = m;
+	return packet_truth;
 }
 
 // A copy that the node made has the stamp of its original, but an area with old content. Bridges
@@ -31,18 +39,12 @@ static inline void stamp(const struct hs_lab *lab, struct rte_mbuf *m)
 // flow.
 static struct hs_packet_truth *packet_truth_of(const struct hs_lab *lab, struct rte_mbuf *m)
 {
-	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
-
 	if (likely(*RTE_MBUF_DYNFIELD(m, lab->stamp_offset, struct rte_mbuf **) == m))
-		return packet_truth;
-	*packet_truth = (struct hs_packet_truth){
-			.traffic = lab->polled->traffic,
-			.flow = HS_NO_INDEX,
-			.reply = lab->polled->reply,
-			.number = lab->polled->number,
-			.bytes = lab->polled->bytes,
-	};
-	stamp(lab, m);
+		return rte_mbuf_to_priv(m);
+	struct hs_packet_truth *packet_truth = begin_truth(lab, m, lab->polled->traffic);
+	packet_truth->reply = lab->polled->reply;
+	packet_truth->number = lab->polled->number;
+	packet_truth->bytes = lab->polled->bytes;
 	return packet_truth;
 }
 
@@ -131,8 +133,8 @@ static void no_buffer(struct hs_lab *lab)
 			lab->in_flight, lab->scenario->mbufs);
 }
 
-static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32_t len,
-		uint32_t traffic, uint32_t flow)
+struct rte_mbuf *lab_make_frame(
+		struct hs_lab *lab, const void *bytes, uint32_t len, uint32_t traffic)
 {
 	if (len > lab->frame_room) {
 		lab_fail(lab, -EMSGSIZE, "out_of_range", "mtu", "",
@@ -146,29 +148,13 @@ static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32
 		return NULL;
 	}
 	memcpy(rte_pktmbuf_append(m, (uint16_t)len), bytes, len);
-	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
-	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
-	packet_truth->traffic = traffic;
-	packet_truth->flow = flow;
-	packet_truth->bytes = len;
-	stamp(lab, m);
+	begin_truth(lab, m, traffic)->bytes = len;
 	return m;
-}
-
-struct rte_mbuf *lab_make_frame(
-		struct hs_lab *lab, const void *bytes, uint32_t len, uint32_t traffic)
-{
-	return make_frame(lab, bytes, len, traffic, HS_NO_INDEX);
 }
 
 void lab_stamp_probe(const struct hs_lab *lab, struct rte_mbuf *m)
 {
-	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
-
-	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
-	packet_truth->traffic = LAB_PROBE;
-	packet_truth->flow = HS_NO_INDEX;
-	stamp(lab, m);
+	begin_truth(lab, m, LAB_PROBE);
 }
 
 static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_frame *frame)
@@ -181,11 +167,11 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 		lab->run.dropped_down++;
 		return;
 	}
-	struct rte_mbuf *m = make_frame(lab, frame->bytes, frame->len, traffic,
-			lab->traffic[traffic].flows[frame->reply]);
+	struct rte_mbuf *m = lab_make_frame(lab, frame->bytes, frame->len, traffic);
 	if (unlikely(!m))
 		return;
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+	packet_truth->flow = lab->traffic[traffic].flows[frame->reply];
 	packet_truth->reply = frame->reply;
 	packet_truth->number = frame->number;
 	if (unlikely(lab->label))
@@ -218,8 +204,8 @@ void lab_announce(struct lab_node *node)
 		uint8_t port = lab_port_to(node, h);
 		lab_host_mac(h, bytes + 6);
 		struct rte_mbuf *m = port == LAB_FAR ? NULL
-						     : make_frame(lab, bytes, sizeof(bytes),
-								       HS_NO_INDEX, HS_NO_INDEX);
+						     : lab_make_frame(lab, bytes, sizeof(bytes),
+								       HS_NO_INDEX);
 		if (m)
 			poll_node(&node->ports[port], m);
 	}
@@ -329,13 +315,12 @@ static void put_copy_on_link(struct hs_lab *lab, const struct lab_port *port, st
 		no_buffer(lab);
 		return;
 	}
-	struct hs_packet_truth *own = rte_mbuf_to_priv(copy);
+	struct hs_packet_truth *own = begin_truth(lab, copy, packet_truth->traffic);
 	// The area behind the last stop is not initialised.
 	memcpy(own, packet_truth,
 			offsetof(struct hs_packet_truth, stops) +
 					packet_truth->n_stops * sizeof(packet_truth->stops[0]));
 	own->copy = true;
-	stamp(lab, copy);
 	lab_put_under_way(lab, port->peer, copy, arrives_ns);
 }
 
