@@ -10,7 +10,6 @@
 #include <rte_mempool.h>
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -4,7 +4,6 @@
 
 #include <rte_common.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

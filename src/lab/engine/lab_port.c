@@ -245,9 +245,7 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, struct r
 
 	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
 			fate ? s->links[port->place].name : s->hosts[port->place].name,
-			!fate		  ? "host"
-			: port->direction ? "reverse"
-					  : "forward",
+			fate ? hs_scenario_directions[port->direction] : "host",
 			s->traffic[packet_truth->traffic].name, packet_truth->reply,
 			packet_truth->number, copy, rte_pktmbuf_pkt_len(m), packet != NULL);
 	if (fate && fate->loss != HS_LINK_NOT_LOST)

@@ -139,6 +139,13 @@ static bool read_newest(const struct lab_port *port, const struct hs_packet_trut
 	       stack.n_hops == packet_truth->n_stops && hs_int_stack_hop(&stack, 0, values) == 0;
 }
 
+static void note_latency(struct hs_queue_counts *counts, uint64_t told_ns, uint64_t ns)
+{
+	uint64_t error_ns = told_ns > ns ? told_ns - ns : ns - told_ns;
+
+	counts->latency_error_max_ns = RTE_MAX(counts->latency_error_max_ns, error_ns);
+}
+
 static void compare(struct hs_queue_truth *queue, const struct hs_int_values *values,
 		const struct hs_queued *queued)
 {
@@ -154,10 +161,7 @@ static void compare(struct hs_queue_truth *queue, const struct hs_int_values *va
 	counts->wrong_congestions += values->has & HS_INT_HAS_CONGESTION &&
 				     values->queue_congestion != congestion;
 	if (values->has & HS_INT_HAS_HOP_LATENCY) {
-		uint64_t error_ns = values->hop_latency_ns > latency_ns
-						    ? values->hop_latency_ns - latency_ns
-						    : latency_ns - values->hop_latency_ns;
-		counts->latency_error_max_ns = RTE_MAX(counts->latency_error_max_ns, error_ns);
+		note_latency(counts, values->hop_latency_ns, latency_ns);
 	}
 	if (values->has & HS_INT_HAS_UTILISATION && queued->utilisation >= LEAST_UTILISATION) {
 		double error = fabs(
@@ -171,12 +175,10 @@ static void compare_label(struct hs_queue_counts *counts, const struct hs_label_
 		const struct hs_queued *queued)
 {
 	uint64_t wait_us = (uint64_t)(queued->departs_ns - queued->arrived_ns) / 1000;
-	uint64_t error_us = item->queue_us > wait_us ? item->queue_us - wait_us
-						     : wait_us - item->queue_us;
 
 	counts->stamped++;
 	counts->wrong_depths += item->enqueue_packets != queued->depth;
-	counts->latency_error_max_ns = RTE_MAX(counts->latency_error_max_ns, 1000 * error_us);
+	note_latency(counts, 1000 * (uint64_t)item->queue_us, 1000 * wait_us);
 }
 
 void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,

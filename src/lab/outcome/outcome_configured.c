@@ -8,7 +8,6 @@
 #include "ip.h"
 
 #include <math.h>
-#include <netinet/in.h>
 
 #define TWO_OVER_ROOT_PI 1.1283791670955126 // E|X - Y| of two normals is this times sigma
 

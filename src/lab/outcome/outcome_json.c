@@ -51,7 +51,7 @@ static void put_link(const struct hs_scenario_link *link, unsigned direction,
 		return;
 	json_t *lost = json_object(),
 	       *json = json_pack("{s:s, s:s}", "name", link->name, "direction",
-			       direction ? "reverse" : "forward");
+			       hs_scenario_directions[direction]);
 	hs_schema_print_into(json, link_fields, of);
 	for (unsigned i = HS_LINK_NOT_LOST + 1; i < HS_LINK_LOSSES; i++)
 		outcome_put_integer(lost, hs_link_loss_name(i), (json_int_t)of->lost[i]);
@@ -79,10 +79,7 @@ static void put_queues(const struct hs_run *run, json_t *result)
 			continue;
 		json_t *json = json_pack("{s:s, s:s}", "name",
 				i < links ? s->links[i / 2].name : s->hosts[i - links].name,
-				"direction",
-				i >= links ? "host"
-				: i % 2	   ? "reverse"
-					   : "forward");
+				"direction", i < links ? hs_scenario_directions[i % 2] : "host");
 		hs_schema_print_into(json, queue_fields, &of->counts);
 		json_array_append_new(list, json);
 	}
@@ -148,14 +145,10 @@ static json_t *ratios_json(const struct hs_label_counts *counts)
 
 static json_t *coverage_json(const struct hs_label_counts *counts)
 {
-	json_t *json = json_object();
-	if (!counts->intervals)
-		return json;
-	outcome_put(json, "mean", counts->coverage_sum / (double)counts->intervals);
-	outcome_put(json, "min", counts->coverage_min);
-	if (counts->n_coverage)
-		json_object_set_new(json, "windows", ratios_json(counts));
-	return json;
+	double mean = outcome_mean(counts->coverage_sum, counts->intervals);
+	return json_pack("{s:o*, s:o*, s:o*}", "mean", outcome_number(mean), "min",
+			counts->intervals ? outcome_number(counts->coverage_min) : NULL, "windows",
+			counts->n_coverage ? ratios_json(counts) : NULL);
 }
 
 // The percentile is by nearest rank.
@@ -200,24 +193,19 @@ static const struct hs_schema_field probing_fields[] = {HS_PROBING_COUNTS(PROBIN
 static void put_probing(const struct hs_run *run, json_t *result)
 {
 	const struct hs_probing_counts *counts = run->probing;
-	json_t *json = json_object(), *elapsed = json_object(), *hops = json_object();
-
-	if (counts) {
-		hs_schema_print_into(json, probing_fields, counts);
-		outcome_put(elapsed, "mean",
-				outcome_mean((double)counts->elapsed_sum_ns, counts->sessions));
-		outcome_put_integer(elapsed, "max", counts->elapsed_max_ns);
-		outcome_put_integer(hops, "min", counts->min_hops);
-		outcome_put(hops, "mean", counts->mean_hops);
-		outcome_put_integer(hops, "max", counts->max_hops);
-		outcome_put(json, "busiest_pps", counts->busiest_pps);
-		json_object_set(json, "elapsed_ns", elapsed);
-		json_object_set(json, "path_hops", hops);
-		json_object_set(result, "probing", json);
-	}
-	json_decref(elapsed);
-	json_decref(hops);
-	json_decref(json);
+	if (!counts)
+		return;
+	double mean_ns = outcome_mean((double)counts->elapsed_sum_ns, counts->sessions);
+	json_t *json = hs_schema_print(probing_fields, counts);
+	outcome_put(json, "busiest_pps", counts->busiest_pps);
+	json_object_set_new(json, "elapsed_ns",
+			json_pack("{s:o*, s:I}", "mean", outcome_number(mean_ns), "max",
+					(json_int_t)counts->elapsed_max_ns));
+	json_object_set_new(json, "path_hops",
+			json_pack("{s:i, s:o*, s:i}", "min", counts->min_hops, "mean",
+					outcome_number(counts->mean_hops), "max",
+					counts->max_hops));
+	json_object_set_new(result, "probing", json);
 }
 
 void outcome_counters_put(const struct hs_run *run, json_t *result)

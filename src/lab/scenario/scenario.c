@@ -7,7 +7,6 @@
 #include "port.h"
 #include "qos_lengths.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -75,6 +75,8 @@ struct hs_scenario_link {
 	bool queue_at_node; // the frames that wait for the rate stand in the sending node
 };
 
+extern const char *const hs_scenario_directions[2]; // "forward", "reverse"
+
 // An end of traffic, on a host port of a node, without a delay. A traffic entry that names a node
 // creates an "implicit" host there, at most one for each node.
 struct hs_scenario_host {

@@ -9,6 +9,8 @@
 #define HOUR_NS	    UINT64_C(3600000000000)
 #define MAX_PACKETS 10000000
 
+const char *const hs_scenario_directions[2] = {"forward", "reverse"};
+
 static const struct hs_schema_word distribution_words[] = {
 		{"uniform", HS_LINK_UNIFORM},
 		{"normal", HS_LINK_NORMAL},

@@ -10,14 +10,13 @@
 typedef unsigned __int128 wide;
 
 #define RATE_MIN 1e-9 // lower rates send nothing: one packet in 31 years
-#define RATE_MAX 1e9
 
 // Computes the first convergent of the rate's continued fraction that equals the same double.
 static void fraction_of(double rate, wide *numerator, wide *denominator)
 {
 	int exponent;
 	double mantissa = frexp(rate, &exponent);
-	// The rate's bounds keep 53 - exponent between 23 and 82.
+	// Scenarios have rates of at most 1e9, so that 53 - exponent is between 23 and 82.
 	wide a = (wide)ldexp(mantissa, 53), b = (wide)1 << (53 - exponent);
 	wide p0 = 0, q0 = 1, p1 = 1, q1 = 0;
 
@@ -56,8 +55,6 @@ static void set_step(struct hs_stream_pace *pace, double rate)
 	pace->step_parts = 0;
 	if (!(rate >= RATE_MIN))
 		return;
-	if (rate > RATE_MAX)
-		rate = RATE_MAX;
 	wide numerator, denominator;
 	fraction_of(rate, &numerator, &denominator);
 	pace->step_ns = (int64_t)(denominator * 1000000000 / numerator);
