@@ -233,6 +233,7 @@ static int read_lists(struct hs_draft *draft)
 		list.kind = HS_SCHEMA_LIST;
 		if (field->list && value)
 			rc = hs_schema_read_value(&list, value, field->key, draft, draft->err);
+		draft->item.path = ""; // that of the last item is gone
 		if (rc == 0 && field->list == &hs_draft_traffic_list)
 			rc = hs_draft_check_network(draft);
 		if (rc == 0 && field->list == &hs_draft_event_list)
