@@ -315,10 +315,8 @@ const char *hs_scenario_path(
 
 void hs_scenario_fini(struct hs_scenario *scenario)
 {
-	for (size_t i = 0; i < scenario->n_requests; i++) {
+	for (size_t i = 0; i < scenario->n_requests; i++)
 		json_decref(scenario->requests[i].request);
-		json_decref(scenario->requests[i].place);
-	}
 	for (size_t i = 0; i < scenario->n_events; i++) {
 		json_decref(scenario->events[i].set);
 		json_decref(scenario->events[i].request);

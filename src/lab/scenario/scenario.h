@@ -158,7 +158,7 @@ static inline uint32_t hs_scenario_l4_bytes(const struct hs_scenario_traffic *tr
 struct hs_scenario_request {
 	uint32_t node;
 	json_t *request; // {"int_request": {...}}, completed from "traffic"; owned
-	json_t *place;	 // in the file: "requests[5]"; owned
+	uint32_t entry;	 // index in the file's list
 };
 
 // A flow that some request of the scenario (at the start or in an event) monitors.

@@ -192,19 +192,17 @@ int hs_draft_make_request(struct hs_draft *draft, uint32_t traffic, bool monitor
 
 static int add_request(struct hs_draft *draft, uint32_t traffic)
 {
-	struct hs_scenario_request request = {.node = draft->request.node};
+	struct hs_scenario_request request = {
+			.node = draft->request.node, .entry = (uint32_t)draft->item.index};
 
 	if (draft->scenario.n_requests == MAX_REQUESTS)
 		return hs_error_set(draft->err, "out_of_range", "requests",
 				"at most 100000 requests", "there are more than %d requests",
 				MAX_REQUESTS);
-	request.place = json_string(draft->item.path);
 	int rc = hs_draft_make_request(draft, traffic, true, &request.request)
 				 ?: HS_DRAFT_APPEND(draft, requests, &request);
-	if (rc < 0) {
+	if (rc < 0)
 		json_decref(request.request);
-		json_decref(request.place);
-	}
 	return rc;
 }
 

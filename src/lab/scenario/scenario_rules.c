@@ -20,7 +20,8 @@ int hs_scenario_list_requests(
 		const struct hs_scenario_request *request = &scenario->requests[i];
 		if (hs_scenario_has_node(request->node, node))
 			rc = json_array_append(list, request->request) |
-			     json_array_append(places, request->place);
+			     json_array_append_new(
+					     places, json_sprintf("requests[%u]", request->entry));
 	}
 	return rc < 0 ? -ENOMEM : 0;
 }
