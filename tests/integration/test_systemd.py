@@ -4,6 +4,7 @@ only reads them."""
 
 import json
 import os
+import re
 
 from booted_machine import Machine
 from lib import Skip, check, equal, main, need, netlab, test, until
@@ -136,6 +137,38 @@ def controller_and_collector_run_as_a_user_of_their_own(workspace):
         check(hello["version"], hello)
         machine.run("systemctl", "stop", unit)
         equal(machine.unit(unit, "ActiveState", "Result"), {"ActiveState": "inactive", "Result": "success"}, f"of the stopped {name}")
+
+
+def drop_in_of_packet_sockets():
+    with open(os.path.join(netlab.ROOT, "docs", "controller.md"), encoding="utf-8") as file:
+        return re.search(r"^```ini\n(\[Service\]\n.*?)^```$", file.read(), re.M | re.S).group(1)
+
+
+@test(limit_s=120)
+def a_controller_with_the_documented_drop_in_reads_an_interface(workspace):
+    machine = installed_machine(workspace)
+    unit, socket = "hopsight-controller.service", "/run/hopsight-controller/controller.api"
+    machine.run("ip", "link", "add", "read0", "type", "veth", "peer", "name", "sent0")
+    for iface in ("read0", "sent0"):
+        machine.run("ip", "link", "set", iface, "up")
+    machine.write("/etc/hopsight/controller.json", json.dumps({
+        "nodes": [], "control": {"bind": ["ipc://" + socket]},
+        "label": {"capture": [{"iface": "read0", "format": "prototype"}]}}))
+    machine.run("mkdir", f"/etc/systemd/system/{unit}.d")
+    machine.write(f"/etc/systemd/system/{unit}.d/packets.conf", drop_in_of_packet_sockets())
+    machine.run("systemctl", "daemon-reload")
+    done = machine.ask("systemctl", "start", unit)
+    check(done.returncode == 0, done.stderr, journal(machine, unit))
+    held = status(machine, machine.unit(unit, "MainPID")["MainPID"])
+    equal([int(held[name], 16) for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")], [0] * 4, "capabilities that are left")
+    machine.run("/usr/bin/python3", "-c", "import socket; s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW); "
+                "s.bind(('sent0', 0)); s.send(bytes(12) + b'\\x07\\x01' + bytes(50))")
+
+    def frames():
+        return json.loads(machine.run(_PROGRAM, "-c", "ipc://" + socket, "--json", "label"))["counters"]["frames"]
+
+    until(lambda: frames() == 1, 5, "the frame")
+    machine.run("systemctl", "stop", unit)
 
 
 if __name__ == "__main__":
