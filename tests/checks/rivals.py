@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The models of INT-label's competitors (tools/reproduce/label_rivals.py), by numbers that were counted by hand or that
-others publish."""
+others publish; and what INT-label's page counts."""
 
 import os
 import sys
@@ -9,7 +9,18 @@ from harness import ROOT, check, equal, test
 
 sys.path.insert(0, os.path.join(ROOT, "tools", "reproduce"))
 
+import label_page as page  # noqa: E402
 import label_rivals as rivals  # noqa: E402
+
+
+@test()
+def a_late_label_of_a_single_seed_is_on_the_page():
+    none = {"late_labels": 0}
+    numbers = {"runs": {"one": {"late_labels": [1 / 5, 0.555]}, "other": {"late_labels": [0.0, 0.0]}},
+               "chains": {"a": none}, "trees": {"a": none}, "delayed": none, "probes": none}
+    equal(page.late_labels(numbers), 1)
+    numbers["probes"] = {"late_labels": 2}
+    equal(page.late_labels(numbers), 3)
 
 
 @test()

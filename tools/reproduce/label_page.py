@@ -255,9 +255,10 @@ def of_rivals(numbers):
 
 
 def late_labels(numbers):
-    return round(sum(run["late_labels"][0] for run in numbers["runs"].values()) +
-                 sum(of["late_labels"] for part in ("chains", "trees") for of in numbers[part].values()) +
-                 numbers["delayed"]["late_labels"] + numbers["probes"]["late_labels"])
+    of_runs_of_a_seed = sum(run["late_labels"][0] for run in numbers["runs"].values())
+    return (round(of_runs_of_a_seed * len(SEEDS)) +
+            sum(of["late_labels"] for part in ("chains", "trees") for of in numbers[part].values()) +
+            numbers["delayed"]["late_labels"] + numbers["probes"]["late_labels"])
 
 
 def document(numbers):
