@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "packet_socket.h"
 
+#include "socket_buffer.h"
+
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -38,10 +40,10 @@ static int bind_to(int fd, const char *iface, uint16_t ether_type)
 // The filter is there before the first frame.
 static int set_up(int fd, const struct hs_packet_socket_config *config)
 {
-	int ignored = !config->both_ways, bytes = config->buffer_bytes;
+	int ignored = !config->both_ways;
 
 	setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &ignored, sizeof(ignored));
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+	hs_socket_buffer_set(fd, config->buffer_kib);
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &config->filter, sizeof(config->filter)) <
 			0)
 		return -errno;

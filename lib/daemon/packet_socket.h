@@ -14,7 +14,7 @@ struct hs_packet_socket_config {
 	uint16_t ether_type;	  // ETH_P_ALL: any
 	bool both_ways;		  // frames that leave the interface, too
 	struct sock_fprog filter; // what the kernel passes, and how much of it
-	int buffer_bytes;
+	uint32_t buffer_kib;	  // see socket_buffer.h
 };
 
 // Opens a socket that never blocks; the interface takes frames to any address. Needs CAP_NET_RAW,

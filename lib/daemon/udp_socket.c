@@ -2,6 +2,7 @@
 #include "udp_socket.h"
 
 #include "socket_address.h"
+#include "socket_buffer.h"
 
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -10,18 +11,6 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-// The kernel doubles what it is asked for, for its own overhead.
-static uint32_t size_buffer(int fd, uint32_t kib)
-{
-	int bytes = (int)(kib * 1024), got = 0;
-	socklen_t len = sizeof(got);
-
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-	getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &got, &len);
-	return (uint32_t)got / 2048;
-}
 
 int hs_udp_socket_open(struct hs_udp_socket *made, const struct hs_ip_port *at, uint32_t buffer_kib)
 {
@@ -36,7 +25,8 @@ int hs_udp_socket_open(struct hs_udp_socket *made, const struct hs_ip_port *at, 
 	// [::] beside 0.0.0.0, each with its own senders
 	if (to.ss_family == AF_INET6)
 		setsockopt(made->fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-	made->buffer_kib = size_buffer(made->fd, buffer_kib);
+	hs_socket_buffer_set(made->fd, buffer_kib);
+	made->buffer_kib = hs_socket_buffer_kib(made->fd);
 	int rc = bind(made->fd, (struct sockaddr *)&to, len) < 0 ? -errno : 0;
 	if (rc < 0)
 		hs_udp_socket_close(made);

@@ -2,12 +2,15 @@
 #include "controller_label_capture.h"
 
 #include "label.h"
+#include "log.h"
 #include "os_clock.h"
 #include "packet_socket.h"
+#include "socket_buffer.h"
 
 #include <linux/if_ether.h>
 #include <sys/socket.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +42,21 @@ static int open_on(const char *iface, uint32_t buffer_kib)
 			.ether_type = ETH_P_ALL,
 			.both_ways = true,
 			.filter = {sizeof(code) / sizeof(code[0]), code},
-			.buffer_bytes = (int)(buffer_kib * 1024),
+			.buffer_kib = buffer_kib,
 	};
 
 	return hs_packet_socket_open(&socket);
+}
+
+static void tell_buffer(int fd, const char *path, uint32_t wanted_kib)
+{
+	uint32_t kib = hs_socket_buffer_kib(fd);
+
+	if (kib < wanted_kib)
+		hs_log(HS_LOG_WARNING, "controller",
+				"%s: the kernel gives a buffer of %" PRIu32
+				" KiB in place of %" PRIu32 " (sysctl net.core.rmem_max)",
+				path, kib, wanted_kib);
 }
 
 static int open_next(struct controller_label_capture *capture,
@@ -52,13 +66,14 @@ static int open_next(struct controller_label_capture *capture,
 	char path[40];
 	int fd = open_on(iface, config->buffer_kib);
 
+	snprintf(path, sizeof(path), "label.capture[%u].iface", capture->n);
 	if (fd < 0) {
-		snprintf(path, sizeof(path), "label.capture[%u].iface", capture->n);
 		hs_error_set(err, "not_opened", path,
 				"an interface of this machine, and CAP_NET_RAW", "%s: %s", iface,
 				strerror(-fd));
 		return fd;
 	}
+	tell_buffer(fd, path, config->buffer_kib);
 	capture->fds[capture->n++] = fd;
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 #define FRAME_BYTES  (ETH_HLEN + UINT16_MAX)
 #define NS_PER_ROUND INT64_C(2000000) // of processor time
-#define BUFFER_BYTES (4 << 20)
+#define BUFFER_KIB   4096
 
 struct controller_probing_socket {
 	int fd;
@@ -43,7 +43,7 @@ static int open_on(const struct hs_probing_config *config)
 			.iface = config->iface,
 			.ether_type = ETH_P_IP,
 			.filter = {sizeof(code) / sizeof(code[0]), code},
-			.buffer_bytes = BUFFER_BYTES,
+			.buffer_kib = BUFFER_KIB,
 	};
 
 	return hs_packet_socket_open(&socket);

@@ -2,11 +2,12 @@
 """Frames of INT-label's prototype on interfaces that a real controller reads."""
 
 import json
+import re
 import socket
 import subprocess
 import sys
 
-from lib import InNamespace, RawPort, check, equal, main, need, test, until, veth
+from lib import InNamespace, RawPort, check, equal, main, need, run, test, until, veth
 from prometheus_text import scrape
 from test_cli import PROGRAM
 from test_controller import Controller
@@ -118,6 +119,35 @@ def pro_leaves_devices_alone_that_are_no_nodes_and_datagrams_bring_none(workspac
           "ports")
     check({row["id"] for request in node.asked for row in request} == {1, 2}, node.asked)
     net.controller.stop()
+
+
+def buffers(namespace):
+    """Of packet sockets, in KiB. The kernel doubles what it is asked for."""
+    said = run("ip", "netns", "exec", namespace, "ss", "-0Hnm")
+    return [int(number) // 2048 for number in re.findall(r"rb(\d+)", said)]
+
+
+@test()
+def each_interface_has_the_buffer_of_the_configuration_or_the_log_says_so(workspace):
+    need("ss", "setpriv")
+    with open("/proc/sys/net/core/rmem_max", encoding="ascii") as f:
+        most_kib = int(f.read()) // 1024
+    net = Network(workspace, buffer_kib=2 * most_kib)
+    check(buffers(net.namespace).count(2 * most_kib) == 2, buffers(net.namespace))
+    net.controller.stop()
+    log = "limited.log"
+    limited = workspace.spawn(["setpriv", "--bounding-set", "-net_admin", CONTROLLER, "--config", workspace.path("ctl.json")],
+                              namespace=net.namespace, log=log)
+
+    def said():
+        with open(workspace.path(log), encoding="utf-8") as f:
+            return f.read()
+
+    until(lambda: "ready" in said(), 10, said)
+    for i in range(2):
+        check(f"label.capture[{i}].iface: the kernel gives a buffer of {most_kib} KiB in place of {2 * most_kib}" in said(), said())
+    limited.terminate()
+    equal(limited.wait(10), 0, "exit code")
 
 
 @test()
