@@ -10,6 +10,7 @@
 #include <linux/if_ether.h>
 #include <sys/socket.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #define LOST_NS	     INT64_C(250000000) // interval of asking the kernel what it dropped
 
 struct controller_label_capture {
+	const struct hs_controller_label_config *config;
 	unsigned n;
 	int64_t lost_ns;
 	int fds[HS_CONTROLLER_MAX_CAPTURES];
@@ -59,9 +61,9 @@ static void tell_buffer(int fd, const char *path, uint32_t wanted_kib)
 				path, kib, wanted_kib);
 }
 
-static int open_next(struct controller_label_capture *capture,
-		const struct hs_controller_label_config *config, struct hs_error *err)
+static int open_next(struct controller_label_capture *capture, struct hs_error *err)
 {
+	const struct hs_controller_label_config *config = capture->config;
 	const char *iface = config->captures[capture->n].iface;
 	char path[40];
 	int fd = open_on(iface, config->buffer_kib);
@@ -90,8 +92,9 @@ int controller_label_capture_open(const struct hs_controller_config *config,
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return hs_error_set(err, "internal", "label", "", "memory is out");
+	made->config = &config->label;
 	while (rc == 0 && made->n < config->label.n_captures)
-		rc = open_next(made, &config->label, err);
+		rc = open_next(made, err);
 	if (rc == 0)
 		*out = made;
 	else
@@ -129,14 +132,24 @@ static void tell_lost(struct controller_label_capture *capture, struct hs_contro
 		hs_controller_label_frames_lost(controller, hs_packet_socket_lost(capture->fds[i]));
 }
 
+// The kernel says once that an interface went down, or away.
+static void tell_error(const struct controller_label_capture *capture, unsigned socket, int error)
+{
+	if (error != EAGAIN && error != EINTR)
+		hs_log(HS_LOG_WARNING, "controller", "label.capture[%u].iface: %s: %s", socket,
+				capture->config->captures[socket].iface, strerror(error));
+}
+
 // Returns false if the socket has no more.
-static bool take_batch(
-		struct controller_label_capture *capture, int fd, struct hs_controller *controller)
+static bool take_batch(struct controller_label_capture *capture, unsigned socket,
+		struct hs_controller *controller)
 {
 	for (unsigned i = 0; i < BATCH; i++) {
-		ssize_t len = recv(fd, capture->frame, sizeof(capture->frame), 0);
-		if (len < 0)
+		ssize_t len = recv(capture->fds[socket], capture->frame, sizeof(capture->frame), 0);
+		if (len < 0) {
+			tell_error(capture, socket, errno);
 			return false;
+		}
 		hs_controller_label_frame(controller, hs_os_clock_ns(CLOCK_REALTIME),
 				capture->frame, (size_t)len);
 	}
@@ -154,7 +167,7 @@ bool controller_label_capture_take(
 	while (more && hs_os_clock_spent_ns() < end_ns) {
 		more = false;
 		for (unsigned i = 0; i < capture->n; i++)
-			more |= take_batch(capture, capture->fds[i], controller);
+			more |= take_batch(capture, i, controller);
 	}
 	return more;
 }

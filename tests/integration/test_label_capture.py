@@ -151,6 +151,26 @@ def each_interface_has_the_buffer_of_the_configuration_or_the_log_says_so(worksp
 
 
 @test()
+def an_interface_that_goes_is_told_and_the_others_are_read_on(workspace):
+    need()
+    net = Network(workspace)
+
+    def said(name):
+        with open(workspace.path("ctl.log"), encoding="utf-8") as f:
+            return f.read().count(f"{name}: Network is down")
+
+    run("ip", "-n", net.namespace, "link", "set", "c2", "down")
+    until(lambda: said("label.capture[1].iface: c2") == 1, 5, "the interface that is down")
+    run("ip", "-n", net.namespace, "link", "set", "c2", "up")
+    run("ip", "-n", net.namespace, "link", "del", "c1")
+    until(lambda: said("label.capture[0].iface: c1") == 1, 5, "the interface that is gone")
+    RawPort(net.namespace, "c2").send(RECEIVED)
+    net.until_frames(1)
+    equal((said("c1"), said("c2")), (1, 1), "each is told once")
+    net.controller.stop()
+
+
+@test()
 def an_interface_that_is_not_there_is_told_by_its_path(workspace):
     need()
     path = workspace.path("wrong.json")
