@@ -124,6 +124,8 @@ its changes of S. The authors lose packets in queues, so that their losses are o
 {lost_61}.
 
 {thirteen}
+The picture is the right half of [that of figure 12](001-figure-12.svg).
+
 ## Figure 14: loss by probes
 
 Paper: with a limit of rate and queue that the traffic alone just keeps, HULA's probes cost 12 % of the packets where the interval
@@ -213,7 +215,8 @@ INT-path at k = 20, which is what the paper says of it. By bytes, the order is t
 
 Packets and bits until a path is known. Paper: INT-label and INT take one packet; INT takes more bits, for the headers of its probe;
 PINT takes the more packets and bits, the more hops the path has; INT-label takes the fewest packets and bits. INT-label here: 16
-bits and 256 bits of each hop's item. A probe of INT takes its headers in addition.
+bits and 256 bits of each hop's item. *INT* is the paper's sampling INT: the first node samples a packet of the flow, and each node
+adds its item to this one. As the paper counts it, the packet is a probe: its headers take bits in addition.
 
 The paper runs the code of PINT, where "the maximum number of bits that can be carried by a single packet in PINT was set to 16".
 PINT here is the coding of that code: half of the packets carry the value of one hop, by reservoir sampling; the others carry the
