@@ -268,7 +268,7 @@ static int add_world_host(struct hs_draft *draft, uint32_t at, uint32_t n)
 	return add_host(draft, &host, ipv6, ipv4);
 }
 
-// Each host is at a switch of its own, drawn at random.
+// Hosts are at switches drawn at random. No switch has a second one before each has one.
 static int add_world_hosts(struct hs_draft *draft)
 {
 	const struct hs_draft_topology *topology = &draft->topology;
@@ -280,9 +280,11 @@ static int add_world_hosts(struct hs_draft *draft)
 	for (uint32_t i = 0; i < topology->n && rc == 0; i++)
 		nodes[i] = i;
 	for (uint32_t i = 0; i < topology->hosts && rc == 0; i++) {
-		uint32_t k = i + (uint32_t)hs_variate_below(&rng, topology->n - i);
+		uint32_t place = i % topology->n;
+		uint32_t k = place + (uint32_t)hs_variate_below(&rng, topology->n - place);
 		uint32_t at = nodes[k];
-		nodes[k] = nodes[i];
+		nodes[k] = nodes[place];
+		nodes[place] = at;
 		rc = add_world_host(draft, at, i + 1);
 	}
 	free(nodes);
@@ -311,9 +313,6 @@ static int settle_world(struct hs_draft *draft)
 				"%u switches have no %u neighbours each", topology->n, topology->k);
 	if (!hs_draft_has(draft, "hosts"))
 		topology->hosts = topology->n < WORLD_HOSTS ? topology->n : WORLD_HOSTS;
-	if (topology->hosts > topology->n)
-		return hs_draft_refuse(draft, "hosts", "out_of_range", "at most n",
-				"%u hosts at %u switches", topology->hosts, topology->n);
 	return 0;
 }
 

@@ -274,6 +274,24 @@ static void a_small_world_is_its_own_seeds(void **state)
 	hs_scenario_fini(&other);
 }
 
+static void a_small_world_spreads_more_hosts_than_switches(void **state)
+{
+	(void)state;
+	unsigned twice = 0;
+	struct hs_scenario s;
+
+	parse("{'name': 'w', 'duration_s': 1, 'forwarding': 'shortest_path', 'topology': {'kind': "
+	      "'watts_strogatz', 'n': 8, 'k': 4, 'beta': 0.1, 'hosts': 19}}",
+			&s);
+	assert_int_equal(s.n_hosts, 19);
+	for (size_t i = 0; i < s.n_nodes; i++) {
+		assert_in_range(s.nodes[i].n_hosts, 2, 3);
+		twice += s.nodes[i].n_hosts == 2;
+	}
+	assert_int_equal(twice, 5);
+	hs_scenario_fini(&s);
+}
+
 static void a_permutation_lets_each_host_send_to_another_and_get_from_one(void **state)
 {
 	(void)state;
@@ -474,6 +492,7 @@ int main(void)
 			cmocka_unit_test(
 					a_small_world_is_a_ring_whose_links_move_with_probability_beta),
 			cmocka_unit_test(a_small_world_is_its_own_seeds),
+			cmocka_unit_test(a_small_world_spreads_more_hosts_than_switches),
 			cmocka_unit_test(
 					a_permutation_lets_each_host_send_to_another_and_get_from_one),
 			cmocka_unit_test(a_permutation_is_the_seeds),
