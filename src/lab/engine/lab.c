@@ -110,12 +110,13 @@ static bool goes_on(const struct hs_lab *lab)
 	return lab->rc == 0 && !lab->run.partial;
 }
 
-// Runs what is due before this time, or until nothing is under way.
-static void run_until(struct hs_lab *lab, int64_t end_ns, bool until_quiet)
+// Runs what is due before this time, which what runs may bring forward, or until nothing is under
+// way.
+static void run_until(struct hs_lab *lab, const int64_t *end_ns, bool until_quiet)
 {
 	while (goes_on(lab) && !(until_quiet && is_quiet(lab))) {
 		int64_t at_ns = hs_event_next_ns(&lab->queue);
-		if (at_ns >= end_ns)
+		if (at_ns >= *end_ns)
 			return;
 		if (lab->config.real)
 			sleep_until(lab, at_ns);
@@ -128,14 +129,32 @@ static void run_until(struct hs_lab *lab, int64_t end_ns, bool until_quiet)
 	}
 }
 
+static void cut_streams(struct hs_lab *lab)
+{
+	lab->cut = true;
+	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
+		lab_follow_stream(lab, t);
+}
+
+void lab_end_now(struct hs_lab *lab)
+{
+	if (lab->now_ns >= lab->run.end_ns)
+		return;
+	lab->run.end_ns = lab->now_ns;
+	cut_streams(lab);
+}
+
 static void drain(struct hs_lab *lab)
 {
+	const int64_t drained_ns = lab->run.end_ns + DRAIN_NS, never_ns = HS_EVENT_NEVER;
+
 	lab_push_closings(lab);
-	run_until(lab, lab->run.end_ns + DRAIN_NS, true);
-	for (uint32_t t = 0; !is_quiet(lab) && t < lab->scenario->n_traffic; t++)
-		hs_event_set_timer(&lab->queue, t, HS_EVENT_NEVER);
-	run_until(lab, HS_EVENT_NEVER, true);
-	run_until(lab, lab->now_ns + SETTLE_NS, false);
+	run_until(lab, &drained_ns, true);
+	if (!is_quiet(lab))
+		cut_streams(lab);
+	run_until(lab, &never_ns, true);
+	const int64_t settled_ns = lab->now_ns + SETTLE_NS;
+	run_until(lab, &settled_ns, false);
 }
 
 // ---- the run ----
@@ -154,7 +173,7 @@ static void start(struct hs_lab *lab)
 int hs_lab_run(struct hs_lab *lab, struct hs_error *err)
 {
 	start(lab);
-	run_until(lab, lab->run.end_ns, false);
+	run_until(lab, &lab->run.end_ns, false);
 	if (goes_on(lab)) {
 		lab->now_ns = RTE_MAX(lab->now_ns, lab->run.end_ns);
 		drain(lab);

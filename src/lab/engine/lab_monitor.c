@@ -130,6 +130,8 @@ static void end_session(struct hs_lab *lab)
 	else
 		counts->sessions_failed += probing->back < probing->sent;
 	probing->running = false;
+	if (counts->sessions == config_of(lab)->sessions)
+		lab_end_now(lab);
 }
 
 static void send_all(struct hs_lab *lab)

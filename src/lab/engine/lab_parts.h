@@ -97,6 +97,7 @@ struct hs_lab {
 
 	// Its timers are those of streams, then those of the nodes' control.
 	struct hs_event_queue queue;
+	bool cut;	 // streams send nothing more
 	uint32_t extras; // number of opening or closing packets still to send
 
 	int rc; // the first failure
@@ -121,6 +122,8 @@ static inline size_t lab_ports(const struct hs_scenario *s)
 }
 
 // Remembers the first failure, which ends the run. If the error is not set, the errno says it.
+// Ends the run, its traffic too. What is under way arrives.
+void lab_end_now(struct hs_lab *lab);
 void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
 
 // Does the same with the arguments of hs_error_set behind its first.
@@ -147,7 +150,8 @@ static inline size_t lab_control_timer(const struct lab_node *node)
 // A stream's next time changes with each call of it.
 static inline void lab_follow_stream(struct hs_lab *lab, uint32_t traffic)
 {
-	hs_event_set_timer(&lab->queue, traffic, hs_stream_next_ns(lab->run.streams[traffic]));
+	hs_event_set_timer(&lab->queue, traffic,
+			lab->cut ? HS_EVENT_NEVER : hs_stream_next_ns(lab->run.streams[traffic]));
 }
 
 // ---- lab_time.c: the clocks of nodes ----

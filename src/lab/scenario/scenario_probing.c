@@ -23,6 +23,7 @@ const struct hs_schema_field hs_draft_probing_fields[] = {
 		{"concurrency", HS_SCHEMA_UINT, PROBING(concurrent), .min = 1, .max = 1200},
 		{"start_s", HS_SCHEMA_SECONDS, PROBING(start_ns), .most = HS_DRAFT_MAX_S},
 		{"period_s", HS_SCHEMA_SECONDS, TIME(period_ns)},
+		{"sessions", HS_SCHEMA_UINT, PROBING(sessions), .max = 1000000},
 		{"wait_s", HS_SCHEMA_SECONDS, TIME(wait_ns)},
 		{"delay_ns", HS_SCHEMA_UINT, PROBING(delay_ns), .max = UINT64_C(3600000000000)},
 		{NULL},

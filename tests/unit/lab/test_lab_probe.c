@@ -201,6 +201,24 @@ static void no_session_begins_after_the_run(void **state)
 	lab_run_ends(&r);
 }
 
+// The third session begins after 2.0005 s and takes 5 ms.
+static void a_run_ends_with_the_last_of_its_sessions(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	run_row(&r, "", ",'sessions':3");
+	assert_int_equal(r.run->probing->sessions, 3);
+	assert_int_equal(r.run->end_ns - r.run->start_ns, 2005500000);
+	assert_in_range(traffic_of(&r, 0).delivered[0], 2005, 2006);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], traffic_of(&r, 0).sent[0]);
+	lab_run_ends(&r);
+	run_row(&r, "", ",'sessions':30");
+	assert_int_equal(r.run->probing->sessions, 10);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 10000);
+	lab_run_ends(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +231,7 @@ int main(void)
 			cmocka_unit_test(without_recovery_a_lost_probe_fails_its_session),
 			cmocka_unit_test(euler_crosses_each_link),
 			cmocka_unit_test(no_session_begins_after_the_run),
+			cmocka_unit_test(a_run_ends_with_the_last_of_its_sessions),
 	};
 
 	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
