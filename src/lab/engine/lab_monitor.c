@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The monitoring host: it plans probes over the scenario's network, begins a session each period,
 // and compares what it says of links with the truth. With recovery, the recovery module of
-// lib/gpint runs the session. Without, a session ends when all probes are back, or after a time.
+// lib/gpint runs the session. Without, a session ends when each probe is back, or is waited for no
+// more.
 #include "lab_probing.h"
 
 #include <rte_common.h>
@@ -134,14 +135,45 @@ static void end_session(struct hs_lab *lab)
 		lab_end_now(lab);
 }
 
-static void send_all(struct hs_lab *lab)
-{
-	const struct hs_gpint_plan *plan = &lab->probing->plan;
+// ---- sessions without recovery ----
 
-	for (uint32_t p = 0; p < plan->n_paths; p++)
-		send_probe(lab, (uint16_t)((lab->probing->first_id + p) % LAB_PROBE_IDS),
-				plan->paths[p].hops, plan->paths[p].n_hops);
+static uint16_t id_of(const struct lab_probing *probing, uint32_t path)
+{
+	return (uint16_t)((probing->first_id + path) % LAB_PROBE_IDS);
 }
+
+// Counts the probes that the host waits for. *until_ns: until when it waits for the oldest.
+static uint32_t count_awaited(const struct hs_lab *lab, int64_t *until_ns)
+{
+	const struct lab_probing *probing = lab->probing;
+	uint32_t n = 0;
+
+	for (uint32_t p = probing->sent; p-- > 0;) {
+		int64_t late_ns = probing->sent_ns[p] + config_of(lab)->wait_ns;
+		if (probing->returned[id_of(probing, p)] || late_ns <= lab->now_ns)
+			continue;
+		*until_ns = late_ns;
+		n++;
+	}
+	return n;
+}
+
+// Sends as many probes as may be under way. Returns whether the session goes on.
+static bool send_paths(struct hs_lab *lab, int64_t *until_ns)
+{
+	struct lab_probing *probing = lab->probing;
+	uint32_t n = count_awaited(lab, until_ns);
+
+	for (; n < config_of(lab)->concurrent && probing->sent < probing->plan.n_paths; n++) {
+		const struct hs_gpint_path *path = &probing->plan.paths[probing->sent];
+		probing->sent_ns[probing->sent] = lab->now_ns;
+		*until_ns = n ? *until_ns : lab->now_ns + config_of(lab)->wait_ns;
+		send_probe(lab, id_of(probing, probing->sent), path->hops, path->n_hops);
+	}
+	return n > 0;
+}
+
+// ---- steps ----
 
 static void begin_session(struct hs_lab *lab)
 {
@@ -154,9 +186,8 @@ static void begin_session(struct hs_lab *lab)
 	probing->began_ns = probing->newest_ns = lab->now_ns;
 	probing->first_id = (uint16_t)((probing->first_id + probing->sent) % LAB_PROBE_IDS);
 	probing->sent = probing->back = 0;
-	if (!probing->recovery)
-		send_all(lab);
-	else if (hs_gpint_recovery_begin(probing->recovery, lab->now_ns, &probing->plan) < 0)
+	if (probing->recovery &&
+			hs_gpint_recovery_begin(probing->recovery, lab->now_ns, &probing->plan) < 0)
 		lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for a session");
 }
 
@@ -174,20 +205,17 @@ static int64_t next_session_ns(const struct hs_lab *lab)
 static void step(struct hs_lab *lab)
 {
 	struct lab_probing *probing = lab->probing;
-	const struct hs_scenario_probing *config = config_of(lab);
-	bool goes_on = probing->recovery
-				       ? hs_gpint_recovery_step(probing->recovery, lab->now_ns,
-							 send_probe, lab)
-				       : probing->back < probing->sent &&
-							 lab->now_ns < probing->began_ns +
-											 config->wait_ns;
+	int64_t next_ns = 0;
+	bool goes_on = probing->recovery ? hs_gpint_recovery_step(probing->recovery, lab->now_ns,
+							   send_probe, lab)
+					 : send_paths(lab, &next_ns);
 
+	if (goes_on && probing->recovery)
+		next_ns = hs_gpint_recovery_next_ns(probing->recovery);
 	if (!goes_on)
 		end_session(lab);
 	hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
-			!goes_on	    ? next_session_ns(lab)
-			: probing->recovery ? hs_gpint_recovery_next_ns(probing->recovery)
-					    : probing->began_ns + config->wait_ns);
+			goes_on ? next_ns : next_session_ns(lab));
 }
 
 static void due(struct hs_lab *lab, const struct hs_lab_event *event)
@@ -319,6 +347,9 @@ int lab_make_monitor(struct hs_lab *lab, struct hs_error *err)
 		rc = hs_event_add_timer(&lab->queue, due, 0);
 	if (rc < 0)
 		return rc;
+	probing->sent_ns = calloc(probing->plan.n_paths, sizeof(*probing->sent_ns));
+	if (!probing->sent_ns)
+		return -ENOMEM;
 	describe_plan(probing);
 	if (config->start_ns < lab->scenario->duration_ns)
 		hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
@@ -331,4 +362,5 @@ void lab_free_monitor(struct hs_lab *lab)
 	hs_gpint_recovery_destroy(lab->probing->recovery);
 	hs_gpint_plan_fini(&lab->probing->plan);
 	hs_scenario_graph_fini(&lab->probing->network);
+	free(lab->probing->sent_ns);
 }

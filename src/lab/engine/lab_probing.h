@@ -22,6 +22,7 @@ struct lab_probing {
 	int64_t began_ns, newest_ns; // of a whole probe
 	uint32_t sent, back;
 	uint16_t first_id;	      // without recovery: of the request over the first path
+	int64_t *sent_ns;	      // without recovery: of each path
 	bool returned[LAB_PROBE_IDS]; // by request ID
 	bool *covered;		      // of each node: its values came
 	bool *was_dead;		      // of each port: nothing could leave by it at the begin

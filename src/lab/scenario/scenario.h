@@ -223,7 +223,7 @@ struct hs_scenario_probing {
 	int64_t resolution_ns; // t_ro
 	int64_t start_ns, period_ns;
 	uint32_t sessions; // after which the run ends; 0: it ends after its duration
-	int64_t wait_ns;   // without recovery: the length of a session that lacks a probe
+	int64_t wait_ns;   // without recovery: how long the host waits for a probe
 	int64_t delay_ns;  // of the host's links
 };
 

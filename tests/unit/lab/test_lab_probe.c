@@ -16,21 +16,26 @@
 	"'hosts':[{'name':'x','at':'a','addr':'192.0.2.1'},"                                       \
 	"{'name':'y','at':'d','addr':'192.0.2.2'}],"                                               \
 	"'traffic':[{'name':'t','from':'x','to':'y','rate_pps':1000}],"                            \
-	"'events':[%s],'probing':{'k':1,'start_s':0.0005,'t_f_s':0.1,'r_a':2,'t_ro_s':0.01%s}}"
+	"'events':[%s],'probing':{'k':%u,'start_s':0.0005,'t_f_s':0.1,'r_a':2,'t_ro_s':0.01%s}}"
 #define ROW_FROM                                                                                   \
 	"{'name':'two','duration_s':10,'forwarding':'shortest_path',"                              \
 	"'profiles':{'gp':{'method':'probe'}}," TWO                                                \
 	",'links':[{'from':'a','to':'b','profile':'gp'}],'probing':{'start_s':%s}}"
 #define CUT "{'at_s':0,'link':'b-c','set':{'up':false}}"
 
-static void run_row(struct lab_run *r, const char *events, const char *more)
+static void run_paths(struct lab_run *r, unsigned k, const char *events, const char *more)
 {
-	lab_run(r, ROW, events, more);
+	lab_run(r, ROW, events, k, more);
 	assert_ran(r);
 	assert_non_null(r->run->probing);
 	assert_int_equal(r->run->probing->wrong_values, 0);
 	assert_int_equal(r->run->probing->false_unavailable, 0);
 	assert_int_equal(r->run->probing->missed_unavailable, 0);
+}
+
+static void run_row(struct lab_run *r, const char *events, const char *more)
+{
+	run_paths(r, 1, events, more);
 }
 
 static void sessions_bring_the_registers_of_all_nodes(void **state)
@@ -91,7 +96,7 @@ static void a_link_that_works_and_is_named_counts_as_false(void **state)
 	struct lab_run r = {0};
 
 	(void)state;
-	lab_run(&r, ROW, "{'at_s':0,'link':'b-c','set':{'loss_ratio':0.9}}", "");
+	lab_run(&r, ROW, "{'at_s':0,'link':'b-c','set':{'loss_ratio':0.9}}", 1, "");
 	assert_ran(&r);
 	assert_true(r.run->probing->false_unavailable > 0);
 	assert_int_equal(r.run->probing->false_unavailable, r.run->probing->unavailable_links);
@@ -112,6 +117,25 @@ static void without_recovery_a_lost_probe_fails_its_session(void **state)
 	assert_int_equal(r.run->probing->probes_lost_on_links, 10);
 	assert_int_equal(r.run->probing->recovery_packets, 0);
 	assert_int_equal(r.run->probing->switches_covered, 0);
+	lab_run_ends(&r);
+}
+
+// Each probe visits one node and is back after 2 ms. The node that is down is waited for.
+static void without_recovery_so_many_probes_are_under_way(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	run_paths(&r, 4, "", ",'recovery':false,'concurrency':2");
+	assert_int_equal(r.run->probing->probes_sent, 40);
+	assert_int_equal(r.run->probing->elapsed_max_ns, 4 * MS);
+	lab_run_ends(&r);
+	run_paths(&r, 4, "{'at_s':0,'node':'c','restart':true,'down_s':100}",
+			",'recovery':false,'concurrency':1,'wait_s':0.5,'sessions':2");
+	assert_int_equal(r.run->probing->probes_sent, 8);
+	assert_int_equal(r.run->probing->probes_lost, 2);
+	assert_int_equal(r.run->probing->sessions_failed, 2);
+	assert_int_equal(r.run->probing->elapsed_max_ns, (500 + 3 * 2) * MS);
 	lab_run_ends(&r);
 }
 
@@ -229,6 +253,7 @@ int main(void)
 			cmocka_unit_test(a_node_that_is_down_is_passed_over),
 			cmocka_unit_test(a_link_that_works_and_is_named_counts_as_false),
 			cmocka_unit_test(without_recovery_a_lost_probe_fails_its_session),
+			cmocka_unit_test(without_recovery_so_many_probes_are_under_way),
 			cmocka_unit_test(euler_crosses_each_link),
 			cmocka_unit_test(no_session_begins_after_the_run),
 			cmocka_unit_test(a_run_ends_with_the_last_of_its_sessions),
