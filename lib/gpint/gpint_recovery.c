@@ -45,6 +45,7 @@ struct hs_gpint_recovery {
 	const struct hs_gpint_plan *plan;
 	int64_t feedback_ns, check_ns; // check_ns: when timeouts are looked for
 	uint32_t under_way, open;      // probes that are SENT; that are not FINISHED
+	uint32_t open_paths;	       // of the latter, those of the plan
 	uint32_t first_id;	       // the request ID of attempt 0
 	uint8_t *switches;	       // enum hs_gpint_state of each
 	struct hs_gpint_hop *scratch;  // hops of an attempt
@@ -85,7 +86,7 @@ static void clear(struct hs_gpint_recovery *r)
 	r->attempts = NULL;
 	r->links = NULL;
 	r->n_probes = r->n_attempts = r->n_links = 0;
-	r->under_way = r->open = 0;
+	r->under_way = r->open = r->open_paths = 0;
 	r->session = (struct hs_gpint_session){0};
 }
 
@@ -106,6 +107,7 @@ static struct probe *add_probe(
 		return NULL;
 	*probe = (struct probe){.hops = hops, .n = n};
 	r->open++;
+	r->open_paths += hops != NULL;
 	return probe;
 }
 
@@ -149,6 +151,7 @@ static void finish(struct hs_gpint_recovery *r, struct probe *probe)
 {
 	r->under_way -= probe->progress == SENT;
 	r->open -= probe->progress != FINISHED;
+	r->open_paths -= probe->progress != FINISHED && probe->hops;
 	probe->progress = FINISHED;
 }
 
@@ -448,6 +451,8 @@ bool hs_gpint_recovery_step(
 		return false;
 	look_for_timeouts(r, now_ns);
 	send_waiting(r, now_ns, send, context);
+	if (!r->open_paths && !r->session.collected_ns)
+		r->session.collected_ns = now_ns;
 	if (!r->open)
 		end(r, now_ns);
 	return r->session.running;

@@ -62,6 +62,7 @@ struct hs_gpint_session {
 	bool running;
 	bool failed; // a switch was neither covered nor unavailable
 	int64_t began_ns, ended_ns;
+	int64_t collected_ns; // all paths were done: only suspect links were looked at still
 	uint32_t paths;
 	uint32_t sent;	      // all probes
 	uint32_t recovery;    // of them those that went over the rest of a path again

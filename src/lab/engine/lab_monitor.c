@@ -114,9 +114,15 @@ static void end_session(struct hs_lab *lab)
 {
 	struct lab_probing *probing = lab->probing;
 	struct hs_probing_counts *counts = &probing->counts;
-	int64_t elapsed_ns =
-			(probing->recovery ? lab->now_ns : probing->newest_ns) - probing->began_ns;
+	int64_t ended_ns = probing->newest_ns, collected_ns = ended_ns;
 	uint64_t covered = 0;
+
+	if (probing->recovery) {
+		ended_ns = lab->now_ns;
+		collected_ns = hs_gpint_recovery_session(probing->recovery)->collected_ns;
+	}
+	int64_t elapsed_ns = ended_ns - probing->began_ns;
+	collected_ns -= probing->began_ns;
 
 	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
 		covered += probing->covered[i];
@@ -126,6 +132,8 @@ static void end_session(struct hs_lab *lab)
 	counts->switches_covered = RTE_MIN(counts->switches_covered, covered);
 	counts->elapsed_sum_ns += elapsed_ns;
 	counts->elapsed_max_ns = RTE_MAX(counts->elapsed_max_ns, elapsed_ns);
+	counts->collected_sum_ns += collected_ns;
+	counts->collected_max_ns = RTE_MAX(counts->collected_max_ns, collected_ns);
 	if (probing->recovery)
 		count_recovery(lab);
 	else

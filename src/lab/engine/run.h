@@ -26,7 +26,8 @@
 struct hs_probing_counts {
 	HS_PROBING_COUNTS(HS_LAB_COUNT_MEMBER)
 	int64_t elapsed_sum_ns, elapsed_max_ns;
-	uint32_t min_hops, max_hops; // of paths
+	int64_t collected_sum_ns, collected_max_ns; // the same until all paths were done
+	uint32_t min_hops, max_hops;		    // of paths
 	double mean_hops;
 	double busiest_pps; // packets of all kinds that came to a switch, at most
 };

@@ -190,17 +190,26 @@ static void put_label(const struct hs_run *run, json_t *result)
 #define PROBING(member) HS_SCHEMA_ROW(struct hs_probing_counts, UINT, member, NULL),
 static const struct hs_schema_field probing_fields[] = {HS_PROBING_COUNTS(PROBING){NULL}};
 
+static void put_times(json_t *to, const char *key, int64_t sum_ns, uint64_t n, int64_t max_ns)
+{
+	json_t *json = json_object();
+
+	outcome_put(json, "mean", outcome_mean((double)sum_ns, n));
+	outcome_put_integer(json, "max", max_ns);
+	json_object_set_new(to, key, json);
+}
+
 static void put_probing(const struct hs_run *run, json_t *result)
 {
 	const struct hs_probing_counts *counts = run->probing;
 	if (!counts)
 		return;
-	double mean_ns = outcome_mean((double)counts->elapsed_sum_ns, counts->sessions);
 	json_t *json = hs_schema_print(probing_fields, counts);
 	outcome_put(json, "busiest_pps", counts->busiest_pps);
-	json_object_set_new(json, "elapsed_ns",
-			json_pack("{s:o*, s:I}", "mean", outcome_number(mean_ns), "max",
-					(json_int_t)counts->elapsed_max_ns));
+	put_times(json, "elapsed_ns", counts->elapsed_sum_ns, counts->sessions,
+			counts->elapsed_max_ns);
+	put_times(json, "collected_ns", counts->collected_sum_ns, counts->sessions,
+			counts->collected_max_ns);
 	json_object_set_new(json, "path_hops",
 			json_pack("{s:i, s:o*, s:i}", "min", counts->min_hops, "mean",
 					outcome_number(counts->mean_hops), "max",

@@ -60,6 +60,8 @@ const struct hs_lab_metric hs_lab_metrics[] = {
 	OF_RUN("label.update_interval_ns.max")
 	HS_PROBING_COUNTS(OF_PROBING)
 	OF_RUN("probing.busiest_pps")
+	OF_RUN("probing.collected_ns.mean")
+	OF_RUN("probing.collected_ns.max")
 	OF_RUN("probing.elapsed_ns.mean")
 	OF_RUN("probing.elapsed_ns.max")
 	OF_RUN("probing.path_hops.min")

@@ -382,6 +382,27 @@ static void a_copy_lets_the_rest_go_on_and_a_late_probe_says_congested(void **st
 	hs_gpint_recovery_destroy(recovery);
 }
 
+static void a_session_tells_when_all_paths_were_done(void **state)
+{
+	(void)state;
+	struct hs_gpint_recovery *recovery = begin_line(&paper);
+	const struct hs_gpint_session *session = hs_gpint_recovery_session(recovery);
+
+	hs_gpint_recovery_take(recovery, MS, HS_GPINT_FEEDBACK, sent.ids[0], 0);
+	hs_gpint_recovery_take(recovery, 1501 * MS, HS_GPINT_RECOVERED, sent.ids[0], 2);
+	assert_true(hs_gpint_recovery_step(recovery, 1501 * MS, note, NULL));
+	assert_int_equal(session->collected_ns, 0);
+	// The rest of the path comes, then the probe over the suspect link.
+	hs_gpint_recovery_take(recovery, 1502 * MS, HS_GPINT_DONE, sent.ids[1], 3);
+	assert_true(hs_gpint_recovery_step(recovery, 1502 * MS, note, NULL));
+	assert_int_equal(session->collected_ns, 1502 * MS);
+	hs_gpint_recovery_take(recovery, 1504 * MS, HS_GPINT_DONE, sent.ids[2], 2);
+	assert_false(hs_gpint_recovery_step(recovery, 1504 * MS, note, NULL));
+	assert_int_equal(session->collected_ns, 1502 * MS);
+	assert_int_equal(session->ended_ns, 1504 * MS);
+	hs_gpint_recovery_destroy(recovery);
+}
+
 // Returns the time at which something was sent.
 static int64_t wait_for_probe(struct hs_gpint_recovery *recovery)
 {
@@ -632,6 +653,7 @@ int main(void)
 			cmocka_unit_test(paths_that_visit_switches_again_are_recovered_too),
 			cmocka_unit_test(
 					a_copy_lets_the_rest_go_on_and_a_late_probe_says_congested),
+			cmocka_unit_test(a_session_tells_when_all_paths_were_done),
 			cmocka_unit_test(of_parallel_links_the_one_that_loses_probes_is_named),
 			cmocka_unit_test(a_first_switch_without_feedback_is_tried_r_a_times_more),
 			cmocka_unit_test(a_switch_that_only_gives_feedback_gets_probes_of_its_own),
