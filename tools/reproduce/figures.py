@@ -99,7 +99,7 @@ def lines(path, panels, log=False):
     figure, axes = plt.subplots(1, len(panels), figsize=(8, 3), squeeze=False)
     for place, (title, unit, series) in zip(axes.flat, panels):
         drawn = []
-        for (name, (x, y, *error)), mark in zip(series.items(), "os^vDx"):
+        for (name, (x, y, *error)), mark in zip(series.items(), "os^vDxP*"):
             style = {"marker": mark, "markersize": 3, "linewidth": 1, "label": name}
             drawn.append(place.errorbar(x, y, *error, **style) if error else place.plot(x, y, **style)[0])
         place.set_title(title)

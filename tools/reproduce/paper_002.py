@@ -234,6 +234,8 @@ the busiest switch is used decides. GPINT-2 with 20 switches:
 Paper: nearly 0 % at 10,000 packets/s; losses at 14,000; recovery adds 1 to 2 points. GPINT-3, %:
 
 {eight}
+![packets and probes that are lost](002-figure-8.svg)
+
 ## Figure 9: probes that were lost, without recovery
 
 Paper: at most 2 % at low load; at high load up to 15 % for Euler and at most 5 % for GPINT. In %, low load:
@@ -252,19 +254,23 @@ Seconds until the last probe was back, low load:
 Failed sessions at low load, %:
 
 {ten_failed}
+![low load without recovery](002-figure-10.svg)
+
 Seconds at high load:
 
 {eleven_elapsed}
 Failed sessions at high load, %:
 
 {eleven_failed}
-![seconds without and with recovery](002-figure-11.svg)
+![high load without recovery](002-figure-11.svg)
 
 ## Figure 12: links that lose, without recovery
 
 100 switches, high load. Paper: at 5 %, failed sessions rise from 45 to 80 % and lost probes from 2.5 to 20 %.
 
 {twelve}
+![links that lose, without recovery](002-figure-12.svg)
+
 ## Figure 13: low load with recovery
 
 Paper: at most 0.15 s more than without recovery; Euler up to 1.6 s. GPINT-3-FT is in figure 14 only. Seconds:
@@ -273,6 +279,8 @@ Paper: at most 0.15 s more than without recovery; Euler up to 1.6 s. GPINT-3-FT 
 Recovery probes, % of the probes of the plan; paper: as many as were lost in figure 9, Euler 5 to 6 %:
 
 {thirteen_probes}
+![low load with recovery](002-figure-13.svg)
+
 ## Figure 14: high load with recovery
 
 Paper: GPINT takes 0.1 s more than SNMP, GPINT-3-FT less than SNMP; Euler up to 10 s. The paper tunes GPINT only: *poller-FT*, which
@@ -286,6 +294,8 @@ of a session, in which GPINT is up to {behind:.2f} s behind the poller:
 The longest session of Euler took {longest:.1f} s. Recovery probes, % of the probes of the plan:
 
 {fourteen_probes}
+![high load with recovery](002-figure-14.svg)
+
 ## Figure 15: links that lose, with recovery
 
 100 switches, high load, 30 paths. Paper: some 30 probes in all at 5 % and 42 at 20 %, of which 25 are those of the plan: 5 and 17
@@ -467,21 +477,36 @@ def draw(numbers):
     import figures  # pylint: disable=import-outside-toplevel
     runs = numbers["runs"]
 
-    def sizes(load, state, methods):
-        return {method: (SIZES, [runs[f"{method}, {load}, {state}, {size}"]["elapsed"][0] for size in SIZES])
+    def values(x, names, key, times):
+        return x, *([times * runs[name][key][i] for name in names] for i in (0, 1))
+
+    def sizes(load, state, methods, key="elapsed", times=1):
+        return {method: values(SIZES, [f"{method}, {load}, {state}, {size}" for size in SIZES], key, times)
                 for method in methods}
 
-    def losses(key):
-        return {method: ([100 * loss for loss in LOSSES],
-                         [runs[f"{method}, {loss}, on"][key][0] for loss in LOSSES]) for method in DEGRADED}
+    def losses(state, methods, key, times=1):
+        return {method: values([100 * loss for loss in LOSSES], [f"{method}, {loss}, {state}" for loss in LOSSES],
+                               key, times) for method in methods}
 
-    names = ("GPINT-3", "GPINT-5", "Euler", "poller")
-    figures.lines(path_of("002-figure-11.svg"), [
-        ("without recovery, s", "switches", sizes("high", "off", names)),
-        ("with recovery, s", "switches", sizes("high", "on", names))])
-    figures.lines(path_of("002-figure-15.svg"), [
-        ("s", "loss of links, %", losses("elapsed")),
-        ("recovery probes of a session", "loss of links, %", losses("recovered"))])
+    def lines(name, x, *panels):
+        figures.lines(path_of(f"002-figure-{name}.svg"), [(title, x, series) for title, series in panels])
+
+    packets = {f"{load}, {state}": sizes(load, state, ("GPINT-3",), "loss", 100)["GPINT-3"]
+               for load in LOADS for state in ("off", "on")}
+    lines("8", "switches", ("packets lost, %, GPINT-3", packets),
+          ("probes lost, %, high load", sizes("high", "off", WITHOUT, "lost", 100)))
+    lines("10", "switches", ("s, low load", sizes("low", "off", WITHOUT)),
+          ("failed sessions, %, low load", sizes("low", "off", WITHOUT, "failed", 100)))
+    lines("11", "switches", ("s, high load", sizes("high", "off", WITHOUT)),
+          ("failed sessions, %, high load", sizes("high", "off", WITHOUT, "failed", 100)))
+    lines("12", "loss of links, %", ("failed sessions, %", losses("off", ("GPINT-3", "poller"), "failed", 100)),
+          ("lost probes, %", losses("off", ("GPINT-3", "poller"), "lost", 100)))
+    lines("13", "switches", ("s, low load, with recovery", sizes("low", "on", WITHOUT)),
+          ("recovery probes, % of the plan's", sizes("low", "on", WITHOUT, "recovery", 100)))
+    lines("14", "switches", ("s, high load, with recovery", sizes("high", "on", WITH)),
+          ("recovery probes, % of the plan's", sizes("high", "on", WITH, "recovery", 100)))
+    lines("15", "loss of links, %", ("s", losses("on", DEGRADED, "elapsed")),
+          ("recovery probes of a session", losses("on", DEGRADED, "recovered")))
 
 
 def write(_live):
