@@ -5,8 +5,7 @@
 
 #include "collect_test.h"
 
-#include "eal.h"
-#include "log.h"
+#include "eal_env.h"
 #include "os_clock.h"
 
 #include <rte_mbuf.h>
@@ -14,11 +13,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -175,13 +172,24 @@ static uint16_t port_of(const struct hs_collector_udp *udp)
 	return ntohs(own.sin_port);
 }
 
+// Sends a report each 10 ms.
+static void send_reports(unsigned n)
+{
+	struct hop hop = {1, 10, 1, 2, 3, 4};
+	struct bytes b;
+
+	put_report(&b, 9, 1, 1, &hop, 1);
+	for (unsigned i = 0; i < n; i++) {
+		send_to(port_of(worker.sockets[0]), &b);
+		nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+}
+
 // The first report comes when the machine has run for long, or after a long silence.
 static void a_nap_is_judged_after_any_time(void **state)
 {
 	struct hs_collect_config config = config_50();
-	struct hop hop = {1, 10, 1, 2, 3, 4};
 	struct hs_error err = {0};
-	struct bytes b;
 
 	(void)state;
 	worker = (struct hs_collector_worker){.n_sockets = 0};
@@ -191,11 +199,7 @@ static void a_nap_is_judged_after_any_time(void **state)
 	worker.nap_ns = now_ns - INT64_MAX / reports / 2 * 3;
 	assert_int_equal(hs_collector_worker_start(&worker), 0);
 	assert_int_equal(worker.nap_reports, reports);
-	put_report(&b, 9, 1, 1, &hop, 1);
-	for (unsigned i = 0; i < 20; i++) {
-		send_to(port_of(worker.sockets[0]), &b);
-		nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
-	}
+	send_reports(20);
 	hs_collector_worker_stop(&worker);
 	assert_true(worker.counters.socket_datagrams > 0);
 	assert_true(worker.nap_ns >= now_ns);
@@ -207,9 +211,7 @@ static void a_nap_is_judged_after_any_time(void **state)
 static void more_reports_than_32_bits_count_are_taken_between_naps(void **state)
 {
 	struct hs_collect_config config = config_50();
-	struct hop hop = {1, 10, 1, 2, 3, 4};
 	struct hs_error err = {0};
-	struct bytes b;
 
 	(void)state;
 	worker = (struct hs_collector_worker){.n_sockets = 0};
@@ -218,11 +220,7 @@ static void more_reports_than_32_bits_count_are_taken_between_naps(void **state)
 	worker.nap_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	worker.taken = UINT32_MAX;
 	assert_int_equal(hs_collector_worker_start(&worker), 0);
-	put_report(&b, 9, 1, 1, &hop, 1);
-	for (unsigned i = 0; i < 5; i++) {
-		send_to(port_of(worker.sockets[0]), &b);
-		nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
-	}
+	send_reports(5);
 	hs_collector_worker_stop(&worker);
 	assert_in_range(worker.taken, UINT32_MAX + UINT64_C(1), UINT32_MAX + UINT64_C(5));
 	hs_collector_udp_close(worker.sockets[0]);
@@ -361,28 +359,6 @@ static void a_nap_lasts_until_a_quarter_of_a_queue_may_be_full(void **state)
 	rte_mempool_free(stream.pool);
 }
 
-static int start(void **state)
-{
-	struct hs_eal_config config = {0};
-	cpu_set_t set;
-
-	(void)state;
-	hs_log_setup(HS_LOG_ERROR, false);
-	sched_getaffinity(0, sizeof(set), &set);
-	while (!CPU_ISSET(config.control_core, &set))
-		config.control_core++;
-	snprintf(config.file_prefix, sizeof(config.file_prefix), "hs-test-worker-%d",
-			(int)getpid());
-	return hs_eal_init(&config, NULL);
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	hs_eal_fini();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,5 +371,5 @@ int main(void)
 			cmocka_unit_test(a_nap_lasts_until_a_quarter_of_a_queue_may_be_full),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, eal_env_start, eal_env_stop);
 }

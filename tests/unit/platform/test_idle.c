@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "eal.h"
+#include "eal_env.h"
 #include "idle.h"
-#include "log.h"
 #include "port_private.h"
 
 #include <pthread.h>
@@ -10,7 +9,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -19,27 +17,6 @@
 #include <cmocka.h>
 
 #define MS INT64_C(1000000)
-
-static int start(void **state)
-{
-	struct hs_eal_config config = {0};
-	cpu_set_t set;
-
-	(void)state;
-	hs_log_setup(HS_LOG_ERROR, false);
-	sched_getaffinity(0, sizeof(set), &set);
-	while (!CPU_ISSET(config.control_core, &set))
-		config.control_core++;
-	snprintf(config.file_prefix, sizeof(config.file_prefix), "hs-test-idle-%d", (int)getpid());
-	return hs_eal_init(&config, NULL);
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	hs_eal_fini();
-	return 0;
-}
 
 static int64_t now_ns(void)
 {
@@ -334,5 +311,5 @@ int main(void)
 			cmocka_unit_test(a_worker_may_have_all_queues_of_all_ports),
 	};
 
-	return cmocka_run_group_tests_name("idle", tests, start, stop);
+	return cmocka_run_group_tests_name("idle", tests, eal_env_start, eal_env_stop);
 }
