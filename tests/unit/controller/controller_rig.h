@@ -24,14 +24,14 @@ static const char config[] = "{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\":
 
 static struct fake_nodes fake;
 
-static int setup(void **state)
+static inline int setup(void **state)
 {
 	(void)state;
 	fake_open(&fake, config);
 	return 0;
 }
 
-static int teardown(void **state)
+static inline int teardown(void **state)
 {
 	(void)state;
 	fake_close(&fake);
