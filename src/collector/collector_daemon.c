@@ -15,6 +15,7 @@
 #include "port_needs.h"
 #include "privileges.h"
 #include "scrape.h"
+#include "socket_buffer.h"
 #include "syscall_filter.h"
 
 #include <linux/capability.h>
@@ -107,7 +108,7 @@ static int open_sockets(struct daemon *d, struct hs_error *err)
 	char prefix[32];
 
 	for (unsigned i = 0; i < config->n_listen; i++) {
-		uint32_t *kib = &d->collector.buffer_kib[i], asked = config->listen[i].buffer_kib;
+		uint32_t *kib = &d->collector.buffer_kib[i];
 		int rc = hs_collector_udp_open(
 				&config->listen[i], (uint8_t)i, &worker->sockets[i], kib, err);
 		snprintf(prefix, sizeof(prefix), "listen[%u]", i);
@@ -116,11 +117,7 @@ static int open_sockets(struct daemon *d, struct hs_error *err)
 			return rc;
 		}
 		worker->n_sockets = i + 1;
-		if (*kib < asked)
-			hs_log(HS_LOG_WARNING, "collector",
-					"%s: the kernel gives a buffer of %" PRIu32 " KiB in place "
-					"of %" PRIu32 " (sysctl net.core.rmem_max)",
-					prefix, *kib, asked);
+		hs_socket_buffer_tell("collector", prefix, *kib, config->listen[i].buffer_kib);
 	}
 	return 0;
 }

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,17 +49,6 @@ static int open_on(const char *iface, uint32_t buffer_kib)
 	return hs_packet_socket_open(&socket);
 }
 
-static void tell_buffer(int fd, const char *path, uint32_t wanted_kib)
-{
-	uint32_t kib = hs_socket_buffer_kib(fd);
-
-	if (kib < wanted_kib)
-		hs_log(HS_LOG_WARNING, "controller",
-				"%s: the kernel gives a buffer of %" PRIu32
-				" KiB in place of %" PRIu32 " (sysctl net.core.rmem_max)",
-				path, kib, wanted_kib);
-}
-
 static int open_next(struct controller_label_capture *capture, struct hs_error *err)
 {
 	const struct hs_controller_label_config *config = capture->config;
@@ -75,7 +63,7 @@ static int open_next(struct controller_label_capture *capture, struct hs_error *
 				strerror(-fd));
 		return fd;
 	}
-	tell_buffer(fd, path, config->buffer_kib);
+	hs_socket_buffer_tell("controller", path, hs_socket_buffer_kib(fd), config->buffer_kib);
 	capture->fds[capture->n++] = fd;
 	return 0;
 }

@@ -3,13 +3,12 @@
 
 #include "ip_address.h"
 #include "label_export.h"
-#include "log.h"
 #include "os_clock.h"
+#include "socket_buffer.h"
 #include "udp_socket.h"
 
 #include <sys/socket.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +41,7 @@ static int open_socket(struct controller_label_udp *udp, unsigned i, struct hs_e
 		return rc;
 	}
 	udp->n = i + 1;
-	if (socket->buffer_kib < udp->config->buffer_kib)
-		hs_log(HS_LOG_WARNING, "controller",
-				"%s: the kernel gives a buffer of %" PRIu32
-				" KiB in place of %" PRIu32 " (sysctl net.core.rmem_max)",
-				path, socket->buffer_kib, udp->config->buffer_kib);
+	hs_socket_buffer_tell("controller", path, socket->buffer_kib, udp->config->buffer_kib);
 	return 0;
 }
 
