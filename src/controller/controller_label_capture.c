@@ -147,11 +147,12 @@ static bool take_batch(struct controller_label_capture *capture, unsigned socket
 bool controller_label_capture_take(
 		struct controller_label_capture *capture, struct hs_controller *controller)
 {
-	bool more = capture;
-	int64_t end_ns = hs_os_clock_spent_ns() + NS_PER_ROUND;
+	bool more = true;
 
-	if (capture)
-		tell_lost(capture, controller);
+	if (!capture)
+		return false;
+	int64_t end_ns = hs_os_clock_spent_ns() + NS_PER_ROUND;
+	tell_lost(capture, controller);
 	while (more && hs_os_clock_spent_ns() < end_ns) {
 		more = false;
 		for (unsigned i = 0; i < capture->n; i++)

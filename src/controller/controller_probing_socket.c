@@ -100,9 +100,11 @@ int controller_probing_socket_send(
 bool controller_probing_socket_take(
 		struct controller_probing_socket *socket, struct hs_controller *controller)
 {
-	ssize_t len = socket ? 0 : -1;
-	int64_t end_ns = hs_os_clock_spent_ns() + NS_PER_ROUND;
+	ssize_t len = 0;
 
+	if (!socket)
+		return false;
+	int64_t end_ns = hs_os_clock_spent_ns() + NS_PER_ROUND;
 	while (len >= 0 && hs_os_clock_spent_ns() < end_ns) {
 		len = recv(socket->fd, socket->frame, sizeof(socket->frame), 0);
 		if (len > 0)
