@@ -132,7 +132,7 @@ int controller_label_owner(const struct hs_controller *controller, uint16_t node
 	return i == none || controller->nodes[i].next_same_id != none ? -1 : (int)i;
 }
 
-bool controller_label_is_device(const struct hs_controller *controller, uint32_t id)
+bool controller_label_is_device(const struct hs_controller *controller, uint16_t id)
 {
 	return id < PROTOTYPE_IDS && controller->label->devices[id];
 }

@@ -79,7 +79,7 @@ int64_t controller_label_ns(const struct hs_controller *controller);
 // Returns the index of the one node that has this id, or -1.
 int controller_label_owner(const struct hs_controller *controller, uint16_t node_id);
 // Whether the id is that of a device of the prototype, which nobody can ask or tell anything.
-bool controller_label_is_device(const struct hs_controller *controller, uint32_t id);
+bool controller_label_is_device(const struct hs_controller *controller, uint16_t id);
 // Returns what the node says of a port, or NULL. Of several of this key it is the first.
 struct label_port *controller_label_port(const struct label_node *node, uint8_t key);
 

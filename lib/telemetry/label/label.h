@@ -17,6 +17,7 @@
 // Thread rule: any; pure functions on bytes that the caller owns.
 #pragma once
 
+#include "ip.h"
 #include "label_item.h"
 #include "packet.h"
 
@@ -102,7 +103,7 @@ struct hs_label_stack hs_label_stack_of(const struct hs_label_settings *settings
 #define HS_LABEL_PROTOTYPE_INT	  0x0701 // of the option and its items
 #define HS_LABEL_PROTOTYPE_ROUTES 5	 // entries that the prototype's parser reads
 #define HS_LABEL_PROTOTYPE_MAX_BYTES                                                               \
-	(14 + 2 + 2 * HS_LABEL_PROTOTYPE_ROUTES + 2 + HS_LABEL_OPTION_BYTES +                      \
+	(HS_ETHER_BYTES + 2 + 2 * HS_LABEL_PROTOTYPE_ROUTES + 2 + HS_LABEL_OPTION_BYTES +          \
 			255 * HS_LABEL_ITEM_BYTES)
 
 // Of a frame of the paper's prototype, which is neither IPv4 nor IPv6: a source route, or what is

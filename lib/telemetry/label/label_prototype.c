@@ -10,8 +10,7 @@
 
 enum {
 	ROUTE_HEADER = 2,
-	LAST = 0x80, // of an entry of the source route
-	MOST_ROUTES = HS_LABEL_PROTOTYPE_ROUTES,
+	LAST = 0x80,	 // of an entry of the source route
 	SPECIFIC = 0x80, // of the option's first byte
 };
 
@@ -19,7 +18,7 @@ enum {
 static bool pass_route(struct hs_reader *in)
 {
 	hs_reader_take(in, ROUTE_HEADER);
-	for (unsigned i = 0; i < MOST_ROUTES; i++) {
+	for (unsigned i = 0; i < HS_LABEL_PROTOTYPE_ROUTES; i++) {
 		const uint8_t *entry = hs_reader_take(in, 2);
 		if (!entry || entry[0] & LAST)
 			return true;
@@ -33,10 +32,11 @@ int hs_label_prototype_open(const uint8_t *frame, size_t len, struct hs_label_st
 
 	hs_reader_take(&in, HS_ETHER_TYPE);
 	uint16_t type = hs_reader_be16(&in);
-	bool is_route = type == HS_LABEL_PROTOTYPE_ROUTE;
-	if (is_route && !pass_route(&in))
-		return -EBADMSG;
-	type = is_route ? hs_reader_be16(&in) : type;
+	if (type == HS_LABEL_PROTOTYPE_ROUTE) {
+		if (!pass_route(&in))
+			return -EBADMSG;
+		type = hs_reader_be16(&in);
+	}
 	if (!in.failed && type != HS_LABEL_PROTOTYPE_INT)
 		return -EBADMSG;
 	const uint8_t *option = hs_reader_take(&in, HS_LABEL_OPTION_BYTES);
