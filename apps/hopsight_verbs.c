@@ -352,10 +352,10 @@ static int find_publisher(struct hs_cli *cli, char **endpoint)
 // A rule that does not exist may be installed later. Until then there is nothing to wait for.
 static void warn_without_rule(struct hs_cli *cli, long long ns)
 {
-	json_t *request = request_of(HS_VERB_INT_GET, json_pack("{s:I}", "ns_id", (json_int_t)ns));
-	char *text = json_dumps(request, JSON_COMPACT), *reply = NULL;
+	char request[64], *reply = NULL;
 
-	if (text && hs_cli_send(cli, text, strlen(text), &reply) == HS_CLI_DONE) {
+	snprintf(request, sizeof(request), "{\"int_get\":{\"ns_id\":%lld}}", ns);
+	if (hs_cli_send(cli, request, strlen(request), &reply) == HS_CLI_DONE) {
 		json_t *json = json_loads(reply, 0, NULL);
 		const char *code = json_string_value(
 				json_object_get(json_object_get(json, "error"), "code"));
@@ -367,8 +367,6 @@ static void warn_without_rule(struct hs_cli *cli, long long ns)
 		json_decref(json);
 	}
 	free(reply);
-	free(text);
-	json_decref(request);
 }
 
 static void print_report(const struct hs_cli *cli, const struct hs_bus_message *message)
