@@ -12,7 +12,7 @@
 struct hs_packet_socket_config {
 	const char *iface;
 	uint16_t ether_type;	  // ETH_P_ALL: any
-	bool both_ways;		  // frames that leave the interface, too
+	bool both_ways;		  // frames that leave, too; only of ETH_P_ALL
 	struct sock_fprog filter; // what the kernel passes, and how much of it
 	uint32_t buffer_kib;	  // see socket_buffer.h
 };
