@@ -46,7 +46,7 @@ static const struct hs_schema_word format_words[] = {
 };
 static const struct hs_schema_field capture_fields[] = {
 		{"iface", HS_SCHEMA_TEXT, CAPTURE(iface), .required = true, .min = 1,
-				.max = HS_CONTROLLER_IFACE_BYTES - 1},
+				.max = IF_NAMESIZE - 1},
 		{"format", HS_SCHEMA_WORD, CAPTURE(format), .required = true,
 				.words = format_words},
 		{NULL},

@@ -8,12 +8,13 @@
 #include "ip_address.h"
 #include "schema_table.h"
 
+#include <net/if.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
 #define HS_CONTROLLER_MAX_LISTEN   8
 #define HS_CONTROLLER_MAX_CAPTURES 32
-#define HS_CONTROLLER_IFACE_BYTES  16 // with the zero at the end
 
 enum hs_controller_format {
 	HS_CONTROLLER_PROTOTYPE, // of the paper's prototype
@@ -21,7 +22,7 @@ enum hs_controller_format {
 
 // An interface where labelled frames pass.
 struct hs_controller_capture {
-	char iface[HS_CONTROLLER_IFACE_BYTES];
+	char iface[IF_NAMESIZE];
 	uint8_t format; // enum hs_controller_format
 };
 

@@ -226,7 +226,7 @@ static bool has_reroute(const void *from)
 #define PROBING(member) HS_SCHEMA_MEMBER(struct hs_probing_config, member)
 const struct hs_schema_field hs_probing_fields[] = {
 		{"iface", HS_SCHEMA_TEXT, PROBING(iface), .required = true, .min = 1,
-				.max = HS_PROBING_IFACE_BYTES - 1},
+				.max = IF_NAMESIZE - 1},
 		{"first_node", HS_SCHEMA_UINT, PROBING(first_node), .required = true, .min = 1,
 				.max = 255},
 		{"address", HS_SCHEMA_PARSED, PROBING(address), .required = true,

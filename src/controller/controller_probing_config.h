@@ -10,10 +10,11 @@
 #include "probe.h"
 #include "schema_table.h"
 
+#include <net/if.h>
+
 #define HS_PROBING_NODES	255 // a hop of a probe has 8 bits for a node's id
 #define HS_PROBING_LINKS	4096
 #define HS_PROBING_DESTINATIONS 256
-#define HS_PROBING_IFACE_BYTES	16 // with the zero at the end
 
 struct hs_probing_node {
 	uint8_t id;
@@ -51,7 +52,7 @@ enum hs_probing_plan {
 
 struct hs_probing_config {
 	bool on; // the configuration has the key
-	char iface[HS_PROBING_IFACE_BYTES];
+	char iface[IF_NAMESIZE];
 	uint8_t first_node;  // the id of the node that the interface leads to
 	uint8_t address[16]; // IPv4 of the monitor, mapped: source and destination of probes
 	uint8_t measure;     // enum hs_probe_type
