@@ -3,6 +3,7 @@
 others publish; and what INT-label's page counts."""
 
 import os
+import random
 import sys
 
 from harness import ROOT, check, equal, test
@@ -42,10 +43,24 @@ def int_path_is_cut_where_the_mtu_ends():
     parts = list(rivals.int_path_parts([path]))
     equal([len(part) - 1 for part in parts], [33, 33, 34])
     equal([a for part in parts for a in part[:-1]] + parts[-1][-1:], path)
+    equal(len(list(rivals.int_path_parts([list(range(2 * rivals.MTU_HOPS + 1))]))), 2)
     equal(rivals.int_path_generators([path]), 4)
     equal(rivals.int_path_generators([[*range(40), 0]]), 1)
     # Two links: a probe with one item and an entry of the route, then with two items.
     equal(rivals.int_path_bytes([[1, 2, 3]]), (42 + 32 + 2) + (42 + 64))
+
+
+@test()
+def int_label_and_pingmesh_load_the_links_that_their_packets_cross():
+    # k = 4: 32 links between switches, 16 servers, 8 ToRs. From each server, the pings to one ToR of the pod cross two
+    # links, and those to six ToRs of other pods four; so do the replies.
+    equal(rivals.pingmesh_bytes(4), 16 * 2 * (1 * 2 + 6 * 4) * 42)
+    # Between pods, the items of a path's four links cross four, three, two and one of them.
+    equal(rivals.int_label_bytes(4), 64 * (4 + 3 + 2 + 1) / 4 * (32 + 2))
+    equal(rivals.int_label_bytes(4, 2), 64 * (4 + 3 + 2 + 1) / 4 * (32 + 1))
+    equal(rivals.generators(4, [[1, 2, 3, 1], [1, 2]]), {"INT-label": 0, "INT-path": 2, "HULA": 8, "Pingmesh": 24})
+    # The ToRs have an odd number of links if k / 2 is odd; the other switches have k.
+    equal([rivals.text_generators(k) for k in (4, 6, 8, 10)], [1, 18, 1, 50])
 
 
 @test()
@@ -85,9 +100,13 @@ def pint_takes_what_is_known_out_of_earlier_and_later_packets():
 
 @test()
 def pint_takes_as_many_packets_as_chance_says_where_it_is_known():
-    # One hop: a packet has its value by 1/2, or by 1/2 and 1/10. Then the mean is 1 / 0.55.
-    mean, half = rivals.pint_packets(1, 2)
-    check(abs(mean - 1 / 0.55) < 2 * half, f"{mean} ± {half}")
+    # One hop: a packet has its value by 1/2, or by 1/2 and 1/10. Then the mean is 1 / 0.55, with an error of 0.019.
+    rng = random.Random(1)
+    mean = sum(rivals.pint_packets_of_a_path(1, rng, 1) for _ in range(4000)) / 4000
+    check(abs(mean - 1 / 0.55) < 0.05, f"{mean}")
+    # The 16 pieces of 32 bytes: coupons, of which each packet has one by 0.55.
+    mean, half = rivals.pint_packets(1, 32)
+    check(abs(mean - 16 * sum(1 / n for n in range(1, 17)) / 0.55) < 2 * half, f"{mean} ± {half}")
     # More hops than the chance of 1/10 is made for: fewer packets than the coupon collector takes.
     mean, half = rivals.pint_packets(25, 2)
     check(mean + half < 25 * sum(1 / n for n in range(1, 26)), f"{mean} ± {half}")
