@@ -152,7 +152,7 @@ def of_runs(runs):
               ("labels", lambda run: count(run["labels"])), ("coverage, %", coverage)]
     nine = [[ratio, *covered(runs, 9, ratio, prototype.PUBLISHED_RATIO)] for ratio in RATIOS]
     per_packet = [[n, *(count(runs[f"7-{x}-50"]["per_packet"][n]) for x in "ab")] for n in range(1, 6)]
-    lost = {loss: ", ".join(f"{name} {100 * of:.1f} %" for name, of in zip(("it", "Base B", "Pro"), values))
+    lost = {loss: "{:.1f}, {:.1f} and {:.1f} %".format(*(100 * of for of in values))
             for loss, values in prototype.PUBLISHED_LOST.items()}
     near, loss = (percent(runs[f"12-k1-{t}-{of}"]["coverage"]) for t, of in K_OF_1)
     return {
@@ -163,7 +163,7 @@ def of_runs(runs):
         "eleven": over_time(runs), "p_not_whole": f"{100 * (1 - runs['8-a-20']['whole'][0]):.2f}",
         "patience": 1000 * PATIENCE_S, "k1_near": near, "k1_loss": loss,
         "twelve": three(runs, 12, NEAR, "T, ms", prototype.PUBLISHED_NEAR),
-        "lost_41": lost[0.41].replace("it ", "", 1), "lost_61": lost[0.61].replace("it ", "it has ", 1),
+        "lost_41": lost[0.41], "lost_61": lost[0.61],
         "thirteen": three(runs, 13, LOSSES, "loss", {}),
         "seventeen": table(["labels", "Base A", "Base B"], *per_packet), "crossing": crossing(runs),
         "eighteen": by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
@@ -245,7 +245,7 @@ def of_rivals(numbers):
         "twenty": generators_table(of["20"]), "twentyone": bytes_table(of["21"]),
         "twentyone_authors": bytes_table({k: rivals.published_bytes(int(k)) for k in of["21"]}),
         "path_least": min(row["INT-path"] / row["INT-label"] for row in of["21"].values()),
-        "pint_trials": rivals.PINT_TRIALS,
+        "pint_trials": rivals.PINT_TRIALS, "hops": rivals.MTU_HOPS,
         "twentytwo": table(["hops", "packets, INT-label", "bits", "packets, INT", "bits", "packets, PINT, 32 bytes", "bits",
                             "packets, PINT, 2 bytes", "bits"],
                            *(one_path(int(hops), pint) for hops, pint in of["22"].items()))}

@@ -4,7 +4,7 @@
 HULA: a round of a ToR's probes goes to the pod's leaf switches, from these to the pod's other ToRs and to their spine
 switches, from these to the other pods, and there from each leaf switch to each ToR, once for each spine switch. A probe
 has the item of each port that it left by: the authors' HULA.p4 adds one at each port. INT-path: the probes follow paths by
-Euler's method, each in as few parts as an MTU of 1,500 bytes allows; a generator stands where a part begins or ends.
+Euler's method, each in as few parts of at most MTU_HOPS links as it needs; a generator stands where a part begins or ends.
 Pingmesh: each server pings one server at each ToR; each server and each ToR is a generator. PINT: its coding of a path
 (github.com/ProbabilisticINT/Mininet-PINT, p4src/pint.p4), with 16 bits in a packet.
 
@@ -17,7 +17,7 @@ import random
 HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP
 ITEM, OPTION = 32, 2
 ROUTE = 2              # an entry of a source route
-MTU_HOPS = 45          # items that an MTU of 1,500 bytes has room for, beside the route
+MTU_HOPS = 45          # items of a probe at most: 46 fill an MTU of 1,500 bytes
 NAMES = ("INT-label", "INT-path", "HULA", "Pingmesh")
 
 
@@ -65,7 +65,7 @@ def hula_bytes(k):
 
 
 def int_path_parts(paths):
-    """The paths, as lists of switches, in as few parts as the MTU allows."""
+    """The paths, as lists of switches, in as few parts as MTU_HOPS allows."""
     for path in paths:
         links = len(path) - 1
         n = -(-links // MTU_HOPS)

@@ -121,8 +121,8 @@ ms) k = 0.4. With k = 1 in place of it, T = 100 ms has a coverage of {k1_near} %
 ## Figure 13: loss
 
 Paper: 92 % with Pro where 60 % of the packets are lost. Here this share of the datagrams to the controller is lost, and of
-its changes of S. The authors lose packets in queues, so that their losses are other ones: with 41 %, Base A has {lost_41}; with 61 %,
-{lost_61}.
+its changes of S. The authors lose packets in queues, so that their losses are other ones.
+Base A, Base B and Pro have {lost_41} with 41 %, and {lost_61} with 61 %.
 
 {thirteen}
 The picture is the right half of [that of figure 12](001-figure-12.svg).
@@ -190,9 +190,9 @@ The tables are exact counts, each competitor by one model ([`label_rivals.py`](.
 
 - INT-label labels one packet at each port. With T at half of the telemetry interval, it takes twice these bytes.
 - INT-path crosses each link once, with items as long as those of INT-label. The paths are those of the planner by Euler's method
-  (`hopsight-lab plan`), each in as few parts as an MTU of 1,500 bytes allows. A generator stands where a part begins or ends. The
-  paper's text has no MTU: a generator at each of 2k odd vertices, or one without odd vertices. The authors' sheet counts the hosts
-  as odd vertices.
+  (`hopsight-lab plan`), each in as few parts of at most {hops} links as it needs: 46 items fill an MTU of 1,500 bytes. A generator
+  stands where a part begins or ends. The paper's text has no MTU: a generator at each odd vertex, or one without odd vertices. The
+  ToR switches are odd vertices if k / 2 is odd. The authors' sheet counts the hosts as odd vertices.
 - HULA's probe has the item of each port that it left by, as in the authors' code.
 - Pingmesh: each server pings one server at each ToR.
 
