@@ -121,9 +121,10 @@ static inline size_t lab_ports(const struct hs_scenario *s)
 	return 2 * s->n_links + s->n_hosts + (s->probing.given ? s->n_nodes : 0);
 }
 
-// Remembers the first failure, which ends the run. If the error is not set, the errno says it.
 // Ends the run, its traffic too. What is under way arrives.
 void lab_end_now(struct hs_lab *lab);
+
+// Remembers the first failure, which ends the run. If the error is not set, the errno says it.
 void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
 
 // Does the same with the arguments of hs_error_set behind its first.

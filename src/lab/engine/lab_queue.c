@@ -160,9 +160,8 @@ static void compare(struct hs_queue_truth *queue, const struct hs_int_values *va
 	}
 	counts->wrong_congestions += values->has & HS_INT_HAS_CONGESTION &&
 				     values->queue_congestion != congestion;
-	if (values->has & HS_INT_HAS_HOP_LATENCY) {
+	if (values->has & HS_INT_HAS_HOP_LATENCY)
 		note_latency(counts, values->hop_latency_ns, latency_ns);
-	}
 	if (values->has & HS_INT_HAS_UTILISATION && queued->utilisation >= LEAST_UTILISATION) {
 		double error = fabs(
 				(double)values->link_utilisation / WHOLE / queued->utilisation - 1);

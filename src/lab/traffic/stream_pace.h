@@ -47,5 +47,5 @@ void hs_stream_pace_step(struct hs_stream_pace *pace);
 
 // Restarts pacing at this time, or at the start if that is later: the next frame is due now
 // (Poisson: a gap from now; bursty: now within a burst). Bursts keep their times. 0: no frame until
-// the next change. Of window and pcap, nothing changes.
+// the next change. Of relay, window and pcap, nothing changes.
 void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double rate_pps);

@@ -136,9 +136,7 @@ static inline void assert_ran(const struct lab_run *r)
 
 static inline struct hs_stream_counters traffic_of(const struct lab_run *r, unsigned traffic)
 {
-
-	const struct hs_stream_counters counters = r->run->streams[traffic]->counters;
-	return counters;
+	return r->run->streams[traffic]->counters;
 }
 
 // Returns one of the numbers of a delay.
