@@ -129,19 +129,22 @@ static void run_until(struct hs_lab *lab, const int64_t *end_ns, bool until_quie
 	}
 }
 
-static void cut_streams(struct hs_lab *lab)
-{
-	lab->cut = true;
-	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
-		lab_follow_stream(lab, t);
-}
-
 void lab_end_now(struct hs_lab *lab)
 {
 	if (lab->now_ns >= lab->run.end_ns)
 		return;
 	lab->run.end_ns = lab->now_ns;
-	cut_streams(lab);
+	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++) {
+		hs_stream_stop(lab->run.streams[t], lab->now_ns);
+		lab_follow_stream(lab, t);
+	}
+}
+
+static void cut_streams(struct hs_lab *lab)
+{
+	lab->cut = true;
+	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
+		lab_follow_stream(lab, t);
 }
 
 static void drain(struct hs_lab *lab)

@@ -233,6 +233,13 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 	return true;
 }
 
+void hs_stream_stop(struct hs_stream *stream, int64_t now_ns)
+{
+	stream->pace.stop_ns = RTE_MIN(stream->pace.stop_ns, now_ns);
+	stream->window.stop_ns = RTE_MIN(stream->window.stop_ns, now_ns);
+	hs_stream_pace_set_rate(&stream->pace, now_ns, 0);
+}
+
 void hs_stream_relay(struct hs_stream *stream, int64_t now_ns)
 {
 	struct hs_stream_pace *pace = &stream->pace;

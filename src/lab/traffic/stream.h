@@ -95,5 +95,8 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uint64_t number,
 		const uint8_t *bytes, uint32_t len);
 
+// From now on, nothing that was planned is sent, as after the entry's stop.
+void hs_stream_stop(struct hs_stream *stream, int64_t now_ns);
+
 // A relay sends one more frame now, within its times and its number of packets.
 void hs_stream_relay(struct hs_stream *stream, int64_t now_ns);

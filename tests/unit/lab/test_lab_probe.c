@@ -244,6 +244,27 @@ static void a_run_ends_with_the_last_of_its_sessions(void **state)
 	lab_run_ends(&r);
 }
 
+// The session ends after 507 ms, when three pings and their replies are under way.
+static void a_run_that_ends_with_its_sessions_closes_its_traffic(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, "{'name':'two','duration_s':10,'forwarding':'shortest_path','closing_packet':"
+		    "true,'profiles':{'gp':{'method':'probe'}}," TWO
+		    ",'links':[{'from':'a','to':'b','profile':'gp','delay_ns':5000000}],"
+		    "'traffic':[{'name':'t','type':'ping','from':'a','to':'b','rate_pps':1000}],"
+		    "'requests':[{'node':'a','traffic':'t','int_request':{'ns_id':2,'mode':'count',"
+		    "'mode_setting':1}}],'probing':{'k':1,'start_s':0.5,'sessions':1}}");
+	assert_ran(&r);
+	assert_int_equal(r.run->end_ns - r.run->start_ns, 507 * MS);
+	for (unsigned direction = 0; direction < 2; direction++) {
+		assert_int_equal(traffic_of(&r, 0).sent[direction], 507 + 1);
+		assert_int_equal(traffic_of(&r, 0).delivered[direction], 507 + 1);
+	}
+	lab_run_ends(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +279,7 @@ int main(void)
 			cmocka_unit_test(euler_crosses_each_link),
 			cmocka_unit_test(no_session_begins_after_the_run),
 			cmocka_unit_test(a_run_ends_with_the_last_of_its_sessions),
+			cmocka_unit_test(a_run_that_ends_with_its_sessions_closes_its_traffic),
 	};
 
 	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","

@@ -128,6 +128,17 @@ static void stop_and_number_of_packets_end_a_replay(void **state)
 	assert_int_equal(n, 4);
 	hs_stream_destroy(fixture.stream);
 
+	// A stop before that of the entry ends it, one behind it changes nothing.
+	for (unsigned early = 0; early < 2; early++) {
+		stream_open(&fixture, 1);
+		assert_true(stream_next(&fixture, &at_ns, &frame));
+		hs_stream_stop(fixture.stream, START_NS + (early ? at_ns : SECOND_NS));
+		for (n = 1; stream_next(&fixture, &at_ns, &frame); n++)
+			;
+		assert_int_equal(n, early ? 1 : 4);
+		hs_stream_destroy(fixture.stream);
+	}
+
 	fixture.traffic.stop_ns = SECOND_NS;
 	fixture.traffic.packets = 3;
 	stream_open(&fixture, 1);

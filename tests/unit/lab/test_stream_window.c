@@ -430,16 +430,18 @@ static void overtaking_costs_frames_and_no_segment(void **state)
 
 // ---- the ends ----
 
-static void the_sender_is_silent_from_the_stop_on_and_the_receiver_answers(void **state)
+// The entry has a stop, or the stream is stopped.
+static void stop_a_sender(bool entry)
 {
-	(void)state;
 	struct path path;
 	path_prepare(&path);
-	path.fixture.traffic.stop_ns = 105 * MILLION_NS;
+	path.fixture.traffic.stop_ns = entry ? 105 * MILLION_NS : SECOND_NS;
 	path.fixture.traffic.window_packets = 50;
 	stream_open(&path.fixture, 1);
 	while (path_step(&path, START_NS + 105 * MILLION_NS))
 		;
+	if (!entry)
+		hs_stream_stop(path.fixture.stream, START_NS + 105 * MILLION_NS);
 	uint64_t frames = path.frames, replies = path.last_number[1];
 	while (path_step(&path, NEVER_NS))
 		;
@@ -454,6 +456,13 @@ static void the_sender_is_silent_from_the_stop_on_and_the_receiver_answers(void 
 	assert_int_equal(path.frames, frames + 1);
 	assert_int_equal(path_counters(&path).bytes_goodput, (frames + 1) * PAYLOAD);
 	path_close(&path);
+}
+
+static void the_sender_is_silent_from_the_stop_on_and_the_receiver_answers(void **state)
+{
+	(void)state;
+	stop_a_sender(true);
+	stop_a_sender(false);
 }
 
 static void acknowledgements_wait_for_the_reply_delay(void **state)
