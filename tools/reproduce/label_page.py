@@ -136,14 +136,24 @@ def by_function(runs, names):
     return table(*rows)
 
 
-def crossing(runs):
+def cross_at(value_of):
     """T1 / T where labels and labelled packets cross in figure 18, each between its least and its greatest
-    value, with straight lines between the points."""
-    lines = [[runs[f"18-b-{rest}"][key][0] for rest in RESTS] for key in ("labels", "labelled_packets")]
+    value, with straight lines between the points. value_of: of a run and a key."""
+    lines = [[value_of(f"18-b-{rest}", key) for rest in RESTS] for key in ("labels", "labelled_packets")]
     labels, packets = ([(y - min(line)) / (max(line) - min(line)) for y in line] for line in lines)
     above = [a - b for a, b in zip(labels, packets)]
     at = next(i for i in range(len(RESTS) - 1) if above[i] > 0 >= above[i + 1])
     return RESTS[at] + (RESTS[at + 1] - RESTS[at]) * above[at] / (above[at] - above[at + 1])
+
+
+def crossing(runs):
+    """Of the means."""
+    return cross_at(lambda run, key: runs[run][key][0])
+
+
+def crossings(runs):
+    """Of each seed."""
+    return [cross_at(lambda run, key, seed=seed: runs[run]["seeds"][key][seed]) for seed in range(len(SEEDS))]
 
 
 def of_runs(runs):
@@ -166,6 +176,7 @@ def of_runs(runs):
         "lost_41": lost[0.41], "lost_61": lost[0.61],
         "thirteen": three(runs, 13, LOSSES, "loss", {}),
         "seventeen": table(["labels", "Base A", "Base B"], *per_packet), "crossing": crossing(runs),
+        "crossing_least": min(crossings(runs)), "crossing_most": max(crossings(runs)),
         "eighteen": by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
         "nineteen": by_function(runs, [(name.upper(), f"19-b-{name}") for name in FUNCTIONS])}
 

@@ -6,7 +6,7 @@ TEXT = """# INT-label (paper 001)
 `./reproduce.sh 001` makes this page. Nodes of Hopsight run the real data path in the lab, over real IPv4 packets and in
 virtual time. The network is that of section 6.1: 4 spine, 4 leaf and 4 ToR switches, 8 servers, of which two send to all
 others in packets of 1 kB, 5 Mbit/s each, 10,000 packets in all. Packets come at random times (Poisson). A run is repeated
-with five seeds; ± is the half of the 95 % confidence interval of the mean. Numbers without ± are exact: theory, or counts.
+with five seeds; ± is the half of the 95 % confidence interval of the mean. Theory and counts have none.
 
 As in the paper, a packet has at most five labels. Each seed draws routes of its own among the shortest: in the paper, 24 ports have
 traffic, here 24, 23, 25, 22 and 24 with the seeds 1 to 5. Three differences remain: the prototype's senders have
@@ -47,6 +47,8 @@ of {tree_s:.1f} s of virtual time takes about {tree_cpu} s of a processor. `./te
 ## Figure 6: traffic
 
 T = 50 ms. Paper: coverage rises with the rate up to a turning point, bandwidth falls, both are higher for Base B.
+Here the mean bandwidth of Base B is higher at each rate. Its coverage is higher with 0.5 Mbit/s; from 1 Mbit/s on, the intervals
+of both overlap.
 
 {six}
 ![coverage and bandwidth by rate](001-figure-6.svg)
@@ -171,7 +173,8 @@ pods, second only to 1.
 ## Figure 18: the rest time
 
 Paper: labels fall and labelled packets rise as T1 approaches T, and the two lines cross at T1 = T/2. Each line has an axis of its
-own in the paper. With axes from the least to the greatest value of each, ours cross at T1 = {crossing:.2f} T.
+own in the paper. With axes from the least to the greatest value of each, ours cross at T1 = {crossing:.2f} T,
+and those of single seeds between {crossing_least:.2f} and {crossing_most:.2f} T.
 
 {eighteen}
 ![labelled packets and labels by rest time](001-figure-18.svg)
