@@ -4,15 +4,17 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 import frames as fr
 import netlab
-from lib import (Chain, Host, Node, RawPort, audit_ok, check, equal, iface, main, need, pings, ports,
-                 rule, run, test, until, veth)
+from lib import (Chain, Host, InNamespace, Node, RawPort, audit_ok, check, equal, iface, main, need,
+                 pings, ports, rule, run, test, until, veth)
 
+SO_NETNS_COOKIE = 71
 A, B = "2001:db8::1", "2001:db8::2"
 
 
@@ -290,10 +292,14 @@ def settings_of(node, interface="west"):
             "UP" in flags)
 
 
-def kept_files():
+def kept_files(node):
+    """Returns the files with the settings of interfaces of the node's namespace."""
     folder = "/run/hopsight"
+    with InNamespace(node.namespace), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one:
+        cookie = one.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8)
+    start = f"interface-{int.from_bytes(cookie, sys.byteorder)}-"
     return {os.path.join(folder, name) for name in os.listdir(folder)
-            if name.startswith("interface-")} if os.path.isdir(folder) else set()
+            if name.startswith(start)} if os.path.isdir(folder) else set()
 
 
 def kill(node):
@@ -310,24 +316,24 @@ def an_interface_is_given_back_by_the_node_after_one_that_was_killed(workspace):
     node = chain.nodes[0]
     run("ip", "netns", "exec", node.namespace, "ethtool", "-K", "west", "gro", "on")
     run("ip", "-n", node.namespace, "link", "set", "west", "down")
-    before, others = settings_of(node), kept_files()
+    before = settings_of(node)
     for _ in range(3):
         node.start()
         during = settings_of(node)
         check(during[0] == "1" and "generic-receive-offload: off" in during, during)
         check(during[-1], "it is up")
-        mine = kept_files() - others
+        mine = kept_files(node)
         equal(len(mine), 2, "files, of west and of east")
         for name in mine:
             equal(os.stat(name).st_mode & 0o777, 0o600, name)
         kill(node)
         equal(settings_of(node), during, "after kill -9")
-        equal(kept_files() - others, mine, "files after kill -9")
+        equal(kept_files(node), mine, "files after kill -9")
     node.start()
     check("left as an earlier node had changed it" in node.log(), node.log())
     equal(node.stop()[0], 0, "exit code")
     equal(settings_of(node), before, "in the end")
-    equal(kept_files() - others, set(), "files in the end")
+    equal(kept_files(node), set(), "files in the end")
 
 
 @test(alone=True)
@@ -335,12 +341,11 @@ def a_kept_setting_is_believed_of_the_very_interface_and_in_a_whole_file_only(wo
     need("ethtool")
     chain = Chain(workspace, nodes=1)
     node, host = chain.nodes[0], chain.hosts[0]
-    others = kept_files()
     before = settings_of(node)
     check(before[0] == "0", "IPv6 at first")
     node.start()
     kill(node)
-    west = next(name for name in kept_files() - others if name.endswith("-west"))
+    west = next(name for name in kept_files(node) if name.endswith("-west"))
     with open(west, encoding="ascii") as f:
         right = f.read()
     for text in ("", right[:-5], right.replace("gro", "grow"), right + "more", "\0" * 100,
@@ -369,8 +374,7 @@ def a_kept_setting_is_believed_of_the_very_interface_and_in_a_whole_file_only(wo
     node.start()
     equal(node.stop()[0], 0, "exit code")
     equal(settings_of(node), anew, "of the new interface")
-    mine = [name for name in kept_files() if name.startswith(west[:-len("west")])]
-    equal(mine, [], "files in the end")
+    equal(kept_files(node), set(), "files in the end")
 
 
 @test()
