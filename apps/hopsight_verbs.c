@@ -218,6 +218,9 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 	if (shadow && !wants_json(cli))
 		printf("but rule %" JSON_INTEGER_FORMAT " takes all of its packets\n",
 				json_integer_value(shadow));
+	if (json_is_true(json_object_get(ok, "no_port_of_method")) && !wants_json(cli))
+		printf("but no network port has its method, so that packets get no telemetry "
+		       "here\n");
 	if (!wants_json(cli))
 		print_mtu_need(ok);
 	json_decref(ok);

@@ -172,6 +172,10 @@ const struct hs_schema_field hs_api_request_fields[] = {
 				.max = UINT32_MAX, .optional = true),
 		CHANGED(UINT, nodes, "at a controller: at how many nodes the rule is wanted",
 				HS_SCHEMA_IF(struct hs_api_changed, at_controller)),
+		CHANGED(BOOL, no_port_of_method,
+				"the node has network ports, and none of them has the rule's "
+				"method",
+				.optional = true),
 		CHANGED(TAKEN, not_told, "metrics that the trace type has no fields for",
 				.optional = true,
 				.shape = "{'type': 'array', 'items': {'$ref': "

@@ -46,6 +46,7 @@ extern const struct hs_schema_field hs_api_mtu_need_fields[];
 struct hs_api_changed {
 	uint32_t ns_id, shadowed_by, at_controller;
 	unsigned nodes;
+	bool no_port_of_method;
 	json_t *not_told, *rule;
 	struct hs_api_mtu_need mtu;
 };

@@ -316,6 +316,7 @@ class IntRequestReply(TypedDict):
     ns_id: int  # the rule
     shadowed_by: NotRequired[int]  # an older rule with the same 5-tuple, which takes packets
     nodes: NotRequired[int]  # at a controller: at how many nodes the rule is wanted
+    no_port_of_method: NotRequired[Literal[True]]  # the node has network ports, and none of them has the rule's method
     not_told: NotRequired[list["NotToldReply"]]  # metrics that the trace type has no fields for
     # the MTU with which network ports have room for the telemetry of a whole path in a host's packet of full size
     mtu_needed_bytes: NotRequired[int]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_explain.h"
+#include "control_mtu.h"
 #include "control_parts.h"
 #include "control_rule.h"
 
@@ -136,9 +137,7 @@ static void look_at_ports(struct look *look)
 		look->received += counters.rx_packets;
 		look->has_host |= !network;
 		look->has_network |= network;
-		// A network port without a profile has method flexint.
-		look->has_method |= network && !hs_profile_probe(profile) &&
-				    look->rule->method == hs_profile_method(profile);
+		look->has_method |= hs_control_port_has_method(node, i, look->rule->method);
 		if (network && look->rule->method == HS_RULE_INT && hs_profile_int(profile))
 			look_at_profile(look, hs_profile_int(profile));
 	}

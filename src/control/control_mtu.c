@@ -2,6 +2,7 @@
 #include "control_mtu.h"
 
 #include "family.h"
+#include "rule_admission.h"
 
 static uint32_t mtu_of(const struct hs_port *port)
 {
@@ -18,6 +19,16 @@ static uint32_t greatest_host_mtu(const struct hs_node *node)
 			greatest = mtu_of(port);
 	}
 	return greatest;
+}
+
+bool hs_control_port_has_method(
+		const struct hs_node *node, uint16_t port, enum hs_rule_method method)
+{
+	const struct hs_profile *profile = &hs_node_config(node)->profiles[port];
+
+	// A network port without a profile has method flexint.
+	return hs_node_port(node, port)->side == HS_SIDE_NETWORK && !hs_profile_probe(profile) &&
+	       method == hs_profile_method(profile);
 }
 
 static uint32_t mtu_needed(const struct hs_node *node, uint16_t port, const struct hs_rule *rule,
@@ -44,6 +55,8 @@ void hs_control_mtu_need(const struct hs_node *node, const struct hs_rule *rule,
 	*need = (struct hs_api_mtu_need){0};
 	for (uint16_t p = 0; p < hs_node_port_count(node); p++) {
 		const struct hs_port *port = hs_node_port(node, p);
+		if (rule && !hs_control_port_has_method(node, p, rule->method))
+			continue;
 		uint32_t needed = mtu_needed(node, p, rule, host_mtu);
 		if (needed > need->mtu_needed_bytes)
 			need->mtu_needed_bytes = needed;

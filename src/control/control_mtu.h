@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MTU that the telemetry of a rule needs between nodes.
+// The ports that the telemetry of a rule leaves by, and the MTU that it needs between nodes.
 //
 // Thread rule: control.
 #pragma once
@@ -11,6 +11,11 @@
 // a host port's MTU. 0: the port is a host's, or the node has no host port.
 uint32_t hs_control_mtu_of_port(const struct hs_node *node, uint16_t port);
 
-// Fills *need for a rule; NULL: one that asks for every field. *need owns a list.
+// Whether telemetry of the method leaves the node by this port.
+bool hs_control_port_has_method(
+		const struct hs_node *node, uint16_t port, enum hs_rule_method method);
+
+// Fills *need for a rule, from the ports of its method; NULL: one that asks for every field. *need
+// owns a list.
 void hs_control_mtu_need(const struct hs_node *node, const struct hs_rule *rule,
 		struct hs_api_mtu_need *need);

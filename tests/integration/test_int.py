@@ -4,6 +4,7 @@
 import contextlib
 import hashlib
 import json
+import os
 import random
 import socket
 import sys
@@ -12,9 +13,11 @@ import time
 
 import frames as fr
 import int_frames
+import netlab
 from lib import (Chain, InNamespace, RawPort, audit_ok, check, drops, equal, main, need, ports, quiet, reasons,
-                 run, test, until)
+                 rule, run, test, until)
 
+PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight")
 A6, B6, A4, B4 = "2001:db8::1", "2001:db8::2", "192.0.2.1", "192.0.2.2"
 MD = {"method": "int", "version": "2.1", "dscp": 32, "max_hops": 6}
 NAMES = ["node_id", "ports", "hop_latency", "ingress_timestamp", "egress_timestamp"]
@@ -270,6 +273,21 @@ def explain_says_which_packets_cannot_carry_int(workspace):
                                                          count["no_room_option"]), found)
     server.close()
     client.close()
+
+
+@test()
+def a_rule_whose_method_no_port_has_is_said_at_once(workspace):
+    need("ping")
+    chain = chain_of(workspace, {"dc": MD}, "dc")
+    source = chain.nodes[0]
+    reply = source.call("int_request", **rule(1, A6, B6, "icmp", mode="count", mode_setting=1))
+    equal({key: reply.get(key) for key in ("no_port_of_method", "mtu_needed_bytes", "ports_below_mtu")},
+          {"no_port_of_method": True, "mtu_needed_bytes": None, "ports_below_mtu": None}, reply)
+    check("no_port_of_method" not in source.call("int_request", **int_rule(2, "icmp", A4, B4)), "a rule of method int")
+    said = run(PROGRAM, "-c", source.api, "rule", "add", "--src", A6, "--dst", B6, "--proto", "udp", "--method", "flexint")
+    check("no network port has its method" in said, said)
+    chain.hosts[0].run("ping", "-q", "-c", "3", "-i", "0.02", B6)
+    check("other_method" in reasons(source, 1), reasons(source, 1))
 
 
 def explains_reports_alone(workspace, mode, **more):
