@@ -112,6 +112,7 @@ struct hs_worker {
 
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
+	bool serves;			   // something may be due between bursts: hs_node_serve
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
 #define HS_WORKER_COUNTER(name, unit, text) uint64_t name;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node_parts.h"
-#include "egress.h"
 #include "fdb.h"
 #include "fib_cache.h"
 #include "flexint_steps.h"
 #include "forward.h"
-#include "probe_state.h"
 #include "ring.h"
 
 #include <errno.h>
@@ -361,10 +359,8 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 		rte_rcu_qsbr_thread_online(node->qsbr, hs_node_reader(worker));
 	unsigned received = 0;
 	if (likely(!__atomic_load_n(&node->paused, __ATOMIC_ACQUIRE))) {
-		if (unlikely(seat->worker.has_egress))
-			hs_egress_send_due(&seat->worker);
-		if (unlikely(seat->worker.probe))
-			hs_probe_serve(&seat->worker);
+		if (unlikely(seat->worker.serves))
+			hs_node_serve(&seat->worker);
 		received = poll_queues(seat);
 	}
 	if (unlikely(bracketed))

@@ -61,11 +61,19 @@ int hs_node_add_egress(struct hs_node *node, const struct hs_port *port)
 	for (unsigned w = 0; egress && w < node->config.n_workers; w++) {
 		struct hs_worker *worker = &node->seats[w]->worker;
 		worker->egress[port->index] = hs_egress_join(egress);
-		worker->has_egress = true;
+		worker->has_egress = worker->serves = true;
 		if (!worker->egress[port->index])
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+void hs_node_serve(struct hs_worker *worker)
+{
+	if (worker->has_egress)
+		hs_egress_send_due(worker);
+	if (worker->probe)
+		hs_probe_serve(worker);
 }
 
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker)

@@ -48,6 +48,8 @@ struct hs_node {
 // Makes the queue of a port that was just added, if it has one. 0 or -ENOMEM.
 int hs_node_add_egress(struct hs_node *node, const struct hs_port *port);
 void hs_node_free_egress(struct hs_node *node);
+// Does what is due between bursts; for each round of a worker with worker->serves.
+void hs_node_serve(struct hs_worker *worker);
 
 // Gives each port that labels what its workers share. Called again for each port that is added. 0
 // or -ENOMEM.

@@ -25,6 +25,7 @@ static int make_worker(struct hs_node *node, struct hs_worker *worker)
 	if (!own)
 		return -ENOMEM;
 	worker->probe = own;
+	worker->serves = true;
 	own->node = node->probes;
 	own->keys = rte_zmalloc("probe keys", n * sizeof(*own->keys), RTE_CACHE_LINE_SIZE);
 	own->held = rte_zmalloc("probes held", n * sizeof(*own->held), RTE_CACHE_LINE_SIZE);
