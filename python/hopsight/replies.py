@@ -732,6 +732,11 @@ class PortsGetReply1PortsDrops(TypedDict):
     probe_rate: int  # a packet of probes above the rate that the profile allows a port
     probe_no_port: int  # the next port of a probe is no network port with probes
     probe_too_long: int  # a probe that would exceed the next port's MTU, or its buffer, with what it asks for
+    # a labelled packet's fragment, of which the packet was put together: it ends here, as it should
+    fragment_joined: int
+    fragment_expired: int  # a labelled packet's fragment: the others did not come in time
+    fragment_bad: int  # fragments of a labelled packet that do not fit together, come twice or are too many
+    fragment_no_place: int  # a labelled packet's fragment, while as many wait as may
     not_linear: int  # a chain too long to be made linear for a port that takes none
 
 
@@ -766,6 +771,8 @@ class PortsGetReply1PortsEvents(TypedDict):
     unlabelled_full: int  # INT-label: not labelled, the packet has as many items as it may have
     unlabelled_room: int  # INT-label: not labelled, no room in the buffer, or others hold it, or a length field ends
     unlabelled_claim: int  # INT-label: not labelled, another worker labelled a packet of this port meanwhile
+    fragments: int  # INT-label: a fragment of a labelled packet, where its items end
+    reassembled: int  # INT-label: a packet put together of its fragments, to take its items out
     probe_filled: int  # probes: this node added its values
     probe_answered: int  # probes: feedback made for the node before this one
     probe_unanswered: int  # probes: no feedback made, there was no buffer
@@ -807,10 +814,10 @@ class PortsGetReply1Ports(TypedDict):
     rx_missed: int  # Packets lost before the node could take them
     rx_errors: int  # Packets the device lost on receiving: too long or broken
     tx_errors: int  # Packets the device took and then did not send
-    copies: int  # Copies made of flooded packets that came in here
+    copies: int  # Copies made of flooded packets that came in here, and packets made by the node
     forwarded: int  # Packets handed to some port's transmission
     offered: int  # Packets handed to this port's transmission
-    queued: int  # Packets in this port's egress queue now
+    queued: int  # Packets in this port's egress queue now, and fragments of labelled packets that wait
     depth_max: int  # The greatest depth that a packet found in the egress queue
     drops: "PortsGetReply1PortsDrops"  # packets that went no further, by reason
     events: "PortsGetReply1PortsEvents"  # what happened to packets that went on

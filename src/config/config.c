@@ -396,7 +396,7 @@ uint32_t hs_config_mbufs(const struct hs_config *config)
 
 	for (unsigned i = 0; i < config->n_ports; i++)
 		n += config->ports[i].queue_packets;
-	n += config->node.n_workers * hs_config_held(config);
+	n += config->node.n_workers * (hs_config_held(config) + hs_config_waiting(config));
 	for (unsigned i = 0; i < config->node.n_exports; i++) {
 		if (config->node.exports[i].port == HS_EXPORT_NO_PORT)
 			n += config->node.n_workers * HS_EXPORT_RING;

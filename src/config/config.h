@@ -141,8 +141,9 @@ json_t *hs_config_schema(void);
 
 // Returns what EAL and the pool of buffers must be given for this node.
 uint16_t hs_config_mbuf_bytes(const struct hs_config *config);
-uint32_t hs_config_mbufs(const struct hs_config *config); // egress queues, and the rings of export,
-							  // have theirs beside memory.mbufs
+uint32_t hs_config_mbufs(const struct hs_config *config); // egress queues, rings of export, probes
+							  // and fragments have theirs beside
+							  // memory.mbufs
 void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal);
 
 // Returns the keys for lib/bus, borrowed from config. False: the node uses none.

@@ -3,6 +3,7 @@
 #include "config_parts.h"
 
 #include "config.h"
+#include "label_fragments.h"
 #include "rule_admission.h"
 
 #include <errno.h>
@@ -97,14 +98,35 @@ static int check_id(const struct hs_config *config, unsigned port, struct hs_err
 			of->name, of->id);
 }
 
+static unsigned labels(const struct hs_config *config)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < config->n_ports; i++)
+		n += does_label(config, i);
+	return n;
+}
+
+// At a port without labels, or because packets are flooded, which lose their items.
+static bool ends_items(const struct hs_config *config)
+{
+	bool floods = config->node.forwarding == HS_FORWARD_BRIDGE;
+	unsigned n = labels(config);
+
+	return n && (n < config->n_ports || floods);
+}
+
+uint32_t hs_config_waiting(const struct hs_config *config)
+{
+	return ends_items(config) ? HS_LABEL_WAITING_BUFFERS : 0;
+}
+
 int hs_config_check_labels(struct hs_config *config, struct hs_error *err)
 {
-	unsigned n_labels = 0;
+	unsigned n_labels = labels(config);
 	int to = receiver(config);
 	char at[32];
 
-	for (unsigned i = 0; i < config->n_ports; i++)
-		n_labels += does_label(config, i);
 	snprintf(at, sizeof(at), "export[%d].format", to);
 	if (to >= 0 && !n_labels)
 		return hs_error_set(err, "conflict", at, "only beside a profile of method label",
@@ -112,9 +134,7 @@ int hs_config_check_labels(struct hs_config *config, struct hs_error *err)
 	for (unsigned i = 0; n_labels && i < config->n_ports; i++)
 		if (check_id(config, i, err) < 0)
 			return -EINVAL;
-	bool ends = n_labels < config->n_ports ||
-		    config->node.forwarding == HS_FORWARD_BRIDGE; // what is flooded loses items
-	if (!n_labels || !ends || to >= 0)
+	if (!ends_items(config) || to >= 0)
 		return 0;
 	return hs_error_set(err, "missing_field", "export", "a receiver with format label",
 			"items of INT-label end at this node, and no receiver takes them");

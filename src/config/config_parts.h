@@ -44,6 +44,8 @@ int hs_config_check_probe(
 		struct hs_profile_config *profile, const char *path, struct hs_error *err);
 // Copies of probes that a worker holds at most; 0: no port has probes.
 uint32_t hs_config_held(const struct hs_config *config);
+// Buffers of fragments that a worker holds at most; 0: no items of INT-label end here.
+uint32_t hs_config_waiting(const struct hs_config *config);
 // Checks what ports with probes need of each other and of the node. 0, or -EINVAL with *err.
 int hs_config_check_probes(struct hs_config *config, struct hs_error *err);
 // "0.5", "1.0", "2.0": enum hs_int_report_version.

@@ -75,8 +75,10 @@ void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	beyond->sent_ns = burst->sent_ns;
 	beyond->n_received = 0; // the bytes of these packets are not known
 	beyond->max_bytes = burst->max_bytes;
-	beyond->chained = burst->chained;
 	beyond->n = 0;
+	if (ends && burst->profile->family->join)
+		end = burst->profile->family->join(worker, burst, first, end, out);
+	beyond->chained = burst->chained;
 	if (ends) {
 		end_telemetry(worker, burst, first, end, beyond);
 	} else {

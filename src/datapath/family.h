@@ -45,6 +45,13 @@ struct hs_family {
 	bool (*is_due)(const struct hs_worker *worker, const struct hs_burst *burst,
 			const struct hs_port *out);
 
+	// Where telemetry ends, before the sink or the strip: takes what must wait out of the
+	// packets [first, end), which leave by `out`, and puts what became whole into its place.
+	// Returns where the packets end then. A packet that is flooded has the port it came by as
+	// `out`. NULL: nothing waits.
+	unsigned (*join)(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+			unsigned end, const struct hs_port *out);
+
 	// What the general path does with a run from a network before its steps. NULL: nothing.
 	void (*watch)(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 			unsigned end, struct hs_port *out);

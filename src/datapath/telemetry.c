@@ -4,12 +4,22 @@
 #include <assert.h>
 #include <string.h>
 
+// Whether packet i, which is flooded, has to wait.
+static bool waits(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	const struct hs_family *family = burst->profile->family;
+
+	return family->join && family->join(worker, burst, i, i + 1, burst->in) == i;
+}
+
 // Takes a packet that leaves by no port or by several.
 static void take_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint16_t out = burst->out[i];
-	uint32_t slot = burst->slots[i];
 
+	if (out == HS_OUT_FLOOD && waits(worker, burst, i))
+		return;
+	uint32_t slot = burst->slots[i];
 	// A packet that goes nowhere was received all the same (docs/metrics.md: node loss).
 	if (slot != HS_FLOW_NONE)
 		hs_flow_count_rx(&worker->flows, slot, hs_packet_counted_bytes(&burst->packets[i]));

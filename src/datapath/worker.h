@@ -23,6 +23,7 @@ struct hs_exporter;
 struct hs_fdb;
 struct hs_fib;
 struct hs_fib_cache;
+struct hs_label_fragments;
 struct hs_label_port;
 struct hs_partial_worker;
 struct hs_probe_worker;
@@ -100,6 +101,7 @@ struct hs_worker {
 	uint16_t patch[HS_MAX_PORTS];		  // port index to port index
 	struct hs_egress_worker *egress[HS_MAX_PORTS]; // NULL: the port has no queue
 	struct hs_label_port *labels[HS_MAX_PORTS];    // NULL: the port does not label; shared
+	struct hs_label_fragments *fragments;	       // NULL: no items end here
 	struct hs_probe_worker *probe;		       // NULL: no port has probes
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
@@ -133,6 +135,12 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 // The stats of all ports as they stood between two bursts, so that they add up exactly. `stats`
 // has room for worker->n_ports. Any thread.
 void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters *stats);
+
+// Not only while fragments wait.
+static inline bool hs_worker_always_serves(const struct hs_worker *worker)
+{
+	return worker->has_egress || worker->probe;
+}
 
 // ---- for the stages ----
 

@@ -92,13 +92,15 @@ const struct hs_metric hs_metrics_of_port[] = {
 		PORT("tx_errors_total", "tx_errors", UINT, "packets", COUNTER, device.tx_errors,
 				"Packets the device took and then did not send"),
 		PORT("copies_total", "copies", UINT, "packets", COUNTER, port.copies,
-				"Copies made of flooded packets that came in here"),
+				"Copies made of flooded packets that came in here, and packets "
+				"made by the node"),
 		PORT("forwarded_total", "forwarded", UINT, "packets", COUNTER, port.forwarded,
 				"Packets handed to some port's transmission"),
 		PORT("offered_total", "offered", UINT, "packets", COUNTER, port.offered,
 				"Packets handed to this port's transmission"),
 		PORT("queued_packets", "queued", UINT, "packets", GAUGE, port.queued,
-				"Packets in this port's egress queue now"),
+				"Packets in this port's egress queue now, and fragments of "
+				"labelled packets that wait"),
 		PORT("depth_max_packets", "depth_max", UINT, "packets", GAUGE, gauges.depth_max,
 				"The greatest depth that a packet found in the egress queue"),
 		{{NULL}},

@@ -186,6 +186,7 @@ void hs_node_destroy(struct hs_node *node)
 		return;
 	hs_node_free_egress(node);
 	hs_node_free_probes(node);
+	hs_node_free_labels(node);
 	for (unsigned w = 0; w < node->config.n_workers; w++) {
 		if (!node->seats[w])
 			continue;
@@ -199,7 +200,6 @@ void hs_node_destroy(struct hs_node *node)
 	hs_fdb_destroy(node->fdb);
 	hs_fib_destroy(node->fib);
 	hs_flow_table_destroy(node->flows);
-	rte_free(node->labels);
 	rte_free(node->qsbr);
 	free(node);
 }
@@ -215,6 +215,7 @@ uint64_t hs_node_bytes(const struct hs_node_config *config)
 				 punts * sizeof(struct hs_punt) +
 				 hs_partial_bytes(&config->partial, config->rules) + (64u << 10));
 	bytes += config->n_workers * hs_exporter_bytes(config->exports, config->n_exports);
+	bytes += hs_node_label_bytes(config);
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
 	if (config->forwarding == HS_FORWARD_ROUTE)

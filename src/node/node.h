@@ -76,10 +76,11 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port);
 // Never blocks.
 unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
 // Returns how long until the worker has a packet of an egress queue to send, or a copy of a probe
-// whose time is over; 0: now, INT64_MAX: nothing waits. A worker must not sleep longer. Its owner
-// calls this.
+// or fragments whose time is over; 0: now, INT64_MAX: nothing waits. A worker must not sleep
+// longer. Its owner calls this.
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker);
-// Drops what waits in egress queues as HS_DROP_PORT_DOWN. No worker may run.
+// Drops what waits in egress queues, and fragments that wait for others, as HS_DROP_PORT_DOWN. No
+// worker may run.
 void hs_node_drop_queued(struct hs_node *node);
 // Call these around a sleep of a worker, so that control never waits for a sleeping worker.
 void hs_node_worker_online(struct hs_node *node, unsigned worker);

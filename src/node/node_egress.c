@@ -2,6 +2,7 @@
 // Egress queues of the ports that have one.
 #include "node_parts.h"
 #include "egress.h"
+#include "label_fragments.h"
 #include "probe_state.h"
 
 #include <errno.h>
@@ -74,6 +75,8 @@ void hs_node_serve(struct hs_worker *worker)
 		hs_egress_send_due(worker);
 	if (worker->probe)
 		hs_probe_serve(worker);
+	if (worker->fragments)
+		hs_label_fragments_serve(worker);
 }
 
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker)
@@ -83,6 +86,8 @@ int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker)
 
 	if (w->probe)
 		next_ns = RTE_MIN(next_ns, hs_probe_next_ns(w->probe));
+	if (w->fragments)
+		next_ns = RTE_MIN(next_ns, hs_label_fragments_next_ns(w->fragments));
 	if (next_ns == INT64_MAX)
 		return INT64_MAX;
 	int64_t now_ns = hs_clock_read(node->clock, &stepped_ns);
@@ -94,6 +99,8 @@ void hs_node_drop_queued(struct hs_node *node)
 	for (unsigned w = 0; w < node->config.n_workers; w++) {
 		if (node->seats[w] && node->seats[w]->worker.has_egress)
 			hs_egress_drop_all(&node->seats[w]->worker);
+		if (node->seats[w] && node->seats[w]->worker.fragments)
+			hs_label_fragments_drop_all(&node->seats[w]->worker);
 	}
 }
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What workers share of ports that label.
+// What workers share of ports that label, and what they need where items end.
 #include "node_parts.h"
 
+#include "label_fragments.h"
 #include "label_steps.h"
 
 #include <errno.h>
 
 #include <rte_malloc.h>
+
+static bool has_labels(const struct hs_node *node, uint16_t port)
+{
+	return node->seats[0]->worker.profiles[port].family == &hs_label_steps;
+}
 
 // The items of host ports need a receiver. The node's own datagrams are not labelled: a host port
 // that sends them would seem busy and not seen.
@@ -24,7 +30,7 @@ static bool does_host_port(const struct hs_node_config *config, uint16_t port)
 
 static bool does_label(const struct hs_node *node, uint16_t port)
 {
-	return node->seats[0]->worker.profiles[port].family == &hs_label_steps &&
+	return has_labels(node, port) &&
 	       (node->ports[port]->side == HS_SIDE_NETWORK || does_host_port(&node->config, port));
 }
 
@@ -37,6 +43,50 @@ static int make(struct hs_node *node)
 	return node->labels ? 0 : -ENOMEM;
 }
 
+// ---- where items end ----
+
+// A port to a host, one of another family, or what is flooded.
+static bool ends_labels(const struct hs_node *node)
+{
+	bool some = false, ends = node->config.forwarding == HS_FORWARD_BRIDGE;
+
+	for (uint16_t p = 0; p < node->n_ports; p++) {
+		some |= has_labels(node, p);
+		ends |= !has_labels(node, p) || node->ports[p]->side == HS_SIDE_HOST;
+	}
+	return some && ends;
+}
+
+static int make_fragments(struct hs_node *node)
+{
+	for (unsigned w = 0; w < node->config.n_workers; w++) {
+		struct hs_worker *worker = &node->seats[w]->worker;
+		if (!worker->fragments)
+			worker->fragments = hs_label_fragments_create();
+		if (!worker->fragments)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void hs_node_free_labels(struct hs_node *node)
+{
+	for (unsigned w = 0; w < node->config.n_workers; w++) {
+		if (node->seats[w])
+			hs_label_fragments_destroy(node->seats[w]->worker.fragments);
+	}
+	rte_free(node->labels);
+}
+
+uint64_t hs_node_label_bytes(const struct hs_node_config *config)
+{
+	bool some = config->family == &hs_label_steps;
+
+	for (unsigned p = 0; p < HS_MAX_PORTS; p++)
+		some |= config->profiles[p].family == &hs_label_steps;
+	return some ? config->n_workers * hs_label_fragments_bytes() : 0;
+}
+
 int hs_node_set_labels(struct hs_node *node)
 {
 	for (uint16_t p = 0; p < node->n_ports; p++) {
@@ -47,7 +97,7 @@ int hs_node_set_labels(struct hs_node *node)
 		for (unsigned w = 0; w < node->config.n_workers; w++)
 			node->seats[w]->worker.labels[p] = labels ? &node->labels[p] : NULL;
 	}
-	return 0;
+	return ends_labels(node) ? make_fragments(node) : 0;
 }
 
 struct hs_label_port *hs_node_label(const struct hs_node *node, uint16_t port)

@@ -51,9 +51,12 @@ void hs_node_free_egress(struct hs_node *node);
 // Does what is due between bursts; for each round of a worker with worker->serves.
 void hs_node_serve(struct hs_worker *worker);
 
-// Gives each port that labels what its workers share. Called again for each port that is added. 0
-// or -ENOMEM.
+// Gives each port that labels what its workers share, and workers a place for fragments where items
+// end. Called again for each port that is added. 0 or -ENOMEM.
 int hs_node_set_labels(struct hs_node *node);
+void hs_node_free_labels(struct hs_node *node);
+// EAL memory for labels.
+uint64_t hs_node_label_bytes(const struct hs_node_config *config);
 
 // Gives each worker what it needs for probes, once some network port has a profile of them. 0 or
 // -ENOMEM.

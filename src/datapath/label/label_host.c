@@ -2,6 +2,7 @@
 // Labels packets that leave by a host port: the host gets the packet as the other host sent it, and
 // the port's item goes into the datagram alone, with the items that the packet brought.
 #include "label_export.h"
+#include "label_fragments.h"
 #include "label_run.h"
 
 #include <string.h>
@@ -122,6 +123,8 @@ void hs_label_run_host(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	struct hs_label_run run = hs_label_run_of(worker, burst, out->index);
 	struct hs_label_held held;
 
+	if (unlikely(burst->flags & HS_PACKET_FRAGMENT))
+		end = hs_label_join(worker, burst, first, end, out);
 	if (!run.port) { // nobody takes its items
 		hs_to_host_as(worker, burst, first, end, out, hs_label_sink);
 		return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "classify.h"
+#include "label_fragments.h"
 #include "label_run.h"
 
 static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
@@ -32,6 +33,7 @@ const struct hs_family hs_label_steps = {
 		.fast_transit = hs_label_run_network,
 		.fast_sink = hs_label_run_host,
 		.is_due = hs_label_is_run_due,
+		.join = hs_label_join,
 		.sink = hs_label_sink,
 		.strip = hs_label_strip_step,
 };

@@ -3,7 +3,8 @@
 """Makes vectors.json: labelled packets from an encoder that shares no code with lib/telemetry.
 
 Headers are scapy's, and so are all lengths and checksums: each packet is built anew, never changed.
-INT-label itself is built here by docs/wire-label.md. The values of the items are random.
+INT-label itself is built here by docs/wire-label.md. The values of the items are random. The fragments of the last frame
+are scapy's, as a router makes them that keeps options in the first one only (RFC 791: these are not copied).
 
     make_vectors.py FILE          write the vectors
     make_vectors.py --check FILE  exit 1 if FILE differs
@@ -91,12 +92,23 @@ def build6(case, items):
     return IPv6(**base, nh=first) / Raw(host)
 
 
-def framed(case, items):
-    packet = (build6 if case["ipv6"] else build4)(case, items)
+def framed(case, packet):
     ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02", type=0x86DD if case["ipv6"] else 0x0800)
     if case["vlan"]:
         ether = Ether(src=ether.src, dst=ether.dst, type=0x8100) / Dot1Q(vlan=5, type=ether.type)
     return bytes(ether / packet)
+
+
+def built(case, items):
+    return (build6 if case["ipv6"] else build4)(case, items)
+
+
+def fragments(case, items):
+    """Of at most so many bytes behind the header."""
+    found = built(case, items).fragment(case["fragment"])
+    for later in found[1:]:
+        later.options, later.ihl, later.len, later.chksum = [], None, None, None
+    return [framed(case, one).hex() for one in found]
 
 
 def export(case, items):
@@ -118,13 +130,14 @@ def value(width):
 def made(name, **choices):
     case = {"ipv6": False, "kind": "udp", "sport": 1000, "dport": 2000, "payload": b"DATADATA", "id": 1,
             "tos": 0, "df": False, "ip_options": 0, "vlan": False, "host_header": False, "destination": False,
-            "max_hops": 5, "ip_protocol": 253, "specific": False, "n": 5, **choices}
+            "max_hops": 5, "ip_protocol": 253, "specific": False, "n": 5, "fragment": 0, **choices}
     items, hops = [], []
-    plain = framed(case, [])
+    plain = framed(case, built(case, []))
     for _ in range(case["n"]):
         items.append({key: value(width) for key, width in WIDTHS.items()})
-        hops.append({"item": items[-1], "frame": framed(case, items).hex()})
-    return {"name": name, "max_hops": case["max_hops"], "ip_protocol": case["ip_protocol"],
+        hops.append({"item": items[-1], "frame": framed(case, built(case, items)).hex()})
+    cut = {"fragments": fragments(case, items)} if case["fragment"] else {}
+    return {"name": name, **cut, "max_hops": case["max_hops"], "ip_protocol": case["ip_protocol"],
             "specific": case["specific"], "plain": plain.hex(), "hops": hops, "export": export(case, items).hex()}
 
 
@@ -153,6 +166,15 @@ def cases():
                    payload=numbers.randbytes(numbers.randint(0, 40)), tos=numbers.getrandbits(8),
                    df=numbers.random() < 0.5, ip_options=numbers.randint(0, 5), vlan=numbers.random() < 0.3,
                    host_header=numbers.random() < 0.5, destination=numbers.random() < 0.3)
+    for specific in (False, True):
+        what = "specific " if specific else ""
+        yield made(f"{what}UDP in three fragments", payload=numbers.randbytes(1300), fragment=552, specific=specific, id=2)
+        yield made(f"{what}TCP of a tag with options in two", kind="tcp", payload=numbers.randbytes(700), fragment=800,
+                   vlan=True, ip_options=3, tos=0xB8, specific=specific, id=0xFFFE)
+        yield made(f"{what}ICMP in eight, the first without its items", kind="icmp", payload=numbers.randbytes(150),
+                   fragment=40, specific=specific, id=0)
+    yield made("another protocol and INT_TYPE in two, the last of one byte", kind="other", payload=numbers.randbytes(47),
+               ip_protocol=200, n=1, fragment=80)
 
 
 def main(argv):

@@ -2,6 +2,8 @@
 // S of ports and their labels, over the API of a node.
 #include "control_rig.h"
 
+#include "config.h"
+#include "label_fragments.h"
 #include "label_steps.h"
 
 static struct hs_label_profile profile;
@@ -192,6 +194,41 @@ static void a_rule_explains_what_happened_to_its_packets_at_each_node(void **sta
 	rig_close(r);
 }
 
+static uint32_t buffers_of(const char *b_side, const char *mode)
+{
+	char text[512];
+	struct hs_config config;
+	struct hs_error err = {0};
+
+	snprintf(text, sizeof(text),
+			"{\"node\": {\"id\": 1}, \"workers\": [0, 1],"
+			" \"profiles\": {\"lb\": {\"method\": \"label\"}},"
+			" \"ports\": [{\"name\": \"a\", \"iface\": \"v\", \"side\": \"network\","
+			" \"profile\": \"lb\"}, {\"name\": \"b\", \"iface\": \"w\", %s}],"
+			" \"forwarding\": {%s},"
+			" \"export\": [{\"format\": \"label\", \"to\": \"127.0.0.1:9\"}]}",
+			b_side, mode);
+	const cpu_set_t cores = {{7}};
+	if (hs_config_parse(text, strlen(text), &cores, &config, &err) < 0)
+		fail_msg("%s", err.message);
+	uint32_t n = hs_config_mbufs(&config) - config.mbufs - 2 * HS_EXPORT_RING;
+	hs_config_fini(&config);
+	return n;
+}
+
+static void a_node_where_items_end_has_buffers_for_fragments(void **state)
+{
+	(void)state;
+	static const char patch[] = "\"mode\": \"patch\", \"pairs\": [[\"a\", \"b\"]]";
+	static const char bridge[] = "\"mode\": \"bridge\"";
+	static const char host[] = "\"side\": \"host\"";
+	static const char network[] = "\"side\": \"network\", \"profile\": \"lb\"";
+
+	assert_int_equal(buffers_of(host, patch), 2 * HS_LABEL_WAITING_BUFFERS);
+	assert_int_equal(buffers_of(network, bridge), 2 * HS_LABEL_WAITING_BUFFERS);
+	assert_int_equal(buffers_of(network, patch), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +237,7 @@ int main(void)
 			cmocka_unit_test(a_rule_of_a_specific_flow_explains_that_it_has_no_metrics),
 			cmocka_unit_test(a_rule_explains_what_happened_to_its_packets_at_each_node),
 			cmocka_unit_test(a_port_that_does_not_label_is_named_and_nothing_changes),
+			cmocka_unit_test(a_node_where_items_end_has_buffers_for_fragments),
 	};
 
 	dpdk_env_init("64");

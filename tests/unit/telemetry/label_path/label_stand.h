@@ -8,10 +8,12 @@
 #include "label_export.h"
 #include "label_steps.h"
 
-#define NOW	INT64_C(1700000000000000000)
-#define MS	INT64_C(1000000)
-#define FRONT	42 // of an exported datagram: Ethernet, IPv4, UDP
+#define NOW   INT64_C(1700000000000000000)
+#define MS    INT64_C(1000000)
+#define FRONT 42 // of an exported datagram: Ethernet, IPv4, UDP
+#ifndef BUFFERS
 #define BUFFERS 255
+#endif
 #define NODE_ID 0x0105
 enum {
 	IN,
