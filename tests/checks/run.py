@@ -21,6 +21,7 @@ import dissector  # noqa: E402,F401
 import documents  # noqa: E402,F401 and its
 import elf  # noqa: E402,F401
 import layering  # noqa: E402
+import results  # noqa: E402,F401
 import rivals  # noqa: E402,F401
 import schemas  # noqa: E402,F401
 import units  # noqa: E402,F401

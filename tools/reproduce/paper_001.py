@@ -151,8 +151,12 @@ def path_of(name):
     return os.path.join(lab.ROOT, "docs", "results", name)
 
 
-def write(_live):
+def draw(numbers, folder):
     import label_draw  # pylint: disable=import-outside-toplevel
+    label_draw.draw(numbers, lambda name: os.path.join(folder, name))
+
+
+def write(_live):
     made = {"runs": lab.run_points(list(lab.points())), "delayed": section_4.run_delayed(),
             "chains": section_4.run_chains(), "trees": section_4.run_trees(), "probes": run_probes(), "theory": of_theory()}
     numbers = json.loads(json.dumps(made))  # with the keys that a file has
@@ -163,7 +167,7 @@ def write(_live):
         f.write("\n")
     with open(path_of("001.md"), "w", encoding="utf-8") as f:
         f.write(page.document(numbers))
-    label_draw.draw(numbers, path_of)
+    draw(numbers, os.path.dirname(path_of("001.md")))
     print("docs/results/001.md is written", file=sys.stderr)
     return 1 if any(wrong_in(numbers)) else 0
 

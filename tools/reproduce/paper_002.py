@@ -479,7 +479,7 @@ def path_of(name):
     return os.path.join(RESULTS, name)
 
 
-def draw(numbers):
+def draw(numbers, folder):
     import figures  # pylint: disable=import-outside-toplevel
     runs = numbers["runs"]
 
@@ -495,7 +495,7 @@ def draw(numbers):
                                key, times) for method in methods}
 
     def lines(name, x, *panels):
-        figures.lines(path_of(f"002-figure-{name}.svg"), [(title, x, series) for title, series in panels])
+        figures.lines(os.path.join(folder, f"002-figure-{name}.svg"), [(title, x, series) for title, series in panels])
 
     packets = {f"{load}, {state}": sizes(load, state, ("GPINT-3",), "loss", 100)["GPINT-3"]
                for load in LOADS for state in ("off", "on")}
@@ -524,7 +524,7 @@ def write(_live):
         f.write("\n")
     with open(path_of("002.md"), "w", encoding="utf-8") as f:
         f.write(document(numbers))
-    draw(numbers)
+    draw(numbers, RESULTS)
     print("docs/results/002.md is written", file=sys.stderr)
     return 1 if any(wrong_in(numbers)) else 0
 

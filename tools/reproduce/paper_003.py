@@ -243,8 +243,14 @@ def path_of(name):
     return os.path.join(RESULTS, name)
 
 
-def write(_live):
+def draw(numbers, folder):
     import figures  # pylint: disable=import-outside-toplevel
+    nine = numbers["figure_9"]
+    figures.figure_of_events(os.path.join(folder, "003-figure-9.svg"), nine["values"], {
+        row["threshold"]: row["at"] for row in nine["rows"]})
+
+
+def write(_live):
     numbers = {"figure_9": figure_9(), "storage": storage_rows(20)}
     for wrong in wrong_in(numbers):
         print(f"003: {wrong}", file=sys.stderr)
@@ -254,9 +260,7 @@ def write(_live):
         f.write("\n")
     with open(path_of("003.md"), "w", encoding="utf-8") as f:
         f.write(document(numbers))
-    nine = numbers["figure_9"]
-    figures.figure_of_events(path_of("003-figure-9.svg"), nine["values"], {
-        row["threshold"]: row["at"] for row in nine["rows"]})
+    draw(numbers, RESULTS)
     print("docs/results/003.md is written", file=sys.stderr)
     return 0
 

@@ -6,8 +6,8 @@
 
 Without a number, it writes those of all papers. The lab's runs take some minutes. --live measures
 again what depends on this machine (figure 7 and a round trip), on veth and as root. --check compares
-the committed results with a fresh, short run and changes nothing. --plots draws any scenario's metrics
-over time.
+the committed results with a fresh, short run, and the pictures with what the numbers draw. It changes
+nothing. --plots draws any scenario's metrics over time.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE))]
+
+import pictures  # noqa: E402
 
 MADE = ("000", "001", "002", "003")
 NOT_YET = {"004": "INT over Geneve and VXLAN-GPE"}
@@ -44,7 +46,8 @@ def main():
     for paper in options.papers or sorted([*MADE, *NOT_YET]):
         if paper in MADE:
             of = module_of(paper)
-            code = max(code, of.check() if options.check else of.write(options.live))
+            code = max(code, of.check(), pictures.check(paper, of.draw)) if options.check else \
+                max(code, of.write(options.live))
             continue
         print(f"{paper}: {NOT_YET[paper]} is not part of Hopsight yet: there is nothing to "
               "reproduce", file=sys.stderr)
