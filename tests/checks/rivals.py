@@ -43,7 +43,9 @@ def int_path_is_cut_where_the_mtu_ends():
     parts = list(rivals.int_path_parts([path]))
     equal([len(part) - 1 for part in parts], [33, 33, 34])
     equal([a for part in parts for a in part[:-1]] + parts[-1][-1:], path)
-    equal(len(list(rivals.int_path_parts([list(range(2 * rivals.MTU_HOPS + 1))]))), 2)
+    # An MTU of 1,500 bytes has room for IPv4, UDP and 46 items of 32 bytes: 20 + 8 + 46 x 32 = 1,500.
+    for links, n in ((46, 1), (47, 2), (92, 2), (93, 3)):
+        equal(len(list(rivals.int_path_parts([list(range(links + 1))]))), n)
     equal(rivals.int_path_generators([path]), 4)
     equal(rivals.int_path_generators([[*range(40), 0]]), 1)
     # Two links: a probe with one item and an entry of the route, then with two items.

@@ -14,10 +14,12 @@ Pingmesh: each server pings one server at each ToR; each server and each ToR is 
 import math
 import random
 
-HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP
+ETHERNET = 14
+HEADERS = ETHERNET + 20 + 8  # with IPv4 and UDP
 ITEM, OPTION = 32, 2
 ROUTE = 2              # an entry of a source route
-MTU_HOPS = 45          # items of a probe at most: 46 fill an MTU of 1,500 bytes
+MTU = 1500             # of IP, without Ethernet
+MTU_HOPS = (MTU - (HEADERS - ETHERNET)) // ITEM  # links of a probe at most: each gives it an item, and its route is used up
 NAMES = ("INT-label", "INT-path", "HULA", "Pingmesh")
 
 

@@ -193,9 +193,9 @@ The tables are exact counts, each competitor by one model ([`label_rivals.py`](.
 
 - INT-label labels one packet at each port. With T at half of the telemetry interval, it takes twice these bytes.
 - INT-path crosses each link once, with items as long as those of INT-label. The paths are those of the planner by Euler's method
-  (`hopsight-lab plan`), each in as few parts of at most {hops} links as it needs: 46 items fill an MTU of 1,500 bytes. A generator
-  stands where a part begins or ends. The paper's text has no MTU: a generator at each odd vertex, or one without odd vertices. The
-  ToR switches are odd vertices if k / 2 is odd. The authors' sheet counts the hosts as odd vertices.
+  (`hopsight-lab plan`), each in as few parts of at most {hops} links as it needs: with IPv4 and UDP, {hops} items fill an MTU of 1,500 bytes.
+  A generator stands where a part begins or ends. The paper's text has no MTU: a generator at each odd vertex, or one without
+  odd vertices. The ToR switches are odd vertices if k / 2 is odd. The authors' sheet counts the hosts as odd vertices.
 - HULA's probe has the item of each port that it left by, as in the authors' code.
 - Pingmesh: each server pings one server at each ToR.
 
