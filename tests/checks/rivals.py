@@ -11,17 +11,33 @@ from harness import ROOT, check, equal, test
 sys.path.insert(0, os.path.join(ROOT, "tools", "reproduce"))
 
 import label_page as page  # noqa: E402
+import label_rest as rest_time  # noqa: E402
 import label_rivals as rivals  # noqa: E402
 
 
 @test()
 def a_late_label_of_a_single_seed_is_on_the_page():
     none = {"late_labels": 0}
-    numbers = {"runs": {"one": {"late_labels": [1 / 5, 0.555]}, "other": {"late_labels": [0.0, 0.0]}},
+    numbers = {"rest": {"one": none}, "runs": {"one": {"late_labels": [1 / 5, 0.555]}, "other": {"late_labels": [0.0, 0.0]}},
                "chains": {"a": none}, "trees": {"a": none}, "delayed": none, "probes": none}
     equal(page.late_labels(numbers), 1)
     numbers["probes"] = {"late_labels": 2}
     equal(page.late_labels(numbers), 3)
+
+
+@test()
+def lines_of_a_rest_time_cross_where_both_are_at_the_same_share_of_their_way():
+    # Labels fall evenly. Labelled packets rise evenly, too; or from nothing at T1 = 0.5 T to half of their way at 0.6 T, where labels
+    # have 0.5 and 0.4 left of theirs.
+    falls = [200 - 10 * i for i in range(11)]
+    for rises, at in (([10 + i for i in range(11)], 0.5), ([10] * 6 + [15] + [20] * 4, 0.5 + 0.1 * 5 / 6)):
+        of = {f"18-drawn-{rest}": {"labels": [label], "labelled_packets": [packets]}
+              for rest, label, packets in zip(rest_time.TENTHS, falls, rises)}
+        check(abs(rest_time.cross_at(of, "drawn", 0) - at) < 1e-9, rises)
+    of = {"8-a": {"labelled_packets": [100, 100], "labels": [200, 200]}, "8-f1-0": {"labelled_packets": [64, 65], "labels": [210, 230]}}
+    equal([[round(value) for value in values] for values in rest_time.against_a(of, "8-f1-0")], [[36, 35], [5, 15]])
+    equal(rest_time.holds_with([36, 35], [5, 5]), [True, False])
+    equal(rest_time.holds_with([36, 36], [10.5, 5]), [False, True])
 
 
 @test()

@@ -3,10 +3,11 @@
 
 import label_probes as probes
 import label_prototype as prototype
+import label_rest as rest_time
 import label_rivals as rivals
 import label_tree as tree
-from label_runs import (INTERVALS, K_OF_1, LOSSES, NEAR, OVER_TIME, PACKETS, PATIENCE_S, RATES, RATIOS, RESTS, RESTS_100,
-                        SEEDS, mean_of)
+from label_runs import (INTERVALS, K_OF_1, LOSSES, NEAR, OVER_TIME, PACKETS, PATIENCE_S, RATES, RATIOS, RESTS, SEEDS,
+                        mean_of)
 from label_section_4 import CHAIN, CHAIN_OWN_PPS, CHAIN_PPS, CHAIN_S, DELAY, LEVEL_95, TREE_CPU_S, TREE_SEEDS, TREES
 from label_text import TEXT
 
@@ -67,13 +68,6 @@ def fewer_and_more(runs, name):
     return made
 
 
-def of_seed(runs, name, seed):
-    """The same of one seed against Base A with the same."""
-    of, base = runs[name]["seeds"], runs["7-a-100"]["seeds"]
-    fewer, more = (100 * (of[key][seed - 1] / base[key][seed - 1] - 1) for key in ("labelled_packets", "labels"))
-    return f"{-fewer:.1f} % and {more:.1f} %"
-
-
 def signed(value):
     return f"{value[0]:.1f} ± {value[1]:.1f}"
 
@@ -95,14 +89,9 @@ def of_prototype(runs):
     ten = [[t, *covered(runs, 8, t, prototype.PUBLISHED_COVERAGE), *(bandwidth(runs[f"8-{x}-{t}"]) for x in "ab")]
            for t in INTERVALS]
     heads = [f"{what}, {name}" for what in ("coverage, %", "bandwidth, %") for name in ("Base A", "Base B")]
-    rests = [[rest, *(f"{sign}{signed(value)}" for sign, value in zip("−+", fewer_and_more(runs, f"8-rest-{rest}")))]
-             for rest in RESTS_100]
     fewer, more = fewer_and_more(runs, "8-b-100")
-    few = fewer_and_more(runs, "8-rest-0.3")
-    return {**{f"seed_{seed}": of_seed(runs, "8-rest-0.3", seed) for seed in SEEDS[:2]},
-            "few_fewer": signed(few[0]), "few_more": signed(few[1]), "eight": table(*rows),
+    return {"eight": table(*rows),
             "eight_labels": table(["labels", "Base A", "Base B"], *labels),
-            "eight_rest": table(["T1/T", "labelled packets, %", "labels, %"], *rests),
             "ten_prototype": table(["T, ms", *heads], *ten), "p_fewer": signed(fewer), "p_more": signed(more),
             **{f"by_labels_{x}": by_labels(runs[f"8-{x}-50"]) for x in "ab"},
             **{f"p_cover_{x}": 100 * runs[f"8-{x}-50"]["coverage"][0] for x in "ab"}}
@@ -136,24 +125,22 @@ def by_function(runs, names):
     return table(*rows)
 
 
-def cross_at(value_of):
-    """T1 / T where labels and labelled packets cross in figure 18, each between its least and its greatest
-    value, with straight lines between the points. value_of: of a run and a key."""
-    lines = [[value_of(f"18-b-{rest}", key) for rest in RESTS] for key in ("labels", "labelled_packets")]
-    labels, packets = ([(y - min(line)) / (max(line) - min(line)) for y in line] for line in lines)
-    above = [a - b for a, b in zip(labels, packets)]
-    at = next(i for i in range(len(RESTS) - 1) if above[i] > 0 >= above[i + 1])
-    return RESTS[at] + (RESTS[at + 1] - RESTS[at]) * above[at] / (above[at] - above[at + 1])
-
-
-def crossing(runs):
-    """Of the means."""
-    return cross_at(lambda run, key: runs[run][key][0])
-
-
-def crossings(runs):
-    """Of each seed."""
-    return [cross_at(lambda run, key, seed=seed: runs[run]["seeds"][key][seed]) for seed in range(len(SEEDS))]
+def of_rest(of):
+    """Figures 8 and 18 with more seeds."""
+    fewer, more = rest_time.against_a(of, f"8-f1-{rest_time.CHOSEN}")
+    head = ["f", "T1/T", "labelled packets, %", "labels, %", "least fewer, %", "most more, %", "both hold, of 5", "of 15 others"]
+    page, others = slice(len(SEEDS)), slice(len(SEEDS), None)
+    made = {"rest_chosen": rest_time.CHOSEN, "rest_least": min(fewer[page]), "rest_most": max(more[page]),
+            "rest_others": sum(rest_time.holds_with(fewer[others], more[others])), "rest_others_least": min(fewer[others]),
+            "rest_others_most": max(more[others]), "rest_more": rest_time.MORE,
+            "eight_rest": table(head, *(rest_time.row(of, *name.split("-")[1:]) for name in of if name.startswith("8-f")))}
+    cross = "{:.3f} ± {:.3f}".format
+    made["cross_five"] = cross(*mean_of(rest_time.crossings(of, "drawn")[page]))
+    for routes in rest_time.ROUTES:
+        seeds = rest_time.crossings(of, routes)
+        made[f"cross_{routes}"] = cross(*mean_of(seeds))
+        made[f"seeds_{routes}"] = f"{min(seeds):.2f} to {max(seeds):.2f}"
+    return made
 
 
 def of_runs(runs):
@@ -175,8 +162,7 @@ def of_runs(runs):
         "twelve": three(runs, 12, NEAR, "T, ms", prototype.PUBLISHED_NEAR),
         "lost_41": lost[0.41], "lost_61": lost[0.61],
         "thirteen": three(runs, 13, LOSSES, "loss", {}),
-        "seventeen": table(["labels", "Base A", "Base B"], *per_packet), "crossing": crossing(runs),
-        "crossing_least": min(crossings(runs)), "crossing_most": max(crossings(runs)),
+        "seventeen": table(["labels", "Base A", "Base B"], *per_packet), 
         "eighteen": by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
         "nineteen": by_function(runs, [(name.upper(), f"19-b-{name}") for name in FUNCTIONS])}
 
@@ -268,12 +254,13 @@ def of_rivals(numbers):
 def late_labels(numbers):
     of_runs_of_a_seed = sum(run["late_labels"][0] for run in numbers["runs"].values())
     return (round(of_runs_of_a_seed * len(SEEDS)) +
-            sum(of["late_labels"] for part in ("chains", "trees") for of in numbers[part].values()) +
+            sum(of["late_labels"] for part in ("chains", "trees", "rest") for of in numbers[part].values()) +
             numbers["delayed"]["late_labels"] + numbers["probes"]["late_labels"])
 
 
 def document(numbers):
     runs = numbers["runs"]
-    labels = round(sum(run["labels"][0] for run in runs.values()) * len(SEEDS)) + numbers["probes"]["labels"]
-    return TEXT.format(labels=labels, late=late_labels(numbers), **of_runs(runs), **of_prototype(runs),
+    labels = (round(sum(run["labels"][0] for run in runs.values()) * len(SEEDS)) + numbers["probes"]["labels"] +
+              sum(sum(of["labels"]) for of in numbers["rest"].values()))
+    return TEXT.format(labels=labels, late=late_labels(numbers), **of_runs(runs), **of_prototype(runs), **of_rest(numbers["rest"]),
                        **of_section_4(numbers), **of_rivals(numbers))
