@@ -24,6 +24,7 @@ import layering  # noqa: E402
 import results  # noqa: E402,F401
 import rivals  # noqa: E402,F401
 import schemas  # noqa: E402,F401
+import section_4  # noqa: E402,F401
 import units  # noqa: E402,F401
 from harness import ROOT, Skip, check, equal, main, test  # noqa: E402
 

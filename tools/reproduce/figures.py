@@ -10,6 +10,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "hopsight", "svg.fonttype": "none", 
 import matplotlib.pyplot as plt  # noqa: E402
 
 OURS, THEIRS = "#1f5fa8", "#c0392b"
+THEORY = ", section 4"  # how the name of a line or bar of theory ends
 
 
 def save(figure, path):
@@ -98,9 +99,11 @@ def lines(path, panels, log=False):
     """panels: (title, what x is, {name: (x, y) or (x, y, halves of intervals)}). log: the y axes."""
     figure, axes = plt.subplots(1, len(panels), figsize=(8, 3), squeeze=False)
     for place, (title, unit, series) in zip(axes.flat, panels):
-        drawn = []
+        drawn, dashes = [], iter(("--", ":", "-."))
         for (name, (x, y, *error)), mark in zip(series.items(), "os^vDxP*"):
             style = {"marker": mark, "markersize": 3, "linewidth": 1, "label": name}
+            if name.endswith(THEORY):
+                style.update(marker="", color="black", linestyle=next(dashes))
             drawn.append(place.errorbar(x, y, *error, **style) if error else place.plot(x, y, **style)[0])
         place.set_title(title)
         place.set_xlabel(unit)
@@ -115,10 +118,11 @@ def groups(path, panels):
     """panels: (title, what x is, names of the groups, {name: (values, halves of intervals)})."""
     figure, axes = plt.subplots(1, len(panels), figsize=(8, 3), squeeze=False)
     for place, (title, unit, names, series) in zip(axes.flat, panels):
-        width = 0.8 / len(series)
+        width, paint, edges = 0.8 / len(series), iter((OURS, THEIRS, "0.6", "0.8")), iter((OURS, THEIRS))
         for i, (name, (values, error)) in enumerate(series.items()):
             at = [x + width * (i + 0.5) - 0.4 for x in range(len(names))]
-            place.bar(at, values, width, yerr=error, label=name, color=(OURS, THEIRS, "0.6", "0.8")[i])
+            style = {"color": "white", "edgecolor": next(edges)} if name.endswith(THEORY) else {"color": next(paint)}
+            place.bar(at, values, width, yerr=error, label=name, **style)
         place.set_xticks(range(len(names)), names)
         place.set_title(title)
         place.set_xlabel(unit)

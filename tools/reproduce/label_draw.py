@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures of paper 001 as SVG."""
 
+import math
+
 import figures
+import label_beside as beside
+import label_expected as expected
 import label_probes as probes
 import label_prototype as prototype
 import label_rivals as rivals
@@ -24,10 +28,12 @@ def course(numbers, figure):
 def draw_runs(numbers, path_of):
     runs = numbers["runs"]
 
-    def series(figure, values, key, names=("a", "b"), published=()):
+    def series(figure, values, key, names=("a", "b"), published=(), by_theory=()):
         made = {TITLES[x]: (values, *zip(*(runs[f"{figure}-{x}-{v}"][key] for v in values))) for x in names}
         for i, x in enumerate(names if published else ()):
             made[f"{TITLES[x]}, the authors'"] = (list(published), [of[i] for of in published.values()])
+        for x in by_theory:
+            made[TITLES[x] + figures.THEORY] = (values, [expected.of_point(f"{figure}-{x}-{v}")[key] for v in values])
         return made
 
     def packets(first):
@@ -35,21 +41,24 @@ def draw_runs(numbers, path_of):
 
     rate, t = "Mbit/s of a sender", "T, ms"
     figures.lines(path_of("001-figure-6.svg"), [
-        ("coverage", rate, series(6, RATES, "coverage")), ("bandwidth of INT-label", rate, series(6, RATES, "bandwidth"))])
+        ("coverage", rate, series(6, RATES, "coverage", by_theory="a")),
+        ("bandwidth of INT-label", rate, series(6, RATES, "bandwidth", by_theory="ab"))])
     for name, figure, published in (("7", 7, ((), ())), ("7-prototype", 8, (packets(0), packets(2)))):
         figures.lines(path_of(f"001-figure-{name}.svg"), [
-            (what, t, series(figure, INTERVALS, key, published=of)) for (what, key), of in zip(
+            (what, t, series(figure, INTERVALS, key, published=of, by_theory="ab")) for (what, key), of in zip(
                 (("labelled packets", "labelled_packets"), ("labels", "labels")), published)])
-    figures.lines(path_of("001-figure-9.svg"), [
-        ("coverage", "telemetry interval / T", series(9, RATIOS, "coverage", published=prototype.PUBLISHED_RATIO))])
+    ratio = series(9, RATIOS, "coverage", published=prototype.PUBLISHED_RATIO, by_theory="a")
+    ratio["P_t" + figures.THEORY] = (RATIOS, [expected.of_point(f"9-a-{v}")["next_in_time"] for v in RATIOS])
+    figures.lines(path_of("001-figure-9.svg"), [("coverage", "telemetry interval / T", ratio)])
     figures.lines(path_of("001-figure-10.svg"), [
-        ("coverage, prototype's routes", t, series(8, INTERVALS, "coverage", published=prototype.PUBLISHED_COVERAGE)),
-        ("bandwidth of INT-label", t, series(8, INTERVALS, "bandwidth"))])
+        ("coverage, prototype's routes", t, series(8, INTERVALS, "coverage", published=prototype.PUBLISHED_COVERAGE,
+                                                     by_theory="a")),
+        ("bandwidth of INT-label", t, series(8, INTERVALS, "bandwidth", by_theory="ab"))])
     figures.lines(path_of("001-figure-11.svg"), [
         ("coverage, section 6.1", "s", course(numbers, 7)), ("coverage, prototype's routes", "s", course(numbers, 8))])
     three = ("a", "b", "pro")
     figures.lines(path_of("001-figure-12.svg"), [
-        ("coverage", t, series(12, NEAR, "coverage", three)), ("coverage", "loss", series(13, LOSSES, "coverage", three))])
+        ("coverage", t, series(12, NEAR, "coverage", three, by_theory="a")), ("coverage", "loss", series(13, LOSSES, "coverage", three))])
     figures.lines(path_of("001-figure-18.svg"), [
         (what, "T1/T", series(18, RESTS, key, ("b",))) for what, key in (
             ("labelled packets", "labelled_packets"), ("labels", "labels"))])
@@ -60,15 +69,26 @@ def draw_bars(runs, path_of):
     def per_packet(figure):
         return {TITLES[x]: [list(of) for of in zip(*runs[f"{figure}-{x}-50"]["per_packet"][1:6])] for x in "ab"}
 
+    def theory(figure):
+        return {TITLES[x] + figures.THEORY: (expected.of_point(f"{figure}-{x}-50")["per_packet"][1:6], None) for x in "ab"}
+
     theirs = {f"{TITLES[x]}, the authors'": (of, None) for x, of in prototype.PUBLISHED_LABELS.items()}
     figures.groups(path_of("001-figure-17.svg"), [
-        ("packets, section 6.1", "labels", range(1, 6), per_packet(7)),
-        ("packets, prototype's routes", "labels", range(1, 6), {**per_packet(8), **theirs})])
+        ("packets, section 6.1", "labels", range(1, 6), {**per_packet(7), **theory(7)}),
+        ("packets, prototype's routes", "labels", range(1, 6), {**per_packet(8), **theirs, **theory(8)})])
     functions = ("f1", "f2", "f3")
     figures.groups(path_of("001-figure-19.svg"), [(
         "packets", "function", [f.upper() for f in functions],
-        {name: [list(of) for of in zip(*(runs[f"19-b-{f}"][key] for f in functions))]
+        {name + more: of_functions(runs, functions, key, more) for more in ("", figures.THEORY)
          for name, key in (("labelled packets", "labelled_packets"), ("labels", "labels"))})])
+
+
+def of_functions(runs, functions, key, by_theory):
+    """Means and errors of figure 19, or what section 4.3 says, which has no F3."""
+    points = [f"19-b-{f}" for f in functions]
+    if by_theory:
+        return [expected.of_point(name)[key] if expected.knows(name) else math.nan for name in points], None
+    return [list(of) for of in zip(*(runs[name][key] for name in points))]
 
 
 def draw_rivals(numbers, path_of):
@@ -86,10 +106,14 @@ def draw_rivals(numbers, path_of):
     def pairs(figure):
         rows = of[figure]
         return {name: ([int(key) for key in rows], [pair[i] for pair in rows.values()])
-                for i, name in enumerate(("Base A", "Base B"))}
+                for i, name in enumerate(("Base A" + figures.THEORY, "Base B" + figures.THEORY))}
+
+    def lab(at):
+        return {f"{TITLES[x]}, the lab": ([at], [beside.mean_labels(numbers["trees"][x]["packets"])]) for x in "ab"}
 
     figures.lines(path_of("001-figure-15.svg"), [
-        ("labels of a packet, Ts/T = 1/100", "k", pairs("15")), ("labels of a packet, k = 20", "T/Ts", pairs("16"))], log=True)
+        ("labels of a packet, Ts/T = 1/100", "k", {**lab(TREES[-1]), **pairs("15")}),
+        ("labels of a packet, k = 20", "T/Ts", {**lab(100), **pairs("16")})], log=True)
 
     def by_k(figure, names):
         return {name: (TREES, [of[figure][str(k)][name] for k in TREES]) for name in names}

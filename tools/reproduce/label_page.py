@@ -1,33 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the page of paper 001 from its numbers."""
 
+import label_beside as beside
+import label_expected as expected
 import label_probes as probes
 import label_prototype as prototype
 import label_rest as rest_time
 import label_rivals as rivals
 import label_tree as tree
+from label_cells import count, percent, table
 from label_runs import (INTERVALS, K_OF_1, LOSSES, NEAR, OVER_TIME, PACKETS, PATIENCE_S, RATES, RATIOS, RESTS, SEEDS,
                         mean_of)
 from label_section_4 import CHAIN, CHAIN_OWN_PPS, CHAIN_PPS, CHAIN_S, DELAY, LEVEL_95, TREE_CPU_S, TREE_SEEDS, TREES
 from label_text import TEXT
 
 FUNCTIONS = ("f1", "f2", "f3")
-
-
-# ---- cells ----
-
-
-def table(*rows):
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
-
-
-def percent(value, theirs=None):
-    return f"{100 * value[0]:.2f} ± {100 * value[1]:.2f}" + ("" if theirs is None else f" ({100 * theirs:.2f})")
-
-
-def count(value, theirs=None):
-    return f"{value[0]:.0f} ± {value[1]:.0f}" + ("" if theirs is None else f" ({theirs})")
 
 
 def coverage(run):
@@ -84,14 +71,12 @@ def of_prototype(runs):
         of = [runs[f"8-{x}-{t}"] for x in "ab"]
         rows.append([t, *(count(one[key], n) for (key, one), n in zip(
             ((key, one) for key in ("labelled_packets", "labels") for one in of), theirs))])
-    labels = [[n, *(count(runs[f"8-{x}-50"]["per_packet"][n], prototype.PUBLISHED_LABELS[x][n - 1]) for x in "ab")]
-              for n in range(1, 6)]
     ten = [[t, *covered(runs, 8, t, prototype.PUBLISHED_COVERAGE), *(bandwidth(runs[f"8-{x}-{t}"]) for x in "ab")]
            for t in INTERVALS]
     heads = [f"{what}, {name}" for what in ("coverage, %", "bandwidth, %") for name in ("Base A", "Base B")]
     fewer, more = fewer_and_more(runs, "8-b-100")
     return {"eight": table(*rows),
-            "eight_labels": table(["labels", "Base A", "Base B"], *labels),
+            "eight_labels": beside.by_labels(runs, 8, prototype.PUBLISHED_LABELS),
             "ten_prototype": table(["T, ms", *heads], *ten), "p_fewer": signed(fewer), "p_more": signed(more),
             **{f"by_labels_{x}": by_labels(runs[f"8-{x}-50"]) for x in "ab"},
             **{f"p_cover_{x}": 100 * runs[f"8-{x}-50"]["coverage"][0] for x in "ab"}}
@@ -104,8 +89,9 @@ def over_time(runs):
         for t in OVER_TIME:
             run, (least, mean) = runs[f"{figure}-a-{t}"], prototype.PUBLISHED_COURSE[t]
             theirs = [f"{100 * mean:.2f}", f"{100 * least:.0f}"] if figure == 8 else ["", ""]
-            rows.append([routes, t, coverage(run), percent(run["whole"]), f"{100 * run['least']:.1f}", *theirs])
-    return table(["routes", "T, ms", "coverage, %", "whole intervals, %", "least, %", "the authors' coverage", "least"], *rows)
+            rows.append([routes, t, coverage(run), beside.said(f"{figure}-a-{t}", "coverage"), percent(run["whole"]),
+                         f"{100 * run['least']:.1f}", *theirs])
+    return table(["routes", "T, ms", "coverage, %", "by 4.1", "whole intervals, %", "least, %", "the authors' coverage", "least"], *rows)
 
 
 def three(runs, figure, values, head, published):
@@ -117,11 +103,13 @@ def three(runs, figure, values, head, published):
 
 
 def by_function(runs, names):
-    rows = [["", "labelled packets", "labels", "labels a packet"]]
+    keys = ("labelled_packets", "labels")
+    rows = [["", "labelled packets", "labels", "labels a packet", "labelled packets, by 4.3", "difference", "labels, by 4.3", "difference"]]
     for name, key in names:
         of = runs[key]
         each = [labels / packets for labels, packets in zip(of["seeds"]["labels"], of["seeds"]["labelled_packets"])]
-        rows.append([name, count(of["labelled_packets"]), count(of["labels"]), "{:.2f} ± {:.2f}".format(*mean_of(each))])
+        theory = [beside.cells(runs, key, what) if expected.knows(key) else [""] * 2 for what in keys]
+        rows.append([name, *(count(of[what]) for what in keys), "{:.2f} ± {:.2f}".format(*mean_of(each)), *theory[0], *theory[1]])
     return table(*rows)
 
 
@@ -148,7 +136,6 @@ def of_runs(runs):
     labels = [("labelled packets", lambda run: count(run["labelled_packets"])),
               ("labels", lambda run: count(run["labels"])), ("coverage, %", coverage)]
     nine = [[ratio, *covered(runs, 9, ratio, prototype.PUBLISHED_RATIO)] for ratio in RATIOS]
-    per_packet = [[n, *(count(runs[f"7-{x}-50"]["per_packet"][n]) for x in "ab")] for n in range(1, 6)]
     lost = {loss: "{:.1f}, {:.1f} and {:.1f} %".format(*(100 * of for of in values))
             for loss, values in prototype.PUBLISHED_LOST.items()}
     near, loss = (percent(runs[f"12-k1-{t}-{of}"]["coverage"]) for t, of in K_OF_1)
@@ -162,7 +149,7 @@ def of_runs(runs):
         "twelve": three(runs, 12, NEAR, "T, ms", prototype.PUBLISHED_NEAR),
         "lost_41": lost[0.41], "lost_61": lost[0.61],
         "thirteen": three(runs, 13, LOSSES, "loss", {}),
-        "seventeen": table(["labels", "Base A", "Base B"], *per_packet), 
+        "seventeen": beside.by_labels(runs, 7), 
         "eighteen": by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
         "nineteen": by_function(runs, [(name.upper(), f"19-b-{name}") for name in FUNCTIONS])}
 
@@ -263,4 +250,4 @@ def document(numbers):
     labels = (round(sum(run["labels"][0] for run in runs.values()) * len(SEEDS)) + numbers["probes"]["labels"] +
               sum(sum(of["labels"]) for of in numbers["rest"].values()))
     return TEXT.format(labels=labels, late=late_labels(numbers), **of_runs(runs), **of_prototype(runs), **of_rest(numbers["rest"]),
-                       **of_section_4(numbers), **of_rivals(numbers))
+                       **beside.all_of(numbers),                       **of_section_4(numbers), **of_rivals(numbers))

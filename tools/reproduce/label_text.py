@@ -44,6 +44,31 @@ first of these runs. With the seeds 1 to 3, which an earlier page had, Base B's 
 of {tree_s:.1f} s of virtual time takes about {tree_cpu} s of a processor. `./test.sh lab` does the same with k = 4.
 
 {tree}
+## Section 4 beside the figures
+
+Each figure below has what section 4 says of it, or a sentence that it says nothing. These columns follow from a run's parameters alone
+([`label_expected.py`](../../tools/reproduce/label_expected.py)): from the routes, which are drawn again by the rule of the lab, from
+rates, T, the jitter of links and the telemetry interval. Packets come to a port at random times, so that the first packet after T comes
+T_p = 1 / rate later on average.
+
+- *By 4.1*: a port labels once in T + T_p. Its labels are the run's length over T + T_p. A telemetry interval is covered if one of these
+  gaps ends in it. Of the coverage of Base B and of Pro, section 4 says nothing.
+- *By 4.2*: P_t, as the mean over the distribution of T_p and over the ports. It is the chance that an update follows the one before
+  within T_i. A telemetry interval does not begin at an update, so that most of the updates that come later than this cover one, too.
+  So P_t is a lower bound of the coverage. Near T_i = T, it is far below.
+- *By 4.3*: the recurrence over the ports of a packet's path, each with T_p / (T + T_p) in place of Ts/T, which is the same where Ts is
+  much shorter than T. From it follow labels, labelled packets and, by 2 bytes of a labelled packet and 32 of a label on each link, the
+  bandwidth.
+
+*Difference* is the run less the theory: of coverage in points, of all others in % of the theory.
+
+Labels of Base A differ by {range_labels_a} in figures 7 and 8, and their bandwidth by {range_bandwidth_a}. Labelled packets differ by
+{range_labelled_packets_a}: 4.3 takes the ports of a path to be independent. Here, ports that follow each other have the same packets, come due
+together, and label the same packet. So fewer packets have more labels each, in the paper's own numbers, too. For Base B with F1, 4.3
+has too many labels (the runs differ by {range_labels_b}): there, a packet without items is due by Ts/T at each port. But each label
+that F1 gives by chance puts off the port's next label by time, so that fewer packets get a first item. In the trees above, ports have
+packets of many paths, and f(i) is i/5: there 4.3 holds.
+
 ## Figure 6: traffic
 
 T = 50 ms. Paper: coverage rises with the rate up to a turning point, bandwidth falls, both are higher for Base B.
@@ -51,6 +76,7 @@ Here the mean bandwidth of Base B is higher at each rate. Its coverage is higher
 of both overlap.
 
 {six}
+{six_4}
 ![coverage and bandwidth by rate](001-figure-6.svg)
 
 ## Figures 7, 8 and 10: the labelling interval
@@ -61,9 +87,11 @@ most {rest_most:.1f} % more labels with each seed ([below](#figures-7-8-10-and-1
 becomes shorter; 60 ms is the turning point. Here coverage falls above T = 60 ms.
 
 {seven}
+{labels_drawn_4}
 ![labelled packets and labels by interval](001-figure-7.svg)
 
 {ten}
+{ten_drawn_4}
 ## Figures 7, 8, 10 and 17 with the prototype's routes
 
 The authors publish the route of each packet, too. Here the servers' packets take these routes, through 25 ports, and both servers send
@@ -71,6 +99,7 @@ The authors publish the route of each packet, too. Here the servers' packets tak
 authors' numbers. The scenario `label-prototype` is one of these runs.
 
 {eight}
+{labels_prototype_4}
 ![labelled packets and labels by interval, with the authors'](001-figure-7-prototype.svg)
 
 With T = 100 ms, Base B labels {p_fewer} % fewer packets (35.2 %) and has {p_more} % more labels (22.7 %). So the additional labels of
@@ -84,9 +113,10 @@ sends 5 Mbit/s, and by Base B less than the authors'. The authors draw 32 bytes 
 takes {by_labels_a:.2f} % of the traffic by Base A (2.07 %) and {by_labels_b:.2f} % by Base B (2.56 %).
 
 {ten_prototype}
+{ten_prototype_4}
 ![coverage and bandwidth by interval](001-figure-10.svg)
 
-Figure 17, packets of 10,000 with T = 50 ms:
+Figure 17, packets of 10,000 with T = 50 ms. As [below](#figure-17-labels-of-a-packet), 4.3 has the mode at 5 of Base B:
 
 {eight_labels}
 The rest time T1 takes most of the additional labels away. The table is of T = 100 ms and routes that seeds draw, each seed against
@@ -104,6 +134,7 @@ too, how many packets Base B saves. By F2 and F3, no T1 has 35.2 %: not even 0, 
 Paper: above 0.98 at 1.6, 99.72 % at 2.
 
 {nine}
+{nine_4}
 ![coverage by telemetry interval over T](001-figure-9.svg)
 
 ## Figure 11: coverage over time
@@ -123,6 +154,9 @@ Paper: Pro stays at about 99 %. Pro's k × T is {patience:.0f} ms in all runs, h
 ms) k = 0.4. With k = 1 in place of it, T = 100 ms has a coverage of {k1_near} %, and 60 % of loss with T = 50 ms {k1_loss} %.
 
 {twelve}
+Section 4 says nothing of Pro. Of Base A:
+
+{twelve_4}
 ![coverage with and without Pro](001-figure-12.svg)
 
 ## Figure 13: loss
@@ -130,6 +164,7 @@ ms) k = 0.4. With k = 1 in place of it, T = 100 ms has a coverage of {k1_near} %
 Paper: 92 % with Pro where 60 % of the packets are lost. Here this share of the datagrams to the controller is lost, and of
 its changes of S. The authors lose packets in queues, so that their losses are other ones.
 Base A, Base B and Pro have {lost_41} with 41 %, and {lost_61} with 61 %.
+Section 4 says nothing of lost packets.
 
 {thirteen}
 The picture is the right half of [that of figure 12](001-figure-12.svg).
@@ -141,7 +176,8 @@ is 10 ms, and 5 % where it is 100 ms; INT-label costs none. The paper states nei
 the prototype; each port serves what the busiest port needs for the servers' packets alone, and 1 % more; {queue} packets may wait,
 as in the prototype's HULA; servers send evenly. HULA's probes are those of figures 20 and 21: they go where its rules say, and each
 has the item of each port that it left by. A probe that a queue drops goes no further. Each server starts rounds, as in the
-prototype ([`label_probes.py`](../../tools/reproduce/label_probes.py)). Without probes and labels, no packet is lost.
+prototype ([`label_probes.py`](../../tools/reproduce/label_probes.py)). Without probes and labels, no packet is lost. Section 4 says
+nothing of queues and losses.
 
 The limit of the prototype's switch is in packets per second. Labels add no packets, so that their zero is given with such a limit.
 The prototype's senders of probes are scripts that sleep for the interval after each probe. A time of {own_ms} ms of the script itself
@@ -161,7 +197,8 @@ Loss, %:
 
 Mean labels of a packet of a fat tree, by section 4.3. Paper: the mean rises with the size of the tree, because paths become longer
 (figure 15), and with Ts/T (figure 16); Base B has always more than Base A. So it is here. T/Ts = 100 in figure 15, k = 20 in figure
-16.
+16. The runs of [section 4.3](#section-43-labels-of-a-packet) with k = 20 and T/Ts = 100 have {tree_mean_a:.5f} labels a packet by Base A
+(difference {tree_difference_a}) and {tree_mean_b:.5f} by Base B ({tree_difference_b}).
 
 {fifteen}
 {sixteen}
@@ -170,7 +207,9 @@ Mean labels of a packet of a fat tree, by section 4.3. Paper: the mean rises wit
 ## Figure 17: labels of a packet
 
 T = 50 ms, packets of 10,000. Paper: Base A falls with the labels; Base B has a second mode at 5, the length of the path between
-pods, second only to 1.
+pods, second only to 1. By 4.3, a packet of Base B with F1 has five labels if the first of five ports labels it, which it does by the
+interval alone: of this, theory and runs say the same. Packets with one label that 4.3 has too many of were labelled by several ports
+at once ([above](#section-4-beside-the-figures)).
 
 {seventeen}
 ![labels of a packet](001-figure-17.svg)
@@ -184,12 +223,16 @@ steps of T / 10, and there are 20 seeds. With the routes drawn above, the lines 
 T / 2 is near the point, and in neither interval. By the five seeds of the table alone, it would be in that of the routes drawn: there
 the interval is ({cross_five}) T.
 
+Section 4 has no rest time: T1 = 0 is Base B, T1 = T is Base A.
+
 {eighteen}
 ![labelled packets and labels by rest time](001-figure-18.svg)
 
 ## Figure 19: the probability function
 
-Paper: F1 before F2 before F3, by exported packets.
+Paper: F1 before F2 before F3, by exported packets. Section 4.3 has the chance by the items alone, so that it says nothing of F3. By it,
+F1 and F2 label equally many packets, those that are due by the interval, and F1 has the more labels. The runs have fewer packets with F1:
+its labels put off those by the interval.
 
 {nineteen}
 ![labelled packets and labels by function](001-figure-19.svg)
@@ -197,7 +240,8 @@ Paper: F1 before F2 before F3, by exported packets.
 ## Figures 20 and 21: what competitors need
 
 The tables are exact counts, each competitor by one model ([`label_rivals.py`](../../tools/reproduce/label_rivals.py)), which figure
-14 uses as well. Figure 21 counts the bytes on all links of one round.
+14 uses as well. Figure 21 counts the bytes on all links of one round. Section 4 says nothing of generators and of competitors. Section
+4.1 is behind the row of INT-label: each port labels once in T + Ts.
 
 - INT-label labels one packet at each port. With T at half of the telemetry interval, it takes twice these bytes.
 - INT-path crosses each link once, with items as long as those of INT-label. The paths are those of the planner by Euler's method
@@ -228,7 +272,8 @@ INT-path at k = 20, which is what the paper says of it. By bytes, the order is t
 Packets and bits until a path is known. Paper: INT-label and INT take one packet; INT takes more bits, for the headers of its probe;
 PINT takes the more packets and bits, the more hops the path has; INT-label takes the fewest packets and bits. INT-label here: 16
 bits and 256 bits of each hop's item. *INT* is the paper's sampling INT: the first node samples a packet of the flow, and each node
-adds its item to this one. As the paper counts it, the packet is a probe: its headers take bits in addition.
+adds its item to this one. As the paper counts it, the packet is a probe: its headers take bits in addition. Section 4 says nothing of
+specific flows: INT-label's numbers follow from section 3.3 and the format of section 2.
 
 The paper runs the code of PINT, where "the maximum number of bits that can be carried by a single packet in PINT was set to 16".
 PINT here is the coding of that code: half of the packets carry the value of one hop, by reservoir sampling; the others carry the

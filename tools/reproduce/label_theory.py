@@ -25,14 +25,20 @@ def hops_of(k):
     return {hops: n / others for hops, n in counts.items()}
 
 
-def after(n, ratio, f):
-    """The distribution of labels behind n switches. ratio is T_s / T. f of the items that a packet has;
+def along(ratios, f):
+    """The distribution of labels behind each switch of a path. ratios: T_s / T of each port. f of the items that a packet has;
     what is due by the interval is labelled where chance did not: g(x) = ratio * (1 - x)."""
-    have = [1.0] + [0.0] * n
-    for _ in range(n):
-        due = [f(i) + ratio * (1 - f(i)) for i in range(n + 1)]
-        have = [have[i] * (1 - due[i]) + (have[i - 1] * due[i - 1] if i else 0) for i in range(n + 1)]
-    return have
+    have = [1.0]
+    for ratio in ratios:
+        due = [f(i) + ratio * (1 - f(i)) for i in range(len(have))]
+        have = [sum(pair) for pair in zip([*(p * (1 - d) for p, d in zip(have, due)), 0.0],
+                                          [0.0, *(p * d for p, d in zip(have, due))])]
+        yield have
+
+
+def after(n, ratio, f):
+    """Behind n switches with one T_s / T."""
+    return list(along([ratio] * n, f))[-1]
 
 
 def base_a(_items):

@@ -15,6 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
 
+import label_beside as beside  # noqa: E402
 import label_page as page  # noqa: E402
 import label_probes as probes  # noqa: E402
 import label_prototype as prototype  # noqa: E402
@@ -143,7 +144,7 @@ def wrong_in(numbers):
     must = {
         "no label is late": page.late_labels(numbers) == 0,
         "section 4.2": abs(numbers["delayed"]["theory"] - 0.99) <= numbers["delayed"]["error"],
-        **needs_of_runs(numbers["runs"]), **needs_of_rest(numbers["rest"]),
+        **needs_of_runs(numbers["runs"]), **beside.holds(numbers["runs"]), **needs_of_rest(numbers["rest"]),
         **needs_of_probes(numbers["probes"]["lost"]), **needs_of_theory(numbers["theory"]),
         **{f"section 4.3 of Base {x.upper()}, {part}": one["chi_squared"] <= section_4.LEVEL_95[one["freedom"]]
            for part in ("chains", "trees") for x, one in numbers[part].items()}}
