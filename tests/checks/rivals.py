@@ -2,6 +2,7 @@
 """The models of INT-label's competitors (tools/reproduce/label_rivals.py), by numbers that were counted by hand or that
 others publish; and what INT-label's page counts."""
 
+import json
 import os
 import random
 import sys
@@ -23,6 +24,14 @@ def a_late_label_of_a_single_seed_is_on_the_page():
     equal(page.late_labels(numbers), 1)
     numbers["probes"] = {"late_labels": 2}
     equal(page.late_labels(numbers), 3)
+
+
+@test()
+def the_page_for_users_has_the_measured_table_of_k():
+    with open(os.path.join(ROOT, "docs", "results", "001.json"), encoding="utf-8") as f:
+        rows = page.by_k(json.load(f)["runs"])
+    with open(os.path.join(ROOT, "docs", "label.md"), encoding="utf-8") as f:
+        check(rows in f.read(), "docs/label.md lacks", rows)
 
 
 @test()

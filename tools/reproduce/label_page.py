@@ -9,8 +9,8 @@ import label_rest as rest_time
 import label_rivals as rivals
 import label_tree as tree
 from label_cells import count, percent, table
-from label_runs import (INTERVALS, K_OF_1, LOSSES, NEAR, OVER_TIME, PACKETS, PATIENCE_S, RATES, RATIOS, RESTS, SEEDS,
-                        mean_of)
+from label_runs import (INTERVALS, K_LOSSES, KS, KS_NEAR, LOSSES, NEAR, OVER_TIME, PACKETS, PATIENCE_S, RATES, RATIOS, RESTS,
+                        SEEDS, mean_of)
 from label_section_4 import CHAIN, CHAIN_OWN_PPS, CHAIN_PPS, CHAIN_S, DELAY, LEVEL_95, TREE_CPU_S, TREE_SEEDS, TREES
 from label_text import TEXT
 
@@ -102,6 +102,14 @@ def three(runs, figure, values, head, published):
     return table(*rows)
 
 
+def by_k(runs):
+    """Pro with T = 50 ms by k; docs/label.md has this table, too."""
+    names = {"without Pro": "b", **{f"{k:g}, {50 * k:.0f} ms": f"k{k}" for k in KS}}
+    head = ["k, k × T", *(cell for loss in ("no loss", "20 % lost", "60 % lost") for cell in (f"{loss}: coverage, %", "labels"))]
+    return table(head, *([name, *(cell for loss in K_LOSSES for cell in (
+        coverage(runs[f"13-{of}-{loss}"]), count(runs[f"13-{of}-{loss}"]["labels"])))] for name, of in names.items()))
+
+
 def by_function(runs, names):
     keys = ("labelled_packets", "labels")
     rows = [["", "labelled packets", "labels", "labels a packet", "labelled packets, by 4.3", "difference", "labels, by 4.3", "difference"]]
@@ -138,14 +146,16 @@ def of_runs(runs):
     nine = [[ratio, *covered(runs, 9, ratio, prototype.PUBLISHED_RATIO)] for ratio in RATIOS]
     lost = {loss: "{:.1f}, {:.1f} and {:.1f} %".format(*(100 * of for of in values))
             for loss, values in prototype.PUBLISHED_LOST.items()}
-    near, loss = (percent(runs[f"12-k1-{t}-{of}"]["coverage"]) for t, of in K_OF_1)
     return {
         "six": both(runs, 6, RATES, [("coverage, %", coverage), ("bandwidth, %", bandwidth)], "Mbit/s of a sender"),
         "fewer": fewer, "more": more, "seven": both(runs, 7, INTERVALS, labels, "T, ms"),
         "ten": both(runs, 7, INTERVALS, [("bandwidth, %", bandwidth)], "T, ms"),
         "nine": table(["telemetry interval / T", "coverage, %, Base A", "coverage, %, Base B"], *nine),
         "eleven": over_time(runs), "p_not_whole": f"{100 * (1 - runs['8-a-20']['whole'][0]):.2f}",
-        "patience": 1000 * PATIENCE_S, "k1_near": near, "k1_loss": loss,
+        "patience": 1000 * PATIENCE_S, "by_k": by_k(runs),
+        **{f"k{k}_near": percent(runs[f"12-k{k}-100"]["coverage"]) for k in KS_NEAR},
+        "k2_labels": 100 * (runs["13-k2-0"]["labels"][0] / runs["13-b-0"]["labels"][0] - 1),
+        "k08_labels": 100 * (runs["13-k0.8-0"]["labels"][0] / runs["13-b-0"]["labels"][0] - 1),
         "twelve": three(runs, 12, NEAR, "T, ms", prototype.PUBLISHED_NEAR),
         "lost_41": lost[0.41], "lost_61": lost[0.61],
         "thirteen": three(runs, 13, LOSSES, "loss", {}),

@@ -28,7 +28,8 @@ LOSSES = (0, 0.2, 0.4, 0.6, 0.8)
 RESTS = (0, 0.25, 0.5, 0.75, 1)
 KEPT = ("packets", "labelled_packets", "labels", "telemetry_bytes", "traffic_bytes", "late_labels")
 PATIENCE_S = 0.02
-K_OF_1 = ((100, 0), (50, 0.6))  # T in ms and the loss of the runs with k = 1
+KS, K_LOSSES = (2, 1.5, 1, 0.8, 0.6, 0.4, 0.2), (0, 0.2, 0.6)  # Pro by k, with T = 50 ms
+KS_NEAR = (2, 1)                                               # with T = 100 ms
 
 OVER_TIME = (20, 50, 80)  # T in ms of figure 11, with the routes of section 6.1 (7) and the prototype's (8)
 COURSES = [f"{figure}-a-{t}" for figure in (7, 8) for t in OVER_TIME]
@@ -121,8 +122,11 @@ def points():
             yield f"12-{algorithm}-{interval}", {"algorithm": algorithm, "interval_ms": interval}
         for loss in LOSSES:
             yield f"13-{algorithm}-{loss}", {"algorithm": algorithm, "loss": loss}
-    for interval, loss in K_OF_1:
-        yield f"12-k1-{interval}-{loss}", {"algorithm": "pro", "interval_ms": interval, "loss": loss, "k": 1}
+    for k in KS_NEAR:
+        yield f"12-k{k}-100", {"algorithm": "pro", "interval_ms": 100, "k": k}
+    for k in KS:
+        for loss in K_LOSSES:
+            yield f"13-k{k}-{loss}", {"algorithm": "pro", "loss": loss, "k": k}
     for rest in RESTS:
         yield f"18-b-{rest}", {"algorithm": "b", "rest": rest}
     for function in ("f1", "f2", "f3"):

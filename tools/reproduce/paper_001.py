@@ -83,7 +83,8 @@ def needs_of_runs(runs):
         "Base B labels 35.2 % fewer packets at T = 100 ms":
             runs["7-b-100"]["labelled_packets"][0] <= 0.648 * runs["7-a-100"]["labelled_packets"][0],
         "Pro near the interval": all(runs[f"12-pro-{t}"]["coverage"][0] >= 0.99 for t in lab.NEAR),
-        "Pro at 60 % loss": runs["13-pro-0.6"]["coverage"][0] >= 0.92,
+        "Pro at 60 % loss": all(runs[f"13-{pro}-0.6"]["coverage"][0] >= 0.92 for pro in ("pro", "k0.8", "k0.6", "k0.4", "k0.2")),
+        "k = 2 adds no labels without loss": runs["13-k2-0"]["labels"][0] < 1.01 * runs["13-b-0"]["labels"][0],
         "F1 before F2 before F3": runs["19-b-f1"]["labelled_packets"][0]
             < runs["19-b-f2"]["labelled_packets"][0] < runs["19-b-f3"]["labelled_packets"][0],
         "Base A falls with the labels of a packet": a_packets == sorted(a_packets, reverse=True),
@@ -94,7 +95,8 @@ def needs_of_runs(runs):
         "the prototype's fewer packets and more labels": abs(fewer - 35.2) < 1 and abs(more - 22.7) < 1,
     }
     must.update({f"Pro above {x.upper()} at {figure} of {value}":
-                 runs[f"{figure}-pro-{value}"]["coverage"][0] >= runs[f"{figure}-{x}-{value}"]["coverage"][0]
+                 runs[f"{figure}-pro-{value}"]["coverage"][0] > runs[f"{figure}-{x}-{value}"]["coverage"][0]
+                     or runs[f"{figure}-pro-{value}"]["least"] == runs[f"{figure}-{x}-{value}"]["least"] == 1
                  for figure, values in ((12, lab.NEAR), (13, lab.LOSSES)) for value in values for x in "ab"})
     return must
 
