@@ -12,6 +12,7 @@ from harness import ROOT, check, equal, test
 sys.path.insert(0, os.path.join(ROOT, "tools", "reproduce"))
 
 import label_page as page  # noqa: E402
+import label_probes as probes  # noqa: E402
 import label_rest as rest_time  # noqa: E402
 import label_rivals as rivals  # noqa: E402
 
@@ -60,6 +61,17 @@ def a_round_of_hula_crosses_the_links_that_its_rules_name():
     equal([[n for *_, n in crossed].count(items) for items in range(1, 5)], [2, 2 + 4, 4, 8])
     # The same of each of the 8 ToRs with k = 4, where three other pods are reached.
     equal(rivals.hula_bytes(4), 8 * (2 * 74 + 6 * 106 + 12 * 138 + 24 * 170))
+
+
+@test()
+def a_probe_of_hula_in_the_lab_has_the_bytes_of_the_model():
+    # Ethernet, IPv6 and UDP: 14 + 40 + 8. The first two probes have one item, and the six behind them two.
+    sent = probes.streams(0.1, 1)
+    equal([entry["payload_bytes"] + 62 for entry in sent if "after" not in entry], [42 + 32] * 2 * 8)
+    behind = {entry["name"]: entry["payload_bytes"] for entry in sent}
+    for entry in sent:
+        if "after" in entry:
+            equal(entry["payload_bytes"] - behind[entry["after"]], 32)
 
 
 @test()

@@ -34,7 +34,7 @@ def streams(period_s, seed):
             sent = {"rate_pps": 1 / period_s, "start_s": round(phase_s, 9)} if by is None else \
                    {"type": "relay", "after": name(by)}
             made.append({"name": name(place), "from": at, "to": to,
-                         "payload_bytes": rivals.ITEM * items, **sent})
+                         "payload_bytes": rivals.ITEM * items - rivals.IPV6_MORE, **sent})
     return made
 
 

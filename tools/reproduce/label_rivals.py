@@ -16,6 +16,7 @@ import random
 
 ETHERNET = 14
 HEADERS = ETHERNET + 20 + 8  # with IPv4 and UDP
+IPV6_MORE = 20         # the lab's hosts that stand for switches have IPv6, whose header is so much longer
 ITEM, OPTION = 32, 2
 ROUTE = 2              # an entry of a source route
 MTU = 1500             # of IP, without Ethernet
