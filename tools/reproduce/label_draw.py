@@ -92,7 +92,7 @@ def of_functions(runs, functions, key, by_theory):
 
 
 def draw_rivals(numbers, path_of):
-    of = numbers["theory"]
+    of, runs = numbers["theory"], numbers["rivals"]
 
     def losses(limit):
         return {name: (probes.INTERVALS, *zip(*values)) for name, values in numbers["probes"]["lost"][limit].items()
@@ -115,14 +115,14 @@ def draw_rivals(numbers, path_of):
         ("labels of a packet, Ts/T = 1/100", "k", {**lab(TREES[-1]), **pairs("15")}),
         ("labels of a packet, k = 20", "T/Ts", {**lab(100), **pairs("16")})], log=True)
 
-    def by_k(figure, names):
-        return {name: (TREES, [of[figure][str(k)][name] for k in TREES]) for name in names}
+    def by_k(rows, names):
+        return {name: (TREES, [rows[str(k)][name] for k in TREES]) for name in names}
 
     figures.lines(path_of("001-figure-20.svg"), [
-        ("generators", "k", by_k("20", rivals.NAMES[1:])), ("bytes of a round", "k", by_k("21", rivals.NAMES))], log=True)
+        ("generators", "k", by_k(of["20"], rivals.NAMES[1:])), ("bytes of a round", "k", by_k(runs["21"], rivals.NAMES))], log=True)
 
     hops, pint = [int(key) for key in of["22"]], list(zip(*of["22"].values()))
-    items = [8 * (rivals.OPTION + rivals.ITEM * n) for n in hops]
+    items, sampled = ([row[name] for row in runs["22"].values()] for name in ("INT-label", "INT"))
 
     def of_pint(bits, which):
         return hops, [bits * mean for mean, _ in pint[which]], [bits * half for _, half in pint[which]]
@@ -131,7 +131,7 @@ def draw_rivals(numbers, path_of):
     figures.lines(path_of("001-figure-22.svg"), [
         ("packets", "hops", {"INT-label": (hops, one), "INT": (hops, one), "PINT, 32 bytes": of_pint(1, 0),
                              "PINT, 2 bytes": of_pint(1, 1)}),
-        ("bits", "hops", {"INT-label": (hops, items), "INT": (hops, [8 * rivals.HEADERS + n for n in items]),
+        ("bits", "hops", {"INT-label": (hops, items), "INT": (hops, sampled), "INT's probe": (hops, [8 * rivals.HEADERS + n for n in items]),
                           "PINT, 32 bytes": of_pint(rivals.PINT_BITS, 0),
                           "PINT, 2 bytes": of_pint(rivals.PINT_BITS, 1)})], log=True)
 

@@ -218,17 +218,17 @@ def generators_table(rows):
     return table(*made)
 
 
-def one_path(hops, pint):
+def one_path(hops, run, pint):
     """Figure 22: packets and bits by hops."""
-    items = 8 * (rivals.OPTION + rivals.ITEM * hops)
-    cells = [hops, 1, items, 1, 8 * rivals.HEADERS + items]
+    probe = 8 * (rivals.HEADERS + rivals.OPTION + rivals.ITEM * int(hops))
+    cells = [hops, 1, f"{run['INT-label']:.0f}", 1, f"{run['INT']:.0f}", probe]
     for mean, half in pint:
         cells += [f"{mean:.1f} ± {half:.1f}", f"{rivals.PINT_BITS * mean:.0f} ± {rivals.PINT_BITS * half:.0f}"]
     return cells
 
 
 def of_rivals(numbers):
-    of, lost = numbers["theory"], numbers["probes"]["lost"]
+    of, runs, lost = numbers["theory"], numbers["rivals"], numbers["probes"]["lost"]
     limits = {kind: {limit: value for limit, value in lost.items() if limit.startswith(kind)} for kind in probes.LIMITS}
     pairs = {figure: [[key, *pair] for key, pair in of[figure].items()] for figure in ("15", "16")}
     return {
@@ -236,13 +236,15 @@ def of_rivals(numbers):
         "fourteen_bytes": losses(limits["bytes"], False),
         "fifteen": table(["k", "Base A", "Base B"], *pairs["15"]),
         "sixteen": table(["T / Ts", "Base A", "Base B"], *pairs["16"]),
-        "twenty": generators_table(of["20"]), "twentyone": bytes_table(of["21"]),
+        "twenty": generators_table(of["20"]), "twentyone": bytes_table(runs["21"]),
         "twentyone_authors": bytes_table({k: rivals.published_bytes(int(k)) for k in of["21"]}),
-        "path_least": min(row["INT-path"] / row["INT-label"] for row in of["21"].values()),
+        "path_least": min(row["INT-path"] / row["INT-label"] for row in runs["21"].values()),
+        "label_counted": "{} to {} %".format(*(beside.signed(100 * of_all(
+            row["INT-label"] / of["21"][k]["INT-label"] - 1 for k, row in runs["21"].items()), 1) for of_all in (min, max))),
         "pint_trials": rivals.PINT_TRIALS, "hops": rivals.MTU_HOPS,
-        "twentytwo": table(["hops", "packets, INT-label", "bits", "packets, INT", "bits", "packets, PINT, 32 bytes", "bits",
-                            "packets, PINT, 2 bytes", "bits"],
-                           *(one_path(int(hops), pint) for hops, pint in of["22"].items()))}
+        "twentytwo": table(["hops", "packets, INT-label", "bits", "packets, INT 2.1", "bits", "bits of INT's probe", "packets, PINT, 32 bytes",
+                            "bits", "packets, PINT, 2 bytes", "bits"],
+                           *(one_path(hops, runs["22"][hops], pint) for hops, pint in of["22"].items()))}
 
 
 # ---- the page ----

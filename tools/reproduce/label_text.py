@@ -250,11 +250,15 @@ its labels put off those by the interval.
 
 ## Figures 20 and 21: what competitors need
 
-The tables are exact counts, each competitor by one model ([`label_rivals.py`](../../tools/reproduce/label_rivals.py)), which figure
-14 uses as well. Figure 21 counts the bytes on all links of one round. Section 4 says nothing of generators and of competitors. Section
+Each competitor has one model ([`label_rivals.py`](../../tools/reproduce/label_rivals.py)), which figure 14 uses as well. Figure 20 is
+an exact count. Figure 21 is the bytes on all links of one round, as the lab's links carried them
+([`label_rival_runs.py`](../../tools/reproduce/label_rival_runs.py)): probes of INT-path and HULA from switch to switch, pings and their
+replies between servers, and INT-label on packets between random servers of different pods. HULA's run is the round of one ToR, times
+the ToRs, which are all alike. The counts of the model say the same, to the byte, of INT-path, HULA and Pingmesh. INT-label's run differs
+by {label_counted} from its count, in which each item has an option of its own. Section 4 says nothing of generators and of competitors. Section
 4.1 is behind the row of INT-label: each port labels once in T + Ts.
 
-- INT-label labels one packet at each port. With T at half of the telemetry interval, it takes twice these bytes.
+- INT-label labels one packet at each port to a switch. With T at half of the telemetry interval, it takes twice these bytes.
 - INT-path crosses each link once, with items as long as those of INT-label. The paths are those of the planner by Euler's method
   (`hopsight-lab plan`), each in as few parts of at most {hops} links as it needs: with IPv4 and UDP, {hops} items fill an MTU of 1,500 bytes.
   A generator stands where a part begins or ends. The paper's text has no MTU: a generator at each odd vertex, or one without
@@ -281,10 +285,14 @@ INT-path at k = 20, which is what the paper says of it. By bytes, the order is t
 ## Figure 22: one path
 
 Packets and bits until a path is known. Paper: INT-label and INT take one packet; INT takes more bits, for the headers of its probe;
-PINT takes the more packets and bits, the more hops the path has; INT-label takes the fewest packets and bits. INT-label here: 16
-bits and 256 bits of each hop's item. *INT* is the paper's sampling INT: the first node samples a packet of the flow, and each node
-adds its item to this one. As the paper counts it, the packet is a probe: its headers take bits in addition. Section 4 says nothing of
+PINT takes the more packets and bits, the more hops the path has; INT-label takes the fewest packets and bits. Section 4 says nothing of
 specific flows: INT-label's numbers follow from section 3.3 and the format of section 2.
+
+INT-label and *INT*, the paper's sampling INT, are runs of the lab. The first node of a chain samples one packet of ten, and each node adds
+its item to this one. The bits are those on the last link: of INT-label, 16 bits and 256 of each hop. Our INT is version 2.1: 16 bytes
+behind UDP, and of each hop 32 bytes which say what an item of INT-label says (node, ports, latency, queue and two times). As the paper
+counts it, INT's packet is a probe, whose headers take bits in addition: the column *INT's probe* has this count, with the items of
+INT-label. PINT is a simulation of its coding, which needs no network.
 
 The paper runs the code of PINT, where "the maximum number of bits that can be carried by a single packet in PINT was set to 16".
 PINT here is the coding of that code: half of the packets carry the value of one hop, by reservoir sampling; the others carry the
@@ -292,8 +300,8 @@ XOR of the hops that take part, each by a chance of 1/10; the receiver takes wha
 item of INT-label says, in 16 pieces of 16 bits, of which the packet's hash chooses one. *2 bytes* is an id of each hop, as in
 PINT's path tracing. ± is of {pint_trials} simulations.
 
-With 32 bytes a hop, the paper's order holds at each length. With ids alone, PINT takes more packets than INT-label and fewer bits
-than the items of 32 bytes, which say more than an id.
+With 32 bytes a hop, the paper's order holds at each length, by the runs and by the count. With ids alone, PINT takes more packets than
+INT-label and fewer bits than the items of 32 bytes, which say more than an id.
 
 {twentytwo}
 ![packets and bits of a path](001-figure-22.svg)

@@ -20,6 +20,7 @@ import label_page as page  # noqa: E402
 import label_probes as probes  # noqa: E402
 import label_prototype as prototype  # noqa: E402
 import label_rest as rest_time  # noqa: E402
+import label_rival_runs as rival_runs  # noqa: E402
 import label_rivals as rivals  # noqa: E402
 import label_runs as lab  # noqa: E402
 import label_section_4 as section_4  # noqa: E402
@@ -57,8 +58,7 @@ def euler(k):
     return paths
 
 
-def of_theory():
-    paths = {k: euler(k) for k in section_4.TREES}
+def of_theory(paths):
     return {
         "15": {k: [round(theory.expectation(k, 0.01, f), 5) for f in (theory.base_a, theory.base_b)]
                for k in section_4.TREES},
@@ -124,10 +124,25 @@ def needs_of_probes(lost):
     }
 
 
-def needs_of_theory(of):
-    def in_order(rows):
-        return all(row["HULA"] > row["Pingmesh"] > row["INT-path"] > row["INT-label"] for row in rows)
+def in_order(rows):
+    return all(row["HULA"] > row["Pingmesh"] > row["INT-path"] > row["INT-label"] for row in rows)
 
+
+def needs_of_rivals(runs, of):
+    """The links of the runs have the bytes that the models count."""
+    bits = {hops: 8 * (rivals.OPTION + rivals.ITEM * int(hops)) for hops in runs["22"]}
+    return {
+        **{f"{name} as counted": all(row[name] == of["21"][k][name] for k, row in runs["21"].items()) for name in rivals.NAMES[1:]},
+        "INT-label nearly as counted": all(abs(row["INT-label"] / of["21"][k]["INT-label"] - 1) < 0.03 for k, row in runs["21"].items()),
+        "HULA, Pingmesh, INT-path and INT-label in this order on the links": in_order(runs["21"].values()),
+        "INT-path takes 35 % more on the links, also with two labels in an interval": all(
+            row["INT-path"] >= 1.35 * 2 * row["INT-label"] for row in runs["21"].values()),
+        "INT-label's path as counted": all(row["INT-label"] == bits[hops] for hops, row in runs["22"].items()),
+        "INT 2.1 takes more bits": all(row["INT"] > bits[hops] for hops, row in runs["22"].items()),
+    }
+
+
+def needs_of_theory(of):
     return {
         "HULA, Pingmesh, INT-path and INT-label in this order": in_order(of["21"].values()),
         "the same order as the authors count": in_order(rivals.published_bytes(k) for k in section_4.TREES),
@@ -147,7 +162,8 @@ def wrong_in(numbers):
         "no label is late": page.late_labels(numbers) == 0,
         "section 4.2": abs(numbers["delayed"]["theory"] - 0.99) <= numbers["delayed"]["error"],
         **needs_of_runs(numbers["runs"]), **beside.holds(numbers["runs"]), **needs_of_rest(numbers["rest"]),
-        **needs_of_probes(numbers["probes"]["lost"]), **needs_of_theory(numbers["theory"]),
+        **needs_of_probes(numbers["probes"]["lost"]), **needs_of_rivals(numbers["rivals"], numbers["theory"]),
+        **needs_of_theory(numbers["theory"]),
         **{f"section 4.3 of Base {x.upper()}, {part}": one["chi_squared"] <= section_4.LEVEL_95[one["freedom"]]
            for part in ("chains", "trees") for x, one in numbers[part].items()}}
     yield from (what for what, holds in must.items() if not holds)
@@ -166,8 +182,10 @@ def draw(numbers, folder):
 
 
 def write(_live):
+    paths = {k: euler(k) for k in section_4.TREES}
     made = {"runs": lab.run_points(list(lab.points())), "rest": rest_time.run(), "delayed": section_4.run_delayed(),
-            "chains": section_4.run_chains(), "trees": section_4.run_trees(), "probes": run_probes(), "theory": of_theory()}
+            "chains": section_4.run_chains(), "trees": section_4.run_trees(), "probes": run_probes(),
+            "rivals": rival_runs.measure(paths), "theory": of_theory(paths)}
     numbers = json.loads(json.dumps(made))  # with the keys that a file has
     for wrong in wrong_in(numbers):
         print(f"001: {wrong}", file=sys.stderr)
@@ -189,6 +207,8 @@ def check():
         same = f.read() == page.document(numbers)
     again = [point for point in lab.points() if point[0] in ("7-a-100", "7-b-100")]
     fresh = json.loads(json.dumps(lab.run_points(again)))
+    paths = {k: euler(k) for k in section_4.TREES}
+    competitors = json.loads(json.dumps(rival_runs.measure({4: paths[4]}, [3])))
     failures = {
         "001.md is made of 001.json": "" if same else "run ./reproduce.sh 001",
         "labels at T = 100 ms are what the lab shows":
@@ -197,7 +217,10 @@ def check():
             str(small) for small in [section_4.run_tree(4, True, 5)]
             if small["chi_squared"] > section_4.LEVEL_95[small["freedom"]] or small["late_labels"]),
         "theory is what the models say":
-            "" if json.loads(json.dumps(of_theory())) == numbers["theory"] else "other numbers",
+            "" if json.loads(json.dumps(of_theory(paths))) == numbers["theory"] else "other numbers",
+        "competitors load the links as the lab shows, k = 4 and 3 hops":
+            "" if all(numbers["rivals"][figure][key] == of for figure, rows in competitors.items() for key, of in rows.items())
+            else str(competitors),
         "the numbers show what they must": "; ".join(wrong_in(numbers)),
     }
     for name, wrong in failures.items():
