@@ -20,7 +20,7 @@ import label_rivals as rivals  # noqa: E402
 @test()
 def a_late_label_of_a_single_seed_is_on_the_page():
     none = {"late_labels": 0}
-    numbers = {"rest": {"one": none}, "runs": {"one": {"late_labels": [1 / 5, 0.555]}, "other": {"late_labels": [0.0, 0.0]}},
+    numbers = {"rest": {"one": none}, "means": {"15": {"4": {"a": none}}}, "runs": {"one": {"late_labels": [1 / 5, 0.555]}, "other": {"late_labels": [0.0, 0.0]}},
                "chains": {"a": none}, "trees": {"a": none}, "delayed": none, "probes": none}
     equal(page.late_labels(numbers), 1)
     numbers["probes"] = {"late_labels": 2}

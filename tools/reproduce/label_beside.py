@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Section 4 of paper 001 beside the figures of its page: what it says of each run, and by how much the run differs."""
 
+import math
+
 import label_expected as expected
+import label_tree as tree
 from label_cells import table
 from label_runs import INTERVALS, NEAR, RATES, RATIOS
+from label_section_4 import LEVEL_95, TREES
 
 BASE = {"a": "Base A", "b": "Base B"}
 SHARES = ("coverage", "bandwidth", "next_in_time")
@@ -82,8 +86,39 @@ def holds(runs):
     return made
 
 
+# ---- figures 15 and 16 ----
+
+
 def mean_labels(packets):
-    return sum(n * of for n, of in enumerate(packets)) / sum(packets)
+    """The mean labels of a packet, and the half of its 95 % confidence interval."""
+    total = sum(packets)
+    mean, square = (sum(n ** power * of for n, of in enumerate(packets)) / total for power in (1, 2))
+    return mean, 1.96 * math.sqrt((square - mean * mean) / total)
+
+
+def tree_runs(numbers, figure):
+    """The runs in trees, by k or by T/Ts. Those of section 4.3 are in both figures."""
+    return {**numbers["means"][figure], str(TREES[-1] if figure == "15" else tree.PER_LABEL): numbers["trees"]}
+
+
+def means(numbers, figure, head):
+    rows, runs = [[head, *(cell for name in BASE.values() for cell in (f"{name}, by 4.3", f"{name}, the lab"))]], tree_runs(numbers, figure)
+    for key, pair in numbers["theory"][figure].items():
+        rows.append([key, *(cell for theory, x in zip(pair, BASE) for cell in (
+            theory, "{:.5f} ± {:.5f}".format(*mean_labels(runs[key][x]["packets"])) if key in runs else ""))])
+    return table(*rows)
+
+
+def means_within(numbers):
+    """How many of the means have the theory in their interval, and of how many runs; and of how many the χ² test holds."""
+    inside, tests = [], []
+    for figure in ("15", "16"):
+        for key, row in numbers["means"][figure].items():
+            for theory, x in zip(numbers["theory"][figure][key], BASE):
+                mean, half = mean_labels(row[x]["packets"])
+                inside.append(abs(mean - theory) <= half)
+                tests.append(row[x]["chi_squared"] <= LEVEL_95[row[x]["freedom"]])
+    return {"means_inside": sum(inside), "means_tests": sum(tests), "means_runs": len(inside)}
 
 
 def all_of(numbers):
@@ -96,7 +131,4 @@ def all_of(numbers):
         made[f"ten_{name}_4"] = beside(runs, figure, INTERVALS, "T, ms", COVERED + BYTES)
     for x in "ab":
         made.update({f"range_{key}_{x}": ranges(runs, both, x, key) for key in ("labels", "labelled_packets", "bandwidth")})
-        tree = numbers["trees"][x]
-        have, theory = (mean_labels(tree[key]) for key in ("packets", "expected"))
-        made.update({f"tree_mean_{x}": have, f"tree_difference_{x}": difference(have, theory)})
-    return made
+    return {**made, **means_within(numbers)}

@@ -108,12 +108,14 @@ def draw_rivals(numbers, path_of):
         return {name: ([int(key) for key in rows], [pair[i] for pair in rows.values()])
                 for i, name in enumerate(("Base A" + figures.THEORY, "Base B" + figures.THEORY))}
 
-    def lab(at):
-        return {f"{TITLES[x]}, the lab": ([at], [beside.mean_labels(numbers["trees"][x]["packets"])]) for x in "ab"}
+    def lab(figure):
+        of_figure = sorted(beside.tree_runs(numbers, figure).items(), key=lambda item: int(item[0]))
+        return {f"{TITLES[x]}, the lab": ([int(key) for key, _ in of_figure],
+                                          *zip(*(beside.mean_labels(row[x]["packets"]) for _, row in of_figure))) for x in "ab"}
 
     figures.lines(path_of("001-figure-15.svg"), [
-        ("labels of a packet, Ts/T = 1/100", "k", {**lab(TREES[-1]), **pairs("15")}),
-        ("labels of a packet, k = 20", "T/Ts", {**lab(100), **pairs("16")})], log=True)
+        ("labels of a packet, Ts/T = 1/100", "k", {**lab("15"), **pairs("15")}),
+        ("labels of a packet, k = 20", "T/Ts", {**lab("16"), **pairs("16")})], log=True)
 
     def by_k(rows, names):
         return {name: (TREES, [rows[str(k)][name] for k in TREES]) for name in names}

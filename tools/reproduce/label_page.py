@@ -183,7 +183,7 @@ def of_section_4(numbers):
         "own": CHAIN_OWN_PPS * CHAIN_S, "cross": (CHAIN - 1) * (CHAIN_PPS - CHAIN_OWN_PPS) * CHAIN_S,
         "chain": chain_table(numbers["chains"]), "tree": chain_table(trees), "tree_all": trees["a"]["all_packets"],
         "tree_own": sum(trees["a"]["packets"]), "tree_ports": len(tree.arcs(TREES[-1])) + len(tree.hosts(TREES[-1])),
-        "tree_s": tree.BEGIN_S + tree.SECONDS, "tree_cpu": TREE_CPU_S, "tree_seeds": len(TREE_SEEDS),
+        "tree_s": tree.BEGIN * tree.interval_s() + tree.SECONDS, "tree_cpu": TREE_CPU_S, "tree_seeds": len(TREE_SEEDS),
         "sigma": DELAY["sigma_ms"], "t": DELAY["interval_ms"], "updates": delayed["updates"],
         "ti": delayed["interval_ms"], "said": 100 * delayed["theory"], "error": 100 * delayed["error"]}
 
@@ -230,12 +230,10 @@ def one_path(hops, run, pint):
 def of_rivals(numbers):
     of, runs, lost = numbers["theory"], numbers["rivals"], numbers["probes"]["lost"]
     limits = {kind: {limit: value for limit, value in lost.items() if limit.startswith(kind)} for kind in probes.LIMITS}
-    pairs = {figure: [[key, *pair] for key, pair in of[figure].items()] for figure in ("15", "16")}
     return {
         "queue": probes.QUEUE, "own_ms": prototype.own_ms(), "fourteen": losses(limits["packets"], True),
         "fourteen_bytes": losses(limits["bytes"], False),
-        "fifteen": table(["k", "Base A", "Base B"], *pairs["15"]),
-        "sixteen": table(["T / Ts", "Base A", "Base B"], *pairs["16"]),
+        "fifteen": beside.means(numbers, "15", "k"), "sixteen": beside.means(numbers, "16", "T / Ts"),
         "twenty": generators_table(of["20"]), "twentyone": bytes_table(runs["21"]),
         "twentyone_authors": bytes_table({k: rivals.published_bytes(int(k)) for k in of["21"]}),
         "path_least": min(row["INT-path"] / row["INT-label"] for row in runs["21"].values()),
@@ -254,6 +252,7 @@ def late_labels(numbers):
     of_runs_of_a_seed = sum(run["late_labels"][0] for run in numbers["runs"].values())
     return (round(of_runs_of_a_seed * len(SEEDS)) +
             sum(of["late_labels"] for part in ("chains", "trees", "rest") for of in numbers[part].values()) +
+            sum(of["late_labels"] for rows in numbers["means"].values() for row in rows.values() for of in row.values()) +
             numbers["delayed"]["late_labels"] + numbers["probes"]["late_labels"])
 
 

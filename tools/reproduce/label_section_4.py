@@ -112,15 +112,31 @@ TREE_CPU_S = 65  # of a run, as measured on two virtual cores of 2026
 TREE_SEEDS = (11, 12, 13, 14, 15, 16)  # chosen before their first run
 
 
-def run_tree(k, base_b, seconds, seeds=(1,)):
+def run_tree(k, base_b, seconds, seeds=(1,), per_label=tree.PER_LABEL):
     have, packets, late = [0] * (theory.MAX_HOP + 1), 0, 0
     with tempfile.TemporaryDirectory(prefix="hs-001-") as folder:
         for seed in seeds:
-            result = result_of(tree.scenario(k, base_b, seconds, seed), folder)
+            result = result_of(tree.scenario(k, base_b, seconds, seed, per_label), folder)
             have = [a + b for a, b in zip(have, tree.labels(result))]
             packets += result["label"]["packets"]
             late += result["label"]["late_labels"]
-    return {**tree.compare(k, base_b, have), "all_packets": packets, "late_labels": late}
+    return {**tree.compare(k, base_b, have, per_label), "all_packets": packets, "late_labels": late}
+
+
+# ---- figures 15 and 16 ----
+
+PER_LABELS = (10, 20, 50, 100, 200, 500)  # T/Ts of figure 16
+SMALL = {4: 60, 8: 8, 12: 2.4, 16: 1}     # seconds, by k: some five million packets each
+SOONER = {10: 0.2, 20: 0.2, 50: 0.4}      # seconds, by T/Ts, with k = 20
+MEANS_SEED = 21                           # chosen before the first of these runs
+
+
+def run_means():
+    """Labels of packets in trees of other sizes, and with other T/Ts."""
+    pairs = (("a", False), ("b", True))
+    return {"15": {k: {x: run_tree(k, base_b, seconds, (MEANS_SEED,)) for x, base_b in pairs} for k, seconds in SMALL.items()},
+            "16": {n: {x: run_tree(TREES[-1], base_b, seconds, (MEANS_SEED,), n) for x, base_b in pairs}
+                   for n, seconds in SOONER.items()}}
 
 
 def run_trees():

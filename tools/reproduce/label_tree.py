@@ -4,7 +4,7 @@
 Each host sends to hosts at random. These packets are few, so that other packets decide when a port is due: packets of a
 single link between two switches, and packets between two hosts of one switch. With them, each port has `RATE_PPS` packets
 per second, at random times (Poisson). A port is due after T and labels the next packet, 1 / RATE_PPS later on average, so
-that T = 99 / RATE_PPS makes one of 100 packets a labelled one.
+that T = 99 / RATE_PPS makes one of 100 packets a labelled one: T / Ts = 100.
 """
 
 import random
@@ -12,9 +12,9 @@ import random
 import label_theory as theory
 
 RATE_PPS, SHARE = 1000, 0.02  # of a port; of these, packets that are looked at
-T_S = 99 / RATE_PPS
-FLOWS = 5                     # of each host
-BEGIN_S, SECONDS = 1.2 * T_S, 0.5
+FLOWS, FEW = 5, 128           # of each host; with so many hosts in all, to each other host
+BEGIN, SECONDS = 1.2, 0.5     # when these packets begin, in T; how long they last
+PER_LABEL = 100               # T / Ts
 
 
 def arcs(k):
@@ -39,8 +39,19 @@ def loads(k):
     return {"edge": far[3] + far[5], "core": far[5], "host": 1}
 
 
-def scenario(k, base_b, seconds=SECONDS, seed=1):
-    rng, load, traffic = random.Random(seed), loads(k), []
+def interval_s(per_label=PER_LABEL):
+    return (per_label - 1) / RATE_PPS
+
+
+def receivers(places, place, rng):
+    """Of a host's own packets: some by chance, or all others where these are few, so that path lengths have their shares."""
+    if len(places) <= FEW:
+        return [other for other in places if other != place]
+    return [rng.choice([p for p in rng.sample(places, 2) if p != place]) for _ in range(FLOWS)]
+
+
+def scenario(k, base_b, seconds=SECONDS, seed=1, per_label=PER_LABEL):
+    rng, load, traffic, t_s = random.Random(seed), loads(k), [], interval_s(per_label)
     places = hosts(k)
     name = "h-{}-{}-{}".format
 
@@ -49,20 +60,20 @@ def scenario(k, base_b, seconds=SECONDS, seed=1):
                         "rate_pps": round(pps, 6), "payload_bytes": 64, "start_s": round(begin_s, 9)})
 
     def fill(at, to, kind):
-        send("x", at, to, RATE_PPS * (1 - SHARE * load[kind]), rng.random() * T_S)
+        send("x", at, to, RATE_PPS * (1 - SHARE * load[kind]), rng.random() * t_s)
 
     for at, to in arcs(k):
         fill(at, to, "core" if "core" in at + to else "edge")
     for pod, edge, n in places:
         fill(name(pod, edge, n % (k // 2) + 1), name(pod, edge, n), "host")
     for place in places:
-        for _ in range(FLOWS):
-            send("own", name(*place), name(*rng.choice([p for p in rng.sample(places, 2) if p != place])),
-                 RATE_PPS * SHARE / FLOWS, BEGIN_S)
-    interval_ns = round(T_S * 1e9)
+        others = receivers(places, place, rng)
+        for to in others:
+            send("own", name(*place), name(*to), RATE_PPS * SHARE / len(others), BEGIN * t_s)
+    interval_ns = round(t_s * 1e9)
     profile = {"method": "label", "interval_ns": interval_ns, "max_hops": 6, "function": "f2",
                "rest_ns": 0 if base_b else interval_ns}
-    return {"name": f"tree-{'b' if base_b else 'a'}-{k}", "seed": seed, "duration_s": BEGIN_S + seconds,
+    return {"name": f"tree-{'b' if base_b else 'a'}-{k}", "seed": seed, "duration_s": BEGIN * t_s + seconds,
             "forwarding": "shortest_path", "keep_windows": False, "rules": 16, "profiles": {"l": profile},
             "label": {}, "expect": [], "traffic": traffic,
             "topology": {"kind": "fat_tree", "k": k, "addresses": "ipv4", "link": {"profile": "l", "delay_ns": 10000}}}
@@ -78,10 +89,10 @@ def labels(result):
     return sums
 
 
-def compare(k, base_b, have):
+def compare(k, base_b, have, per_label=PER_LABEL):
     """What section 4.3 expects of so many packets, and chi squared. Classes that are expected fewer than five times are one
     with the class before them."""
-    shares = theory.distribution(k, 0.01, theory.base_b if base_b else theory.base_a)
+    shares = theory.distribution(k, 1 / per_label, theory.base_b if base_b else theory.base_a)
     expected = [share * sum(have) for share in shares]
     classes = [list(pair) for pair in zip(have, expected)]
     while classes[-1][1] < 5:

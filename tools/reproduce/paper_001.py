@@ -63,7 +63,7 @@ def of_theory(paths):
         "15": {k: [round(theory.expectation(k, 0.01, f), 5) for f in (theory.base_a, theory.base_b)]
                for k in section_4.TREES},
         "16": {n: [round(theory.expectation(20, 1 / n, f), 5) for f in (theory.base_a, theory.base_b)]
-               for n in (10, 20, 50, 100, 200, 500)},
+               for n in section_4.PER_LABELS},
         "20": {k: rivals.generators(k, of) for k, of in paths.items()},
         "21": {k: rivals.round_bytes(k, of) for k, of in paths.items()},
         "22": {hops: [rivals.pint_packets(hops, size) for size in (rivals.ITEM, 2)] for hops in range(1, 11)},
@@ -160,6 +160,7 @@ def wrong_in(numbers):
     """Yields what does not show what it must."""
     must = {
         "no label is late": page.late_labels(numbers) == 0,
+        "means of labels in other trees": beside.means_within(numbers)["means_inside"] >= 12,  # of 14 with 95 %
         "section 4.2": abs(numbers["delayed"]["theory"] - 0.99) <= numbers["delayed"]["error"],
         **needs_of_runs(numbers["runs"]), **beside.holds(numbers["runs"]), **needs_of_rest(numbers["rest"]),
         **needs_of_probes(numbers["probes"]["lost"]), **needs_of_rivals(numbers["rivals"], numbers["theory"]),
@@ -184,7 +185,8 @@ def draw(numbers, folder):
 def write(_live):
     paths = {k: euler(k) for k in section_4.TREES}
     made = {"runs": lab.run_points(list(lab.points())), "rest": rest_time.run(), "delayed": section_4.run_delayed(),
-            "chains": section_4.run_chains(), "trees": section_4.run_trees(), "probes": run_probes(),
+            "chains": section_4.run_chains(), "trees": section_4.run_trees(), "means": section_4.run_means(),
+            "probes": run_probes(),
             "rivals": rival_runs.measure(paths), "theory": of_theory(paths)}
     numbers = json.loads(json.dumps(made))  # with the keys that a file has
     for wrong in wrong_in(numbers):
