@@ -17,11 +17,15 @@ TITLES = {"a": "Base A", "b": "Base B", "pro": "Pro"}
 
 
 def course(numbers, figure):
-    """Coverage of the first intervals of one run, by T."""
+    """Coverage of the first intervals of one run, by T, and the mean that section 4.1 says."""
     lines = {}
     for t in OVER_TIME:
         values = numbers["runs"][f"{figure}-a-{t}"]["course"][0][:SHOWN]
-        lines[f"T = {t} ms"] = ([i * INTERVAL_MS / 1000 for i in range(len(values))], values)
+        at = [i * INTERVAL_MS / 1000 for i in range(len(values))]
+        lines[f"T = {t} ms"] = (at, values)
+    for t in OVER_TIME:
+        mean = expected.of_point(f"{figure}-a-{t}")["coverage"]
+        lines[f"T = {t} ms{figures.THEORY}"] = ((at[0], at[-1]), (mean, mean))
     return lines
 
 
