@@ -159,7 +159,7 @@ def of_runs(runs):
         "twelve": three(runs, 12, NEAR, "T, ms", prototype.PUBLISHED_NEAR),
         "lost_41": lost[0.41], "lost_61": lost[0.61],
         "thirteen": three(runs, 13, LOSSES, "loss", {}),
-        "seventeen": beside.by_labels(runs, 7), 
+        "seventeen": beside.by_labels(runs, 7),
         "eighteen": by_function(runs, [(f"T1/T = {rest}", f"18-b-{rest}") for rest in RESTS]),
         "nineteen": by_function(runs, [(name.upper(), f"19-b-{name}") for name in FUNCTIONS])}
 
