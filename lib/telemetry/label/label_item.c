@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "label_item.h"
 
+#include "bytes.h"
+
 #include <string.h>
 
 static inline void put(uint8_t *at, unsigned bytes, uint64_t value)
 {
-	for (unsigned i = bytes; i > 0; i--, value >>= 8)
-		at[i - 1] = (uint8_t)value;
+	for (; bytes >= 4; bytes -= 4, value >>= 32)
+		hs_be32_store(at + bytes - 4, (uint32_t)value);
+	for (; bytes > 0; bytes--, value >>= 8)
+		at[bytes - 1] = (uint8_t)value;
 }
 
 static inline uint64_t get(const uint8_t *at, unsigned bytes)
