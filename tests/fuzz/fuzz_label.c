@@ -95,7 +95,8 @@ static void takes_an_item(const struct hs_label_settings *settings, const struct
 	if (growth < 0)
 		return;
 	struct frame copy = frame_of(frame->bytes, frame->len, (size_t)growth);
-	hs_label_insert(settings, copy.bytes, packet, (size_t)growth, &item, specific);
+	hs_label_item_write(&item,
+			hs_label_insert(settings, copy.bytes, packet, (size_t)growth, specific));
 	parse(settings, &copy, &grown);
 	HOLDS(grown.flags & HS_PACKET_TELEMETRY);
 	struct hs_label_stack stack = hs_label_stack_of(settings, copy.bytes, &grown);

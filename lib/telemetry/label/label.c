@@ -275,28 +275,15 @@ static uint8_t *insert_ipv6(
 	return option + OPTION_ITEMS;
 }
 
-void hs_label_insert(const struct hs_label_settings *settings, uint8_t *frame,
-		const struct hs_packet *packet, size_t growth, const struct hs_label_item *item,
-		bool specific)
+uint8_t *hs_label_insert(const struct hs_label_settings *settings, uint8_t *frame,
+		const struct hs_packet *packet, size_t growth, bool specific)
 {
 	bool first = !(packet->flags & HS_PACKET_TELEMETRY);
 	uint8_t num = (uint8_t)(packet->trace_type + 1u +
 				(first && specific ? settings->max_hops : 0u));
-	uint8_t *at = packet->flags & HS_PACKET_IPV4
-				      ? insert_ipv4(settings, frame, packet, growth, num)
-				      : insert_ipv6(frame, packet, growth, num);
 
-	hs_label_item_write(item, at);
-}
-
-size_t hs_label_newest_off(const uint8_t *frame, const struct hs_packet *packet)
-{
-	const uint8_t *ip = frame + packet->l3_off;
-	size_t of_ip = packet->flags & HS_PACKET_IPV4
-				       ? 4u * (ip[0] & 0xf) + HS_LABEL_OPTION_BYTES
-				       : (size_t)HS_IPV6_BYTES + HS_HBH_OPTIONS + OPTION_ITEMS;
-
-	return packet->l3_off + of_ip;
+	return packet->flags & HS_PACKET_IPV4 ? insert_ipv4(settings, frame, packet, growth, num)
+					      : insert_ipv6(frame, packet, growth, num);
 }
 
 // ---- taking out ----

@@ -60,14 +60,11 @@ void hs_label_parse(const struct hs_label_settings *settings, const uint8_t *fra
 int hs_label_growth(const struct hs_label_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet);
 
-// Adds the item. `specific`: a first item makes the packet one of a specific flow; max_hops is at
-// most HS_LABEL_SPECIFIC_HOPS then. Packets with items keep what they are.
-void hs_label_insert(const struct hs_label_settings *settings, uint8_t *frame,
-		const struct hs_packet *packet, size_t growth, const struct hs_label_item *item,
-		bool specific);
-
-// Where the newest item of this frame stands.
-size_t hs_label_newest_off(const uint8_t *frame, const struct hs_packet *packet);
+// Adds an item: returns where its HS_LABEL_ITEM_BYTES are to be written. `specific`: a first item
+// makes the packet one of a specific flow; max_hops is at most HS_LABEL_SPECIFIC_HOPS then. Packets
+// with items keep what they are.
+uint8_t *hs_label_insert(const struct hs_label_settings *settings, uint8_t *frame,
+		const struct hs_packet *packet, size_t growth, bool specific);
 
 // Takes out all items and restores what the first node changed. Returns by how much the frame
 // shrank, == packet->telemetry_bytes; 0 where the packet has no HS_PACKET_TELEMETRY: then no byte

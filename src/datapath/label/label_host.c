@@ -72,7 +72,6 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	const struct hs_label_run *run = worker->run;
 	const struct rte_mbuf *m = burst->mbufs[i];
 	struct hs_label_held *held = run->held;
-	struct hs_label_item item;
 
 	if (!can_tell(worker, burst, i, out)) {
 		if (run->specific)
@@ -84,8 +83,7 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	if (!held->waits)
 		hs_label_export_of(&run->profile->wire, rte_pktmbuf_mtod(m, const uint8_t *),
 				&burst->packets[i], &held->export);
-	hs_label_own_item(worker, burst, out, rte_pktmbuf_pkt_len(m), &item);
-	hs_label_item_write(&item, held->items);
+	hs_label_put_own(worker, burst, out, rte_pktmbuf_pkt_len(m), held->items);
 	held->export.items = held->items;
 	held->export.n_items++;
 	held->export.specific |= run->specific;

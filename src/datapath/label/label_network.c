@@ -51,14 +51,6 @@ static size_t growth_of(struct hs_worker *worker, const struct hs_burst *burst, 
 	return 0;
 }
 
-// When the packet leaves, the depth of the queue is written into its newest item.
-static __attribute__((noinline)) void mark(struct hs_worker *worker, const struct hs_packet *packet,
-		const struct hs_port *out, uint8_t *frame)
-{
-	hs_egress_mark(worker->egress[out->index],
-			frame + hs_label_newest_off(frame, packet) + HS_LABEL_DEQUEUE);
-}
-
 static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, unsigned int_num, struct hs_label_decision *decision)
 {
@@ -66,7 +58,6 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	const struct hs_label_settings *wire = &run->profile->wire;
 	size_t growth = growth_of(worker, burst, i, out, wire);
 	struct rte_mbuf *m = burst->mbufs[i];
-	struct hs_label_item item;
 
 	if (unlikely(!growth)) {
 		if (run->specific)
@@ -75,12 +66,11 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	}
 	if (!hs_label_note(worker, burst, i, out, int_num, decision))
 		return;
-	bool waits = hs_label_own_item(
-			worker, burst, out, rte_pktmbuf_pkt_len(m) + (uint32_t)growth, &item);
-	hs_label_insert(wire, hs_room_open(m, growth), &burst->packets[i], growth, &item,
-			run->specific);
-	if (unlikely(waits))
-		mark(worker, &burst->packets[i], out, rte_pktmbuf_mtod(m, uint8_t *));
+	uint8_t *item = hs_label_insert(
+			wire, hs_room_open(m, growth), &burst->packets[i], growth, run->specific);
+	if (unlikely(hs_label_put_own(worker, burst, out, rte_pktmbuf_pkt_len(m), item)))
+		// When the packet leaves, the depth of the queue is written into its newest item.
+		hs_egress_mark(worker->egress[out->index], item + HS_LABEL_DEQUEUE);
 }
 
 // For packets that hs_flow_due names.

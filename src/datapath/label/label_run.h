@@ -10,6 +10,8 @@
 #include "rule.h"
 #include "skeleton.h"
 
+#include <string.h>
+
 #define HS_LABEL_US_NS 1000
 
 struct hs_label_held; // label_host.c
@@ -20,7 +22,10 @@ struct hs_label_run {
 	struct hs_label_port *port;
 	int64_t steady_ns;
 	bool specific;		    // the packet in hand is due by its rule
+	bool has_item;		    // `item` is written
 	struct hs_label_held *held; // of a run to a host
+	// The port's own, of all packets that wait in no egress queue: they have the same times.
+	uint8_t item[HS_LABEL_ITEM_BYTES];
 };
 
 // Labels packet i if it can take the item.
@@ -110,29 +115,45 @@ static inline bool hs_label_note(struct hs_worker *worker, const struct hs_burst
 	return true;
 }
 
-// Of a packet that will have so many bytes when it leaves. Returns whether it waits in a queue,
-// whose depth at its end is not known now: hs_egress_mark.
-static inline bool hs_label_own_item(struct hs_worker *worker, struct hs_burst *burst,
-		const struct hs_port *out, uint32_t bytes, struct hs_label_item *item)
+// `queued`: what the port's egress queue says of the packet; NULL: it waits in none.
+static inline void hs_label_write_own(struct hs_worker *worker, struct hs_burst *burst,
+		const struct hs_port *out, const struct hs_egress_values *queued,
+		uint8_t at[HS_LABEL_ITEM_BYTES])
 {
-	struct hs_egress_values queued;
 	int64_t now_ns = burst->now_ns;
-
-	*item = (struct hs_label_item){
+	int64_t sent_ns = queued ? queued->departs_ns : hs_burst_sent_ns(worker, burst);
+	struct hs_label_item item = {
 			.node_id = worker->node_id,
 			.ingress_port = (uint8_t)hs_port_id(burst->in),
 			.egress_port = (uint8_t)hs_port_id(out),
 			.ingress_us = (uint64_t)(now_ns / HS_LABEL_US_NS),
+			.egress_us = (uint64_t)(sent_ns / HS_LABEL_US_NS),
+			.enqueue_us = (uint32_t)((queued ? now_ns : sent_ns) / HS_LABEL_US_NS),
 	};
-	if (hs_egress_read(worker, burst, out, bytes, &queued)) {
-		item->egress_us = (uint64_t)(queued.departs_ns / HS_LABEL_US_NS);
-		item->enqueue_us = (uint32_t)item->ingress_us;
-		item->enqueue_packets = queued.depth;
-		item->queue_us = (uint32_t)((queued.departs_ns - now_ns) / HS_LABEL_US_NS);
+
+	if (queued) {
+		item.enqueue_packets = queued->depth;
+		item.queue_us = (uint32_t)((sent_ns - now_ns) / HS_LABEL_US_NS);
+	}
+	hs_label_item_write(&item, at);
+}
+
+// Writes the port's own item of a packet that will have so many bytes when it leaves. Returns
+// whether it waits in a queue, whose depth at its end is not known now: hs_egress_mark.
+static inline bool hs_label_put_own(struct hs_worker *worker, struct hs_burst *burst,
+		const struct hs_port *out, uint32_t bytes, uint8_t at[HS_LABEL_ITEM_BYTES])
+{
+	struct hs_label_run *run = worker->run;
+	struct hs_egress_values queued;
+
+	if (hs_egress_of(worker, out) && hs_egress_read(worker, burst, out, bytes, &queued)) {
+		hs_label_write_own(worker, burst, out, &queued, at);
 		return true;
 	}
-	item->egress_us = (uint64_t)(hs_burst_sent_ns(worker, burst) / HS_LABEL_US_NS);
-	item->enqueue_us = (uint32_t)item->egress_us;
+	if (!run->has_item)
+		hs_label_write_own(worker, burst, out, NULL, run->item);
+	run->has_item = true;
+	memcpy(at, run->item, HS_LABEL_ITEM_BYTES);
 	return false;
 }
 

@@ -143,7 +143,7 @@ static void feed_labelled(struct rig *r, unsigned ns_id)
 
 	hs_be16_store(bytes + growth + 56, (uint16_t)(5000 + ns_id));
 	hs_label_parse(&profile.wire, bytes + growth, len, len, &packet);
-	hs_label_insert(&profile.wire, bytes, &packet, growth, &item, false);
+	hs_label_item_write(&item, hs_label_insert(&profile.wire, bytes, &packet, growth, false));
 	test_node_feed(&r->t, 0, bytes, len + growth, 0);
 	test_node_run(&r->t);
 }

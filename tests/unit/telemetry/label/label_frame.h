@@ -26,7 +26,8 @@ static inline int label_add(const struct hs_label_settings *settings, struct fra
 	assert_non_null(bytes);
 	memset(bytes, 0xa5, (size_t)growth);
 	memcpy(bytes + growth, frame->bytes, frame->len);
-	hs_label_insert(settings, bytes, &packet, (size_t)growth, item, specific);
+	hs_label_item_write(
+			item, hs_label_insert(settings, bytes, &packet, (size_t)growth, specific));
 	free(frame->bytes);
 	*frame = (struct frame){bytes, frame->len + (size_t)growth};
 	return growth;

@@ -73,6 +73,6 @@ static inline size_t make_labelled(
 	hs_label_parse(&wire, plain, *plain_len, *plain_len, &packet);
 	size_t growth = (size_t)hs_label_growth(&wire, plain, &packet);
 	memcpy(frame + growth, plain, *plain_len);
-	hs_label_insert(&wire, frame, &packet, growth, &item, false);
+	hs_label_item_write(&item, hs_label_insert(&wire, frame, &packet, growth, false));
 	return *plain_len + growth;
 }

@@ -35,7 +35,7 @@ static void add_item(const struct hs_label_settings *wire, uint16_t node, bool s
 	int growth = hs_label_growth(wire, frame, &packet);
 	assert_true(growth > 0);
 	memmove(frame + growth, frame, len);
-	hs_label_insert(wire, frame, &packet, (size_t)growth, &item, specific);
+	hs_label_item_write(&item, hs_label_insert(wire, frame, &packet, (size_t)growth, specific));
 	len += (size_t)growth;
 }
 

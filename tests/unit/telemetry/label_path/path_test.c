@@ -59,7 +59,7 @@ static void use_labelled(void)
 
 	len = unhex(UDP4, frame + FIRST);
 	hs_label_parse(&wire, frame + FIRST, len, len, &packet);
-	hs_label_insert(&wire, frame, &packet, FIRST, &item, false);
+	hs_label_item_write(&item, hs_label_insert(&wire, frame, &packet, FIRST, false));
 	len += FIRST;
 }
 
@@ -547,7 +547,8 @@ static void a_datagram_that_is_longer_than_the_mtu_is_lost_and_counted(void **st
 		size_t growth = i ? HS_LABEL_ITEM_BYTES : FIRST;
 		memmove(frame + growth, frame, len);
 		hs_label_parse(&s->profile.wire, frame + growth, len, len, &packet);
-		hs_label_insert(&s->profile.wire, frame, &packet, growth, &item, false);
+		hs_label_item_write(&item,
+				hs_label_insert(&s->profile.wire, frame, &packet, growth, false));
 		len += growth;
 	}
 	assert_int_equal(through(s, frame, len, out), UDP_LEN);
