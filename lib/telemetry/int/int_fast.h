@@ -7,6 +7,7 @@
 // Thread rule: any; pure functions on bytes that the caller owns.
 #pragma once
 
+#include "front.h"
 #include "int.h"
 #include "int_checksum.h"
 #include "int_values_wire.h"
@@ -34,34 +35,6 @@ static inline bool hs_int_fast_is_mx(const struct hs_int_settings *settings)
 }
 
 // ---- what all share ----
-
-// Both move the front of a frame, at least 16 bytes, every byte of which is read before it is
-// overwritten. Down: to a lower address.
-static inline void hs_int_fast_move_down(uint8_t *to, const uint8_t *from, size_t bytes)
-{
-	typedef uint64_t vector __attribute__((vector_size(16)));
-	vector v, tail;
-
-	memcpy(&tail, from + bytes - 16, 16);
-	for (size_t i = 0; i + 16 < bytes; i += 16) {
-		memcpy(&v, from + i, 16);
-		memcpy(to + i, &v, 16);
-	}
-	memcpy(to + bytes - 16, &tail, 16);
-}
-
-static inline void hs_int_fast_move_up(uint8_t *to, const uint8_t *from, size_t bytes)
-{
-	typedef uint64_t vector __attribute__((vector_size(16)));
-	vector v, head;
-
-	memcpy(&head, from, 16);
-	for (size_t i = bytes; i > 16; i -= 16) {
-		memcpy(&v, from + i - 16, 16);
-		memcpy(to + i - 16, &v, 16);
-	}
-	memcpy(to, &head, 16);
-}
 
 static inline unsigned hs_int_fast_words(uint16_t bitmap)
 {
@@ -387,7 +360,7 @@ static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 	size_t end, at = hs_int_fast_payload(frame + growth, packet, &end);
 	uint8_t *shim = frame + at, *head = shim + HS_INT_FAST_SHIM, *ip = frame + HS_FAST_L3;
 
-	hs_int_fast_move_down(frame, frame + growth, at);
+	hs_front_move_down(frame, frame + growth, at);
 	uint8_t dscp = hs_int_fast_dscp(ip, packet);
 	unsigned words = own->n / 4;
 	uint32_t d = request->flags & HS_INT_FLAG_D ? 8u << 24 : 0;
@@ -430,7 +403,7 @@ static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uin
 	uint8_t *head = frame + packet->trace_off;
 	uint32_t growth = block->n, words = growth / 4;
 
-	hs_int_fast_move_down(frame, frame + growth, packet->trace_off + 12u);
+	hs_front_move_down(frame, frame + growth, packet->trace_off + 12u);
 	head[-3] = (uint8_t)(head[-3] + words);
 	head[3]--;
 	hs_int_fast_block_put(block, head + 12);
@@ -459,7 +432,7 @@ static inline size_t hs_int_fast_strip(uint8_t *frame, struct hs_packet *packet)
 	uint16_t removed = hs_int_sum(frame + at, taken);
 	uint8_t *rest = frame + taken;
 
-	hs_int_fast_move_up(rest, frame, at);
+	hs_front_move_up(rest, frame, at);
 	packet->l3_bytes -= (uint32_t)taken;
 	packet->flags &= (uint16_t) ~(HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY);
 	packet->telemetry_bytes = packet->trace_off = packet->e2e_off = 0;

@@ -3,6 +3,7 @@
 
 #include "bytes.h"
 #include "checksum_change.h"
+#include "front.h"
 #include "hop_by_hop.h"
 #include "ip.h"
 
@@ -206,15 +207,13 @@ int hs_label_growth(const struct hs_label_settings *settings, const uint8_t *fra
 }
 
 // The header's length changes by `growth` and its protocol becomes `proto`.
-static void change_ipv4(uint8_t *ip, int growth, uint8_t proto)
+static inline void change_ipv4(uint8_t *ip, int growth, uint8_t proto)
 {
-	uint16_t total = hs_be16_load(ip + HS_IPV4_TOTAL);
-	uint16_t ttl = hs_be16_load(ip + HS_IPV4_TTL); // and protocol
+	uint16_t total = hs_be16_load(ip + HS_IPV4_TOTAL), now = (uint16_t)(total + growth);
+	uint32_t change = hs_sum_change(total, now) + hs_sum_change(ip[HS_IPV4_PROTOCOL], proto);
 
-	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)(total + growth));
+	hs_be16_store(ip + HS_IPV4_TOTAL, now);
 	ip[HS_IPV4_PROTOCOL] = proto;
-	uint32_t change = hs_sum_change(total, hs_be16_load(ip + HS_IPV4_TOTAL)) +
-			  hs_sum_change(ttl, hs_be16_load(ip + HS_IPV4_TTL));
 	hs_be16_store(ip + HS_IPV4_CHECKSUM,
 			hs_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
 }
@@ -232,10 +231,10 @@ static uint8_t *insert_ipv4(const struct hs_label_settings *settings, uint8_t *f
 	size_t at = packet->trace_off;
 
 	if (at) {
-		memmove(frame, frame + growth, at + HS_LABEL_OPTION_BYTES);
+		hs_front_move_down(frame, frame + growth, at + HS_LABEL_OPTION_BYTES);
 	} else {
 		at = ipv4_end(frame + growth, packet);
-		memmove(frame, frame + growth, at);
+		hs_front_move_down(frame, frame + growth, at);
 		frame[at + NH] = ip[HS_IPV4_PROTOCOL];
 	}
 	frame[at + INT_NUM] = num;
@@ -243,14 +242,14 @@ static uint8_t *insert_ipv4(const struct hs_label_settings *settings, uint8_t *f
 	return frame + at + HS_LABEL_OPTION_BYTES;
 }
 
-static uint8_t *insert_ipv6(
+static __attribute__((noinline)) uint8_t *insert_ipv6(
 		uint8_t *frame, const struct hs_packet *packet, size_t growth, uint8_t num)
 {
 	size_t at = packet->l3_off + (size_t)HS_IPV6_BYTES;
 	uint8_t *hbh = frame + at, *option = hbh + HS_HBH_OPTIONS;
 	bool labelled = packet->trace_off, has_header = packet->hbh_bytes;
 
-	memmove(frame, frame + growth,
+	hs_front_move_down(frame, frame + growth,
 			at + (labelled			  ? HS_LABEL_IPV6_BYTES
 					     : has_header ? HS_HBH_OPTIONS
 							  : 0));
@@ -294,7 +293,7 @@ static void strip_ipv6(uint8_t *frame, const struct hs_packet *packet)
 	uint8_t next = frame[at], words = (uint8_t)(frame[at + 1] - taken / 8);
 	bool in_host = frame[packet->trace_off + OPTION_FLAGS] & IN_HOST_HEADER;
 
-	memmove(frame + taken, frame, at + (in_host ? HS_HBH_OPTIONS : 0));
+	hs_front_move_up(frame + taken, frame, at + (in_host ? HS_HBH_OPTIONS : 0));
 	frame += taken;
 	change_ipv6(frame + packet->l3_off, -(int)taken);
 	if (in_host)
@@ -314,7 +313,7 @@ size_t hs_label_strip(uint8_t *frame, const struct hs_packet *packet)
 		return taken;
 	}
 	uint8_t proto = frame[packet->trace_off + NH];
-	memmove(frame + taken, frame, packet->trace_off);
+	hs_front_move_up(frame + taken, frame, packet->trace_off);
 	change_ipv4(frame + taken + packet->l3_off, -(int)taken, proto);
 	return taken;
 }
