@@ -41,9 +41,9 @@ static uint64_t be(const uint8_t *at, unsigned n)
 }
 
 // The item of a node without an egress queue, where the clock stands still.
-static void assert_own_item(const uint8_t *item)
+static void assert_own_item(const uint8_t *item, int64_t now_ns)
 {
-	const uint64_t now_us = (uint64_t)(NOW / 1000) & 0xffffffffffff;
+	const uint64_t now_us = (uint64_t)(now_ns / 1000) & 0xffffffffffff;
 
 	assert_int_equal(item[0], NODE_ID & 0xff);
 	assert_int_equal(item[3], NODE_ID >> 8);
@@ -66,7 +66,7 @@ static void assert_labelled(const struct bytes *is, const struct bytes *should,
 	assert_int_equal(is->len, should->len);
 	hs_label_parse(wire, should->at, should->len, should->len, &packet);
 	size_t at = (size_t)(hs_label_stack_of(wire, should->at, &packet).items - should->at);
-	assert_own_item(is->at + at);
+	assert_own_item(is->at + at, NOW);
 	memcpy(masked.at + at, is->at + at, HS_LABEL_ITEM_BYTES);
 	assert_memory_equal(is->at, masked.at, masked.len);
 }
@@ -158,7 +158,7 @@ static void assert_told(const uint8_t *told, size_t len, const struct bytes *sho
 	masked.at[head - 3]++; // the number of items
 	assert_int_equal(len, should->len + HS_LABEL_ITEM_BYTES);
 	assert_memory_equal(told, masked.at, head);
-	assert_own_item(told + head);
+	assert_own_item(told + head, NOW);
 	assert_memory_equal(
 			told + head + HS_LABEL_ITEM_BYTES, should->at + head, should->len - head);
 }
@@ -189,11 +189,31 @@ static void a_sink_restores_packets_and_exports_their_items(void **state)
 	each(ends);
 }
 
+static void each_packet_of_a_burst_has_the_ports_item_of_its_time(void **state)
+{
+	(void)state;
+	struct bytes plain = {.len = unhex(UDP4, plain.at)}, out;
+	struct stand *s = stand_open(SOURCE, usual(), 0, 0);
+
+	for (unsigned round = 0; round < 2; round++, advance(s, 3 * MS)) {
+		for (unsigned i = 0; i < HS_BURST; i++)
+			test_node_feed(&s->t, IN, plain.at, plain.len, 0);
+		test_node_run(&s->t);
+		for (unsigned i = 0; i < HS_BURST; i++) {
+			out.len = test_node_take(&s->t, OUT, out.at, ROOM);
+			assert_int_equal(out.len, plain.len + 2 + HS_LABEL_ITEM_BYTES);
+			assert_own_item(out.at + 14 + 20 + 2, s->now_ns);
+		}
+	}
+	stand_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(nodes_add_items_as_the_other_encoder),
 			cmocka_unit_test(a_sink_restores_packets_and_exports_their_items),
+			cmocka_unit_test(each_packet_of_a_burst_has_the_ports_item_of_its_time),
 	};
 
 	dpdk_env_init("128");
