@@ -185,8 +185,10 @@ static inline bool is_ipv4(const struct hs_burst *burst, unsigned i)
 	return burst->packets[i].flags & HS_PACKET_IPV4;
 }
 
+// `l3_off` is the packet's.
 static inline __attribute__((always_inline)) void rewrite(struct hs_worker *worker,
-		struct hs_burst *burst, unsigned i, const struct hs_next_hop *next, bool mixed)
+		struct hs_burst *burst, unsigned i, const struct hs_next_hop *next, size_t l3_off,
+		bool mixed)
 {
 	const struct hs_port *out = worker->ports[next->port];
 
@@ -199,12 +201,54 @@ static inline __attribute__((always_inline)) void rewrite(struct hs_worker *work
 	memcpy(frame, next->mac, 6);
 	memcpy(frame + 6, out->mac, 6);
 	if (mixed && is_ipv4(burst, i))
-		decrement_ttl(frame + burst->packets[i].l3_off);
+		decrement_ttl(frame + l3_off);
 	else
-		frame[burst->packets[i].l3_off + HOP_LIMIT]--;
+		frame[l3_off + HOP_LIMIT]--;
 	burst->out[i] = next->port;
 	if (unlikely(out == burst->in))
 		hs_event(worker, burst, HS_EVENT_ROUTED_BACK);
+}
+
+// Packet i goes to its next hop, if there is a route.
+static inline __attribute__((always_inline)) void take(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, const struct hs_next_hop *next, size_t l3_off,
+		bool mixed)
+{
+	if (likely(next->port < worker->n_ports))
+		rewrite(worker, burst, i, next, l3_off, mixed);
+	else
+		burst->out[i] = HS_OUT_DROP | HS_DROP_NO_ROUTE;
+}
+
+static inline void look_up(struct hs_worker *worker, const struct hs_burst *burst,
+		const uint8_t *const *destinations, const uint32_t *slots, unsigned n,
+		struct hs_next_hop *next)
+{
+	if (worker->general || burst->unmatched)
+		hs_fib_lookup(worker->fib, destinations, n, next);
+	else
+		hs_fib_cache_lookup(worker->fib_cache, worker->fib, destinations, slots, n, next);
+}
+
+// Nearly every burst: no packet has an objection, so that entry i of each array is packet i. False:
+// nothing is done.
+static bool route_all(struct hs_worker *worker, struct hs_burst *burst)
+{
+	const uint8_t *destinations[HS_BURST];
+	struct hs_next_hop next[HS_BURST];
+	const uint64_t port_mac = fast_mac(burst->in);
+	const unsigned n = burst->n;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (unlikely(!is_fast(burst, i, port_mac)))
+			return false;
+		destinations[i] = rte_pktmbuf_mtod_offset(
+				burst->mbufs[i], const uint8_t *, HS_FAST_L3 + DESTINATION);
+	}
+	look_up(worker, burst, destinations, burst->slots, n, next);
+	for (unsigned i = 0; i < n; i++)
+		take(worker, burst, i, &next[i], HS_FAST_L3, false);
+	return true;
 }
 
 // `keys` is for destinations of IPv4. NULL, a constant: none is in the burst, which pays nothing.
@@ -240,24 +284,18 @@ static inline __attribute__((always_inline)) void route(
 	}
 	if (unlikely(!n))
 		return;
-	if (worker->general || burst->unmatched)
-		hs_fib_lookup(worker->fib, destinations, n, next);
-	else
-		hs_fib_cache_lookup(worker->fib_cache, worker->fib, destinations, slots, n, next);
-	for (unsigned k = 0; k < n; k++) {
-		if (likely(next[k].port < worker->n_ports))
-			rewrite(worker, burst, index[k], &next[k], keys != NULL);
-		else
-			burst->out[index[k]] = HS_OUT_DROP | HS_DROP_NO_ROUTE;
-	}
+	look_up(worker, burst, destinations, slots, n, next);
+	for (unsigned k = 0; k < n; k++)
+		take(worker, burst, index[k], &next[k], burst->packets[index[k]].l3_off,
+				keys != NULL);
 }
 
 void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst)
 {
 	uint8_t keys[HS_BURST][16];
 
-	if (likely(!(burst->flags & HS_PACKET_IPV4)))
-		route(worker, burst, NULL);
-	else
+	if (unlikely(burst->flags & HS_PACKET_IPV4))
 		route(worker, burst, keys);
+	else if (worker->general || unlikely(!route_all(worker, burst)))
+		route(worker, burst, NULL);
 }
