@@ -115,6 +115,9 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 	const uint8_t *old = frame + HS_FLEXINT_FAST_HOP_BYTES;
 	size_t trace = packet->trace_off;
 	uint8_t trace_len = (uint8_t)(old[trace + 1] + HS_FLEXINT_FAST_HOP_BYTES);
+	uint64_t first = (uint64_t)hop->node_id << 48 | (uint64_t)HS_HOP_KNOWN << 32 |
+			 (uint64_t)(uint16_t)hop->tx_packets << 16 | (uint16_t)hop->rx_packets;
+	uint64_t last = (uint64_t)hop->tx_bytes << 32 | hop->rx_bytes;
 
 	// Two more bytes than the paper's layout has in front; the entry is written over them.
 	hs_flexint_fast_move(frame, old, HS_FAST_L4 + 14);
@@ -123,11 +126,9 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 	hs_be16_store(frame + HS_FAST_L3 + HS_IPV6_PAYLOAD,
 			(uint16_t)(packet->l3_bytes - HS_IPV6_BYTES + HS_FLEXINT_FAST_HOP_BYTES));
 	uint8_t *at = frame + trace + 10;
-	hs_be64_store(at, (uint64_t)hop->node_id << 48 | (uint64_t)HS_HOP_KNOWN << 32 |
-					  (uint64_t)(uint16_t)hop->tx_packets << 16 |
-					  (uint16_t)hop->rx_packets);
+	hs_be64_store(at, first);
 	hs_be64_store(at + 8, hop->ts_ns);
-	hs_be64_store(at + 16, (uint64_t)hop->tx_bytes << 32 | hop->rx_bytes);
+	hs_be64_store(at + 16, last);
 }
 
 // ---- sink ----

@@ -11,7 +11,9 @@
 
 #define SPLIT	     (UINT32_C(1) << 31)
 #define FEW_GROUPS   64 // are searched as they are; more are cut into segments
-#define MAX_SEGMENTS 16
+#define MAX_CUTS     16 // between segments
+#define CUTS_AT_ONCE 4	// are compared with an address
+#define WORTH_STEPS  2	// that many cuts must save
 typedef unsigned __int128 address;
 
 // Groups whose first bits are the same. It is cut into slots of equal size, one or two for each
@@ -36,13 +38,17 @@ struct group {
 struct fib_ranges {
 	uint32_t n, room, n_groups;
 	uint32_t n_segments; // 0: too few groups
-	uint64_t starts[MAX_SEGMENTS];
-	struct segment segments[MAX_SEGMENTS];
+	uint32_t n_cuts;     // a multiple of CUTS_AT_ONCE
+	// Where each segment but the first begins. Behind the last one, cuts at the end of all
+	// addresses, and the last segment again.
+	uint64_t cuts[MAX_CUTS];
+	struct segment segments[MAX_CUTS + 1];
 	address *first;	      // of each range
 	uint32_t *hops;	      // of each range
 	struct group *groups; // one more at the end, of which only `begin` counts
-	// The last group that begins at or before each slot's first place, all segments' slots one
-	// behind the other; behind each segment's slots, its last group.
+	// Twice the last group that begins at or before each slot's first place; one more if it
+	// begins before. All segments' slots are one behind the other; behind each segment's slots,
+	// its last group, which begins before.
 	uint32_t *index;
 };
 
@@ -174,16 +180,15 @@ static unsigned alike(const struct fib_ranges *ranges, uint32_t group)
 	return (unsigned)__builtin_clzll(ranges->groups[group].top ^ ranges->groups[group - 1].top);
 }
 
-// The most bits that cut the groups into no more than MAX_SEGMENTS segments.
-static unsigned segment_bits(const struct fib_ranges *ranges)
+// The most bits that cut the groups into segments no more often than this. n_alike: how many groups
+// are alike in so many bits.
+static unsigned segment_bits(const uint32_t n_alike[64], uint32_t max_cuts)
 {
-	uint32_t n_alike[64] = {0}, n_segments = 1;
+	uint32_t n_cuts = 0;
 	unsigned bits = 0;
 
-	for (uint32_t i = 1; i < ranges->n_groups; i++)
-		n_alike[alike(ranges, i)]++;
-	while (bits < 64 && n_segments + n_alike[bits] <= MAX_SEGMENTS)
-		n_segments += n_alike[bits++];
+	while (bits < 64 && n_cuts + n_alike[bits] <= max_cuts)
+		n_cuts += n_alike[bits++];
 	return bits;
 }
 
@@ -198,51 +203,113 @@ static void fill_slots(const struct group *groups, uint32_t first, uint32_t last
 		const struct segment *segment, uint32_t *index)
 {
 	uint64_t within = (UINT64_C(1) << segment->shift) - 1;
-	uint32_t n = segment->last_slot + 2, newest = first;
+	uint32_t n = segment->last_slot + 2, newest = 2 * first;
 
 	memset(index, 0, n * sizeof(*index));
 	for (uint32_t group = first; group <= last; group++) {
 		uint64_t offset = groups[group].top - segment->base;
-		index[(offset >> segment->shift) + ((offset & within) != 0)] = group;
+		bool before = offset & within;
+		index[(offset >> segment->shift) + before] = 2 * group + before;
 	}
 	for (uint32_t slot = 0; slot < n; slot++) {
-		newest = index[slot] > newest ? index[slot] : newest;
+		newest = index[slot] > newest ? index[slot] : newest | 1;
 		index[slot] = newest;
 	}
+}
+
+// Of the slot with these two places of the index: its first group, and how many there are from it
+// on.
+static inline uint32_t slot_first(const uint32_t index[2])
+{
+	return index[0] / 2;
+}
+
+static inline uint32_t slot_groups(const uint32_t index[2])
+{
+	return (index[1] + 1) / 2 - slot_first(index);
+}
+
+static struct segment segment_over(const struct group *groups, uint32_t first, uint32_t last)
+{
+	uint64_t base = groups[first].top, span = groups[last].top - base;
+	unsigned slot_bits = bits_of(last - first);
+	unsigned shift = bits_of(span) > slot_bits ? bits_of(span) - slot_bits : 0;
+
+	return (struct segment){.base = base,
+			.last_slot = (uint32_t)(span >> shift),
+			.shift = (uint8_t)shift};
+}
+
+// The last group of a segment of groups that are alike in so many bits.
+static uint32_t segment_last(const struct fib_ranges *ranges, uint32_t first, unsigned bits)
+{
+	while (first + 1 < ranges->n_groups && alike(ranges, first + 1) >= bits)
+		first++;
+	return first;
+}
+
+// The most groups that begin in one slot.
+static uint32_t most_starts(const struct fib_ranges *ranges, unsigned bits)
+{
+	uint32_t most = 0;
+
+	for (uint32_t first = 0, last; first < ranges->n_groups; first = last + 1) {
+		last = segment_last(ranges, first, bits);
+		struct segment segment = segment_over(ranges->groups, first, last);
+		uint64_t slot = UINT64_MAX;
+		for (uint32_t i = first, n = 0; i <= last; i++) {
+			uint64_t before = slot;
+			slot = (ranges->groups[i].top - segment.base) >> segment.shift;
+			n = slot == before ? n + 1 : 1;
+			most = RTE_MAX(most, n);
+		}
+	}
+	return most;
 }
 
 // Groups `first` to `last`, with slots from ranges->index[at] on. Returns the end of its slots.
 static uint32_t make_segment(struct fib_ranges *ranges, uint32_t first, uint32_t last, uint32_t at)
 {
-	uint64_t base = ranges->groups[first].top, span = ranges->groups[last].top - base;
-	unsigned slot_bits = bits_of(last - first);
-	unsigned shift = bits_of(span) > slot_bits ? bits_of(span) - slot_bits : 0;
 	struct segment *segment = &ranges->segments[ranges->n_segments];
 
-	segment->base = base;
+	*segment = segment_over(ranges->groups, first, last);
 	segment->index = at;
-	segment->last_slot = (uint32_t)(span >> shift);
-	segment->shift = (uint8_t)shift;
 	fill_slots(ranges->groups, first, last, segment, &ranges->index[at]);
-	ranges->starts[ranges->n_segments++] = base;
+	if (ranges->n_segments)
+		ranges->cuts[ranges->n_segments - 1] = segment->base;
+	ranges->n_segments++;
 	return at + segment->last_slot + 2;
 }
 
+static void pad_cuts(struct fib_ranges *ranges)
+{
+	uint32_t last = ranges->n_segments - 1;
+
+	ranges->n_cuts = RTE_ALIGN_CEIL(last, CUTS_AT_ONCE);
+	for (uint32_t i = last; i < ranges->n_cuts; i++) {
+		ranges->cuts[i] = UINT64_MAX;
+		ranges->segments[i + 1] = ranges->segments[last];
+	}
+}
+
+// Many cuts are worth it where they save WORTH_STEPS of a search within a slot.
 static void make_segments(struct fib_ranges *ranges)
 {
-	uint32_t first = 0, at = 0;
+	uint32_t n_alike[64] = {0};
 
 	ranges->n_segments = 0;
 	if (ranges->n_groups <= FEW_GROUPS)
 		return;
-	unsigned bits = segment_bits(ranges);
-	for (uint32_t i = 1; i < ranges->n_groups; i++) {
-		if (alike(ranges, i) >= bits)
-			continue;
-		at = make_segment(ranges, first, i - 1, at);
-		first = i;
+	for (uint32_t i = 1; i < ranges->n_groups; i++)
+		n_alike[alike(ranges, i)]++;
+	unsigned bits = segment_bits(n_alike, CUTS_AT_ONCE), many = segment_bits(n_alike, MAX_CUTS);
+	if (most_starts(ranges, bits) >> WORTH_STEPS >= most_starts(ranges, many))
+		bits = many;
+	for (uint32_t first = 0, last, at = 0; first < ranges->n_groups; first = last + 1) {
+		last = segment_last(ranges, first, bits);
+		at = make_segment(ranges, first, last, at);
 	}
-	make_segment(ranges, first, ranges->n_groups - 1, at);
+	pad_cuts(ranges);
 }
 
 void fib_ranges_finish(struct fib_ranges_maker *maker)
@@ -270,25 +337,29 @@ static void search_groups(
 	}
 }
 
+static inline const struct segment *segment_of(const struct fib_ranges *ranges, uint64_t top)
+{
+	const uint64_t *cuts = ranges->cuts, *end = cuts + ranges->n_cuts;
+	uint32_t segment = 0;
+
+	for (; cuts < end; cuts += CUTS_AT_ONCE)
+		segment += (top >= cuts[0]) + (top >= cuts[1]) + (top >= cuts[2]) +
+			   (top >= cuts[3]);
+	return &ranges->segments[segment];
+}
+
 static void search_segments(
 		const struct fib_ranges *ranges, const uint64_t *tops, unsigned n, uint32_t *group)
 {
 	uint32_t left[FIB_RANGES_LOOKUP_MAX], most = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		group[i] = 0;
-	for (uint32_t some = ranges->n_segments, half; some > 1; some -= half) {
-		half = some / 2;
-		for (unsigned i = 0; i < n; i++)
-			group[i] += tops[i] >= ranges->starts[group[i] + half] ? half : 0;
-	}
 	for (unsigned i = 0; i < n; i++) {
-		const struct segment *segment = &ranges->segments[group[i]];
+		const struct segment *segment = segment_of(ranges, tops[i]);
 		uint64_t slot = (tops[i] - segment->base) >> segment->shift;
 		slot = slot < segment->last_slot ? slot : segment->last_slot;
 		const uint32_t *index = &ranges->index[segment->index + slot];
-		group[i] = index[0];
-		left[i] = index[1] - index[0] + 1;
+		group[i] = slot_first(index);
+		left[i] = slot_groups(index);
 		most = left[i] > most ? left[i] : most;
 	}
 	for (; most > 1; most -= most / 2) {
@@ -301,17 +372,20 @@ static void search_segments(
 }
 
 // What is split is searched by whole addresses, from the range on that goes on into the group.
-static void find_within(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
-		const uint32_t *group, uint32_t *hops)
+// Returns the bits of the others.
+static __attribute__((noinline)) uint64_t find_within(const struct fib_ranges *ranges,
+		const uint8_t *const *dst, unsigned n, const uint32_t *group, uint32_t *hops)
 {
 	uint32_t at[FIB_RANGES_LOOKUP_MAX], left[FIB_RANGES_LOOKUP_MAX], most = 0;
 	uint8_t which[FIB_RANGES_LOOKUP_MAX];
 	address addresses[FIB_RANGES_LOOKUP_MAX];
+	uint64_t whole = UINT64_MAX;
 	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (!(hops[i] & SPLIT))
 			continue;
+		whole &= ~(UINT64_C(1) << i);
 		which[k] = (uint8_t)i;
 		addresses[k] = read_address(dst[i]);
 		at[k] = ranges->groups[group[i]].begin - (group[i] ? 1 : 0);
@@ -328,14 +402,14 @@ static void find_within(const struct fib_ranges *ranges, const uint8_t *const *d
 	}
 	for (unsigned i = 0; i < k; i++)
 		hops[which[i]] = ranges->hops[at[i]];
+	return whole;
 }
 
 uint64_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops)
 {
 	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
-	uint32_t group[FIB_RANGES_LOOKUP_MAX];
-	uint64_t split = 0;
+	uint32_t group[FIB_RANGES_LOOKUP_MAX], split = 0;
 
 	if (unlikely(!n))
 		return 0;
@@ -345,11 +419,7 @@ uint64_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const
 		search_segments(ranges, tops, n, group);
 	else
 		search_groups(ranges, tops, n, group);
-	for (unsigned i = 0; i < n; i++) {
-		hops[i] = ranges->groups[group[i]].last_hop;
-		split |= (uint64_t)(hops[i] >> 31) << i;
-	}
-	if (split)
-		find_within(ranges, dst, n, group, hops);
-	return ~split;
+	for (unsigned i = 0; i < n; i++)
+		split |= hops[i] = ranges->groups[group[i]].last_hop;
+	return likely(!(split & SPLIT)) ? UINT64_MAX : find_within(ranges, dst, n, group, hops);
 }
