@@ -11,6 +11,8 @@
 #include "ip.h"
 #include "packet.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #define HS_FAST_L3 HS_ETHER_BYTES		    // where IP begins in an untagged frame
@@ -37,14 +39,16 @@ static inline void hs_packet_fast_begin(uint32_t l3_bytes, struct hs_packet *pac
 	packet->trace_type = 0;
 }
 
+// Both ports are stored as one word.
+static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2,
+		"ports lie side by side");
 static inline void hs_packet_fast_ports(
 		const uint8_t *frame, size_t at, uint8_t proto, struct hs_packet *packet)
 {
 	uint32_t ports = hs_be32_load(frame + at);
 
-	ports = proto == HS_IP_ICMPV6 ? 0 : ports;
-	packet->src_port = (uint16_t)(ports >> 16);
-	packet->dst_port = (uint16_t)ports;
+	ports = proto == HS_IP_ICMPV6 ? 0 : ports << 16 | ports >> 16;
+	memcpy((uint8_t *)packet + offsetof(struct hs_packet, src_port), &ports, sizeof(ports));
 	packet->l4_off = (uint16_t)at;
 	packet->l4_proto = proto;
 }
