@@ -44,13 +44,12 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_move(
 	memcpy(to + bytes - 8, &tail, 8);
 }
 
-// Whether hs_flexint_fast_hbh, or the general parser, found telemetry and nothing else behind an
-// untagged IPv6 header.
+// Whether plain telemetry and nothing else is behind an untagged IPv6 header.
 static inline __attribute__((always_inline)) bool hs_flexint_fast_is_telemetry(
 		const struct hs_packet *packet)
 {
 	const uint16_t need = HS_PACKET_IPV6 | HS_PACKET_FLOW | HS_PACKET_HBH |
-			      HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
+			      HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY | HS_PACKET_PLAIN;
 
 	return packet->flags == need && packet->l3_off == HS_FAST_L3;
 }
@@ -92,20 +91,21 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_source_insert(
 
 // ---- transit ----
 
-// Whether an entry goes in with a growth of its own size: the options are as our source lays them,
-// fewer than eight bytes are behind them, and no length overflows. The packet may grow by an entry
-// within an MTU, so that IPv6's length does not overflow, and two options do not fill the header.
-static inline __attribute__((always_inline)) bool hs_flexint_fast_hop_fits(
-		const uint8_t *frame, const struct hs_packet *packet)
+// Of plain telemetry: 0x11 is directly behind 0x31.
+static inline __attribute__((always_inline)) unsigned hs_flexint_fast_trace_len(
+		const struct hs_packet *packet)
 {
-	size_t trace = packet->trace_off;
-	size_t e2e = trace + 2u + frame[trace + 1];
+	return packet->e2e_off - packet->trace_off - 2u;
+}
 
-	if (trace > HS_FAST_L4 + 4 || packet->e2e_off != e2e ||
-			frame[trace + 1] + HS_FLEXINT_FAST_HOP_BYTES > HS_FLEXINT_MAX_TRACE)
-		return false;
-	size_t end = e2e + 2u + frame[e2e + 1];
-	return HS_FAST_L4 + (size_t)packet->hbh_bytes - end < 8;
+// Whether an entry, which goes into plain telemetry with a growth of its own size, overflows no
+// length. The packet may grow by an entry within an MTU, so that IPv6's length does not overflow,
+// and two options do not fill the header.
+static inline __attribute__((always_inline)) bool hs_flexint_fast_hop_fits(
+		const struct hs_packet *packet)
+{
+	return hs_flexint_fast_trace_len(packet) + HS_FLEXINT_FAST_HOP_BYTES <=
+	       HS_FLEXINT_MAX_TRACE;
 }
 
 // `frame` is the new start, HS_FLEXINT_FAST_HOP_BYTES before the old one.
@@ -114,7 +114,8 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 {
 	const uint8_t *old = frame + HS_FLEXINT_FAST_HOP_BYTES;
 	size_t trace = packet->trace_off;
-	uint8_t trace_len = (uint8_t)(old[trace + 1] + HS_FLEXINT_FAST_HOP_BYTES);
+	uint8_t trace_len =
+			(uint8_t)(hs_flexint_fast_trace_len(packet) + HS_FLEXINT_FAST_HOP_BYTES);
 	uint64_t first = (uint64_t)hop->node_id << 48 | (uint64_t)HS_HOP_KNOWN << 32 |
 			 (uint64_t)(uint16_t)hop->tx_packets << 16 | (uint16_t)hop->rx_packets;
 	uint64_t last = (uint64_t)hop->tx_bytes << 32 | hop->rx_bytes;

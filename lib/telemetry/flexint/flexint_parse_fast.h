@@ -8,9 +8,8 @@
 #include "hbh.h"
 #include "packet_fast.h"
 
-// The options 0x31 and 0x11, in this order, alone but for padding: exactly what hs_hbh_parse takes
-// without a walk. `bytes` is the whole header, at least 8. Type and length of an option are read as
-// one word.
+// The options of HS_PACKET_PLAIN. `bytes` is the whole header, at least 8. Type and length of an
+// option are read as one word.
 static inline bool hs_flexint_fast_options(
 		const uint8_t *hbh, size_t bytes, struct hs_packet *packet)
 {
@@ -26,7 +25,7 @@ static inline bool hs_flexint_fast_options(
 	if (option >> 8 != HS_OPT_E2E || (option & 0xff) < 2)
 		return false;
 	// Behind the end, `left` is greater than any option.
-	if (left && (left - 2 > 0xff || hs_be16_load(hbh + end) != (HS_OPT_PADN << 8 | (left - 2))))
+	if (left && (left - 2 > 5 || hs_be16_load(hbh + end) != (HS_OPT_PADN << 8 | (left - 2))))
 		return false;
 	packet->trace_off = (uint16_t)(HS_FAST_L4 + trace);
 	packet->e2e_off = (uint16_t)(HS_FAST_L4 + e2e);
@@ -34,7 +33,8 @@ static inline bool hs_flexint_fast_options(
 	packet->trace_type = hs_be32_load(hbh + trace + 6);
 	packet->hbh_bytes = (uint16_t)bytes;
 	packet->telemetry_bytes = (uint16_t)bytes;
-	packet->flags |= HS_PACKET_HBH | HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
+	packet->flags |= HS_PACKET_HBH | HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY |
+			 HS_PACKET_PLAIN;
 	return true;
 }
 

@@ -80,6 +80,7 @@ static bool parse_own(const uint8_t *hbh, struct hs_packet *packet)
 					    end + 2 + hbh[end + 1] != bytes))
 		return false;
 	set_telemetry(hbh, trace, e2e, packet);
+	packet->flags |= bytes - end < 8 ? HS_PACKET_PLAIN : 0;
 	packet->telemetry_bytes = packet->hbh_bytes;
 	return true;
 }

@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) bool is_fast(const struct hs_flow_w
 	       ((uint16_t)packet->trace_type & HS_HOP_KNOWN) == HS_HOP_KNOWN &&
 	       hs_flow_hop_enabled(own) && hs_may_grow(burst, i, out, HS_FLEXINT_FAST_HOP_BYTES) &&
 	       rte_pktmbuf_headroom(m) >= HS_FLEXINT_FAST_HOP_BYTES &&
-	       hs_flexint_fast_hop_fits(rte_pktmbuf_mtod(m, const uint8_t *), packet);
+	       hs_flexint_fast_hop_fits(packet);
 }
 
 static inline __attribute__((always_inline)) void fast_transit(

@@ -53,10 +53,30 @@ static uint16_t flags_of(const json_t *parsed)
 	return flags;
 }
 
-static void assert_parsed(const struct hs_packet *packet, const json_t *parsed)
+// What HS_PACKET_PLAIN says of telemetry, by its options.
+static bool is_plain(const struct frame *frame, const struct hs_packet *packet)
+{
+	const uint8_t *at = frame->bytes + packet->l3_off + 40 + 2;
+	const uint8_t *end = at - 2 + packet->hbh_bytes;
+
+	if (!(packet->flags & HS_PACKET_TELEMETRY))
+		return false;
+	at += at[0] == 1 && at[1] == 0 ? 2 : 0;
+	if (*at != 0x31 || end - at < 2 + at[1] + 2)
+		return false;
+	at += 2 + at[1];
+	if (*at != 0x11 || end - at < 2 + at[1])
+		return false;
+	at += 2 + at[1];
+	return at == end || (end - at >= 2 && end - at < 8 && at[0] == 1 && at[1] == end - at - 2);
+}
+
+static void assert_parsed(
+		const struct frame *frame, const struct hs_packet *packet, const json_t *parsed)
 {
 	assert_non_null(parsed);
-	assert_int_equal(packet->flags, flags_of(parsed));
+	uint16_t plain = is_plain(frame, packet) ? HS_PACKET_PLAIN : 0;
+	assert_int_equal(packet->flags, flags_of(parsed) | plain);
 	assert_int_equal(packet->l3_off, number(parsed, "l3_off"));
 	assert_int_equal(packet->hbh_bytes, number(parsed, "hbh_bytes"));
 	assert_int_equal(packet->trace_off, number(parsed, "trace_off"));
@@ -76,7 +96,7 @@ static void is_parsed(const struct frame *frame, const json_t *parsed)
 {
 	struct hs_packet packet;
 	frame_parse(frame, &packet);
-	assert_parsed(&packet, parsed);
+	assert_parsed(frame, &packet, parsed);
 }
 
 // What the frame has become against the vector, in bytes and as the parser sees it.
@@ -371,7 +391,7 @@ static void is_found(const json_t *object)
 	size_t frame_len = json_object_get(object, "frame_len") ? number(object, "frame_len")
 								: frame.len;
 	hs_flexint_parse(frame.bytes, frame.len, frame_len, &packet);
-	assert_parsed(&packet, json_object_get(object, "parsed"));
+	assert_parsed(&frame, &packet, json_object_get(object, "parsed"));
 	frame_free(&frame);
 }
 

@@ -238,7 +238,7 @@ static void parsing_finds_ports_and_options_of_the_example(void **state)
 	frame_free(&frame);
 	assert_int_equal(packet.flags, HS_PACKET_IPV6 | HS_PACKET_FLOW | HS_PACKET_HBH |
 						       HS_PACKET_TELEMETRY |
-						       HS_PACKET_ANY_TELEMETRY);
+						       HS_PACKET_ANY_TELEMETRY | HS_PACKET_PLAIN);
 	assert_int_equal(packet.l3_off, 14);
 	assert_int_equal(packet.hbh_bytes, 88);
 	assert_int_equal(packet.telemetry_bytes, 88);
