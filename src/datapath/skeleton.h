@@ -33,6 +33,15 @@ enum hs_role {
 // A port with an egress queue has instances of its own; in the others `egress` is the constant
 // NULL.
 
+// The address is opaque to compilers, which would compute it anew for each packet otherwise.
+static inline struct hs_tx_queue *hs_run_queue(struct hs_worker *worker, const struct hs_port *out)
+{
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+
+	__asm__("" : "+r"(queue));
+	return queue;
+}
+
 // The port takes the packet. False: it was dropped.
 static inline __attribute__((always_inline)) bool hs_run_takes(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, struct hs_port *out,
@@ -73,7 +82,7 @@ static inline __attribute__((always_inline)) void hs_run_to_network_each(struct 
 		enum hs_role role, hs_network_step_fn step, hs_network_step_fn each,
 		struct hs_egress_worker *egress)
 {
-	struct hs_tx_queue *queue = &worker->tx[out->index];
+	struct hs_tx_queue *queue = hs_run_queue(worker, out);
 	const uint32_t longest = hs_longest_frame(out);
 	unsigned at = queue->n;
 
@@ -175,7 +184,7 @@ static inline __attribute__((always_inline)) void hs_run_to_host_each(struct hs_
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
 		hs_host_step_fn step, hs_network_step_fn each, struct hs_egress_worker *egress)
 {
-	struct hs_tx_queue *queue = &worker->tx[out->index];
+	struct hs_tx_queue *queue = hs_run_queue(worker, out);
 	const uint32_t longest = hs_longest_frame(out);
 	unsigned at = queue->n, n_stripped = 0;
 	unsigned expected = hs_expect_reports(burst, first, end);
