@@ -38,7 +38,7 @@ struct group {
 struct fib_ranges {
 	uint32_t n, room, n_groups;
 	uint32_t n_segments; // 0: too few groups
-	uint32_t n_cuts;     // a multiple of CUTS_AT_ONCE
+	uint32_t n_cuts;     // a multiple of CUTS_AT_ONCE, not 0
 	// Where each segment but the first begins. Behind the last one, cuts at the end of all
 	// addresses, and the last segment again.
 	uint64_t cuts[MAX_CUTS];
@@ -285,7 +285,7 @@ static void pad_cuts(struct fib_ranges *ranges)
 {
 	uint32_t last = ranges->n_segments - 1;
 
-	ranges->n_cuts = RTE_ALIGN_CEIL(last, CUTS_AT_ONCE);
+	ranges->n_cuts = RTE_ALIGN_CEIL(RTE_MAX(last, 1u), CUTS_AT_ONCE);
 	for (uint32_t i = last; i < ranges->n_cuts; i++) {
 		ranges->cuts[i] = UINT64_MAX;
 		ranges->segments[i + 1] = ranges->segments[last];
@@ -325,11 +325,15 @@ void fib_ranges_finish(struct fib_ranges_maker *maker)
 // In all searches destinations take each step together, so that their waits for memory overlap.
 
 // The last group that begins at or before each, of few.
-static void search_groups(
-		const struct fib_ranges *ranges, const uint64_t *tops, unsigned n, uint32_t *group)
+static void search_groups(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+		uint32_t *group)
 {
-	for (unsigned i = 0; i < n; i++)
+	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
+
+	for (unsigned i = 0; i < n; i++) {
+		tops[i] = read_half(dst[i]);
 		group[i] = 0;
+	}
 	for (uint32_t left = ranges->n_groups, half; left > 1; left -= half) {
 		half = left / 2;
 		for (unsigned i = 0; i < n; i++)
@@ -342,20 +346,24 @@ static inline const struct segment *segment_of(const struct fib_ranges *ranges, 
 	const uint64_t *cuts = ranges->cuts, *end = cuts + ranges->n_cuts;
 	uint32_t segment = 0;
 
-	for (; cuts < end; cuts += CUTS_AT_ONCE)
+	do {
 		segment += (top >= cuts[0]) + (top >= cuts[1]) + (top >= cuts[2]) +
 			   (top >= cuts[3]);
+		cuts += CUTS_AT_ONCE;
+	} while (cuts < end);
 	return &ranges->segments[segment];
 }
 
-static void search_segments(
-		const struct fib_ranges *ranges, const uint64_t *tops, unsigned n, uint32_t *group)
+static void search_segments(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+		uint32_t *group)
 {
+	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
 	uint32_t left[FIB_RANGES_LOOKUP_MAX], most = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct segment *segment = segment_of(ranges, tops[i]);
-		uint64_t slot = (tops[i] - segment->base) >> segment->shift;
+		uint64_t top = tops[i] = read_half(dst[i]);
+		const struct segment *segment = segment_of(ranges, top);
+		uint64_t slot = (top - segment->base) >> segment->shift;
 		slot = slot < segment->last_slot ? slot : segment->last_slot;
 		const uint32_t *index = &ranges->index[segment->index + slot];
 		group[i] = slot_first(index);
@@ -408,17 +416,14 @@ static __attribute__((noinline)) uint64_t find_within(const struct fib_ranges *r
 uint64_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops)
 {
-	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
 	uint32_t group[FIB_RANGES_LOOKUP_MAX], split = 0;
 
 	if (unlikely(!n))
 		return 0;
-	for (unsigned i = 0; i < n; i++)
-		tops[i] = read_half(dst[i]);
 	if (ranges->n_segments)
-		search_segments(ranges, tops, n, group);
+		search_segments(ranges, dst, n, group);
 	else
-		search_groups(ranges, tops, n, group);
+		search_groups(ranges, dst, n, group);
 	for (unsigned i = 0; i < n; i++)
 		split |= hops[i] = ranges->groups[group[i]].last_hop;
 	return likely(!(split & SPLIT)) ? UINT64_MAX : find_within(ranges, dst, n, group, hops);
