@@ -269,10 +269,14 @@ HS_COLLECT_INLINE void prefetch_hops(const struct hs_collect_view *view)
 {
 	if (!view->n_hops) // then there is no pointer either
 		return;
-	const uint8_t *end = view->hops + (size_t)view->n_hops * view->hop_bytes;
+	const uint8_t *at = view->hops, *end = at + (size_t)view->n_hops * view->hop_bytes;
 
-	for (const uint8_t *at = view->hops - (uintptr_t)view->hops % 64; at < end; at += 64)
+	do {
 		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		at += 128;
+	} while (at < end);
+	__builtin_prefetch(end - 1);
 }
 
 // What the next steps read comes into the cache meanwhile.
@@ -296,52 +300,67 @@ HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_colle
 		__builtin_prefetch(flow + at, 1);
 }
 
-// The first report of a second moves the flow's place in the order.
+// The place of the view's flow in the order, where this report moves it: the first of a second.
+HS_COLLECT_INLINE struct hs_collect_place *place_to_move(
+		const struct hs_collect *c, const struct hs_collect_view *view)
+{
+	if (view->same || view->flow == HS_COLLECT_NONE ||
+			hs_collect_is_placed(c, c->flow[view->flow].last_ns))
+		return NULL;
+	return &c->flows.places[view->flow];
+}
+
 HS_COLLECT_INLINE void prefetch_place(
 		const struct hs_collect *c, const struct hs_collect_view *view)
 {
-	if (view->flow != HS_COLLECT_NONE && !hs_collect_is_placed(c, c->flow[view->flow].last_ns))
-		__builtin_prefetch(&c->flows.places[view->flow], 1);
+	const struct hs_collect_place *place = place_to_move(c, view);
+
+	if (place)
+		__builtin_prefetch(place, 1);
 }
 
 HS_COLLECT_INLINE void prefetch_neighbours(
 		const struct hs_collect *c, const struct hs_collect_view *view)
 {
-	if (view->same || view->flow == HS_COLLECT_NONE ||
-			hs_collect_is_placed(c, c->flow[view->flow].last_ns))
-		return;
-	const struct hs_collect_place *place = &c->flows.places[view->flow];
-	if (place->older != HS_COLLECT_NONE)
+	const struct hs_collect_place *place = place_to_move(c, view);
+
+	if (place && place->older != HS_COLLECT_NONE)
 		__builtin_prefetch(&c->flows.places[place->older], 1);
-	if (place->newer != HS_COLLECT_NONE)
+	if (place && place->newer != HS_COLLECT_NONE)
 		__builtin_prefetch(&c->flows.places[place->newer], 1);
+}
+
+// Where AHEAD views from one on end, of n. Before the first, `from` is beyond n.
+static unsigned end_of(unsigned from, unsigned n)
+{
+	if (from >= n)
+		return 0;
+	return n - from < AHEAD ? n : from + AHEAD;
 }
 
 void hs_collect_apply_views(struct hs_collect *c)
 {
-	const struct hs_u32_map *map = &c->flows.map;
 	struct hs_collect_view *views = c->views;
 	unsigned n = c->n_views;
 	bool was_quick = false;
 
-	for (unsigned i = 0; i < n; i++)
-		if (!views[i].same)
-			__builtin_prefetch(&map->places[hs_u32_map_home(map, views[i].hash)]);
-	for (unsigned i = 0; i < n + 3 * AHEAD; i++) {
-		if (i < n) {
+	if (!n)
+		return;
+	for (unsigned at = 0; at < n + 3 * AHEAD; at += AHEAD) {
+		unsigned second = at - AHEAD, third = at - 2 * AHEAD, last = at - 3 * AHEAD;
+		for (unsigned i = at; i < end_of(at, n); i++) {
 			prefetch_hops(&views[i]);
 			prefetch_flow(c, &views[i]);
 		}
-		if (i - AHEAD < n)
-			prefetch_place(c, &views[i - AHEAD]);
-		if (i - 2 * AHEAD < n)
-			prefetch_neighbours(c, &views[i - 2 * AHEAD]);
-		if (i - 3 * AHEAD >= n)
-			continue;
-		const struct hs_collect_view *view = &views[i - 3 * AHEAD];
-		was_quick = hs_collect_quick(c, view, view->same && was_quick);
-		if (!was_quick)
-			apply(c, view);
+		for (unsigned i = second; i < end_of(second, n); i++)
+			prefetch_place(c, &views[i]);
+		for (unsigned i = third; i < end_of(third, n); i++)
+			prefetch_neighbours(c, &views[i]);
+		for (unsigned i = last; i < end_of(last, n); i++) {
+			was_quick = hs_collect_quick(c, &views[i], views[i].same && was_quick);
+			if (!was_quick)
+				apply(c, &views[i]);
+		}
 	}
 	c->n_views = 0;
 }

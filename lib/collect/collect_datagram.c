@@ -231,7 +231,7 @@ static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram
 		if (refused != HS_COLLECT_FAST_NOT)
 			return;
 	}
-	c->last = NULL; // its view is written over
+	c->last = NULL;
 	int rc = hs_int_report_open(&r, datagram->bytes, datagram->len, takes_of(c, datagram));
 	if (rc == -EPROTONOSUPPORT) {
 		refuse(c, HS_COLLECT_REFUSED_VERSION, datagram);
@@ -276,7 +276,10 @@ void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagra
 {
 	set_time(collect, now_ns);
 	collect->last = NULL;
-	for (unsigned i = 0; i < n; i++)
-		take_datagram(collect, &datagrams[i]);
+	for (unsigned i = 0; i < n;) {
+		take_datagram(collect, &datagrams[i++]);
+		if (collect->last)
+			i += hs_collect_take_likes(collect, &datagrams[i], n - i);
+	}
 	hs_collect_apply_views(collect);
 }

@@ -157,7 +157,7 @@ static void judge(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 		enum hs_int_report_version version, uint32_t sequence)
 {
 	if (hs_collect_is_next(e, sequence)) {
-		hs_collect_go_next(e, sequence);
+		hs_collect_go_on(e, 1);
 		return;
 	}
 	int32_t step = hs_int_report_sequence_step(version, e->sequence, sequence);

@@ -16,6 +16,7 @@
 #define HS_COLLECT_BURST      32
 #define HS_COLLECT_KEPT	      256 // bytes of a datagram that was refused
 #define HS_COLLECT_SCRATCH    4096
+#define HS_COLLECT_LIKE	      64 // bytes of a packet
 #define HS_COLLECT_NEAR_HOPS  8
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
@@ -238,8 +239,13 @@ struct hs_collect {
 		bool any;
 	} first_refused[HS_COLLECT_REFUSALS];
 
-	const struct hs_collect_datagram *last; // of collect_plain.c, of this burst; NULL: none
-	const struct hs_collect_view *last_view;
+	// Of collect_plain.c: the last datagram, if others of this burst may be like it; else NULL.
+	const struct hs_collect_datagram *last;
+	struct {
+		_Alignas(64) uint8_t packet[HS_COLLECT_LIKE];
+		struct hs_collect_view view;
+		uint32_t word; // the report's first
+	} like;
 	// Of reports whose flow is not kept: where the values of each place were last time.
 	struct hs_collect_hint strangers[HS_COLLECT_MAX_HOPS];
 	// Of theirs, too: by a hash of node, queue and port.
@@ -285,17 +291,26 @@ int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version vers
 
 // Makes the exporters known that an earlier process left in the memory.
 void hs_collect_restore_exporters(struct hs_collect *c);
+
 // Whether the number is the one that nearly always comes.
 static inline bool hs_collect_is_next(const struct hs_collect_exporter_entry *e, uint32_t sequence)
 {
 	return sequence == e->sequence + 1 && !e->has_candidate && !e->in_a_row;
 }
 
-static inline void hs_collect_go_next(struct hs_collect_exporter_entry *e, uint32_t sequence)
+// The next `n` numbers came.
+static inline void hs_collect_go_on(struct hs_collect_exporter_entry *e, uint32_t n)
 {
-	e->known += e->known <= HS_COLLECT_WINDOW;
-	e->seen[e->sequence % HS_COLLECT_WINDOW / 64] |= UINT64_C(1) << e->sequence % 64;
-	e->sequence = sequence;
+	uint32_t sequence = e->sequence, most = HS_COLLECT_WINDOW + 1 - e->known;
+
+	e->known += n < most ? n : most;
+	e->sequence += n;
+	while (n) {
+		uint32_t at = sequence % 64, some = n < 64 - at ? n : 64 - at;
+		e->seen[sequence % HS_COLLECT_WINDOW / 64] |= UINT64_MAX >> (64 - some) << at;
+		sequence += some;
+		n -= some;
+	}
 }
 
 // A datagram of an exporter came with this number.
@@ -308,12 +323,21 @@ void hs_collect_apply_views(struct hs_collect *c);
 
 void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs_collect_flow *out);
 
+// collect_apply.c reads it for each flow.
+static inline void hs_collect_prefetch_map(const struct hs_collect *c, uint32_t hash)
+{
+	const struct hs_u32_map *map = &c->flows.map;
+
+	__builtin_prefetch(&map->places[hs_u32_map_home(map, hash)]);
+}
+
 // The view that was filled, c->views[c->n_views], is whole.
 static inline void hs_collect_keep_view(struct hs_collect *c, const struct hs_collect_view *view)
 {
 	c->counters.reports_read++;
 	c->counters.reports_partial += view->partial;
 	c->counters.reports_without_flow += !view->has_flow;
+	hs_collect_prefetch_map(c, view->hash);
 	if (++c->n_views == HS_COLLECT_BURST)
 		hs_collect_apply_views(c);
 }

@@ -6,7 +6,11 @@
 
 enum {
 	REPORT = HS_INT_REPORT_1_0_BYTES,
-	LIKE = 64, // bytes of the packet that are compared
+	Q_AT = 3,
+	NODE = 4,
+	SEQUENCE = 8,
+	TIME = 12,
+	LIKE = HS_COLLECT_LIKE,
 	IPV4_SRC = 14 + 12,
 	PORTS = 14 + 20,
 	HOPS_AT = PORTS + 8 + 4 + 8,
@@ -29,99 +33,106 @@ static const _Alignas(16) uint8_t like_mask[LIKE] = {
 
 typedef uint64_t vector __attribute__((vector_size(16)));
 
-static vector differs_at(const uint8_t *a, const uint8_t *b, size_t at)
+static vector differs_at(const uint8_t *packet, const uint8_t *like, size_t at)
 {
 	vector x, y, mask;
 
-	memcpy(&x, a + at, sizeof(x));
-	memcpy(&y, b + at, sizeof(y));
+	memcpy(&x, packet + at, sizeof(x));
+	memcpy(&y, like + at, sizeof(y));
 	memcpy(&mask, like_mask + at, sizeof(mask));
 	return (x ^ y) & mask;
 }
 
-static bool is_like_last(const struct hs_collect *c, const struct hs_collect_datagram *datagram)
-{
-	const struct hs_collect_datagram *last = c->last;
-	uint32_t here, there;
+// ---- exporters ----
 
-	if (!last || datagram->len != last->len || datagram->len < LEAST)
-		return false;
-	memcpy(&here, datagram->bytes, sizeof(here));
-	memcpy(&there, last->bytes, sizeof(there));
-	if ((here ^ there) & LIKE_MASK)
-		return false;
-	const uint8_t *packet = datagram->bytes + REPORT, *other = last->bytes + REPORT;
-	vector differs = differs_at(packet, other, 0) | differs_at(packet, other, 16) |
-			 differs_at(packet, other, 32) | differs_at(packet, other, 48);
-	return !(differs[0] | differs[1]);
-}
-
-// What the datagram says, which is like the last one, but for addresses, ports and hops.
-static void read_like_last(struct hs_collect *c, const struct hs_collect_datagram *datagram,
-		struct hs_collect_view *view)
-{
-	const uint8_t *packet = datagram->bytes + REPORT, *other = c->last->bytes + REPORT;
-	uint32_t ports, before;
-
-	memcpy(view, c->last_view, HS_COLLECT_VIEW_BARE);
-	memcpy(&ports, packet + PORTS, sizeof(ports));
-	memcpy(&before, other + PORTS, sizeof(before));
-	view->hops = packet + HOPS_AT;
-	view->own.node_id = hs_be32_load(datagram->bytes + 4);
-	view->has_reporter = view->own.node_id != UINT32_MAX;
-	view->same = ports == before &&
-		     hs_collect_word(packet + IPV4_SRC) == hs_collect_word(other + IPV4_SRC);
-	if (view->same)
-		return;
-	memcpy(view->key.src, packet + IPV4_SRC, 4);
-	memcpy(view->key.dst, packet + IPV4_SRC + 4, 4);
-	view->key.src_port = hs_be16_load(packet + PORTS);
-	view->key.dst_port = hs_be16_load(packet + PORTS + 2);
-	view->hash = hs_collect_hash_flow(&c->secret, &view->key);
-}
-
-// The usual case of hs_collect_note_exporter: the exporter of the datagram before, and the number
-// behind its last. False: nothing was done.
-static bool note_next(struct hs_collect *c, const struct hs_collect_datagram *datagram)
-{
-	const uint8_t *at = datagram->bytes;
-
-	if (c->last_exporter == HS_COLLECT_NONE)
-		return false;
-	struct hs_collect_exporter_entry *e = &c->exporter[c->last_exporter];
-	const struct hs_collect_exporter_key *key = &e->key;
-	uint32_t sequence = hs_be32_load(at + 8);
-	uint64_t differs = (hs_collect_word(key->address) ^ hs_collect_word(datagram->address)) |
-			   (hs_collect_word(key->address + 8) ^
-					   hs_collect_word(datagram->address + 8)) |
-			   (key->node_id ^ hs_be32_load(at + 4)) | (key->hw_id ^ (at[3] & 63u)) |
-			   (key->listener ^ datagram->listener) |
-			   (uint64_t)(key->is_ipv4 ^ datagram->is_ipv4);
-	bool is_usual = key->has_node && e->version == HS_INT_REPORT_1_0 && e->last_ns == c->now_ns;
-
-	if (differs || !is_usual || !e->datagrams || !hs_collect_is_next(e, sequence))
-		return false;
-	e->datagrams++;
-	e->reports++;
-	hs_collect_go_next(e, sequence);
-	return true;
-}
+// Datagrams of one exporter, each with the number behind the one before. The entry learns of them
+// at the end of the row.
+struct row {
+	struct hs_collect_exporter_entry *exporter; // NULL: of none
+	uint32_t n;
+	uint32_t next; // number
+};
 
 static void note_exporter(struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	const uint8_t *at = datagram->bytes;
-	struct hs_collect_exporter_key key = {.node_id = hs_be32_load(at + 4),
+	struct hs_collect_exporter_key key = {.node_id = hs_be32_load(at + NODE),
 			.is_ipv4 = datagram->is_ipv4,
 			.hw_id = at[3] & 63,
 			.listener = datagram->listener,
 			.has_node = true};
 
 	memcpy(key.address, datagram->address, sizeof(key.address));
-	struct hs_collect_exporter_entry *exporter =
-			hs_collect_note_exporter(c, &key, HS_INT_REPORT_1_0, hs_be32_load(at + 8));
+	struct hs_collect_exporter_entry *exporter = hs_collect_note_exporter(
+			c, &key, HS_INT_REPORT_1_0, hs_be32_load(at + SEQUENCE));
 	if (exporter)
 		exporter->reports++;
 }
+
+// Behind a datagram whose exporter was noted.
+static struct row begin_row(const struct hs_collect *c)
+{
+	struct row row = {.exporter = NULL};
+
+	if (c->last_exporter == HS_COLLECT_NONE)
+		return row;
+	struct hs_collect_exporter_entry *e = &c->exporter[c->last_exporter];
+	if (e->key.has_node && e->version == HS_INT_REPORT_1_0 && e->last_ns == c->now_ns &&
+			hs_collect_is_next(e, e->sequence + 1))
+		row = (struct row){.exporter = e, .next = e->sequence + 1};
+	return row;
+}
+
+static void end_row(struct row *row)
+{
+	struct hs_collect_exporter_entry *e = row->exporter;
+
+	if (!row->n)
+		return;
+	e->datagrams += row->n;
+	e->reports += row->n;
+	hs_collect_go_on(e, row->n);
+}
+
+// Length, family, listener and address.
+static inline bool is_same_sender(
+		const struct hs_collect_datagram *a, const struct hs_collect_datagram *b)
+{
+	_Static_assert(offsetof(struct hs_collect_datagram, len) == 8 &&
+					offsetof(struct hs_collect_datagram, address) == 14,
+			"three words have all of it");
+	const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
+
+	return !((hs_collect_word(x + 8) ^ hs_collect_word(y + 8)) |
+			(hs_collect_word(x + 16) ^ hs_collect_word(y + 16)) |
+			(hs_collect_word(x + 22) ^ hs_collect_word(y + 22)));
+}
+
+static inline bool is_of_row(const struct row *row, const struct hs_collect_datagram *last,
+		const struct hs_collect_datagram *datagram)
+{
+	uint32_t node, before;
+
+	memcpy(&node, datagram->bytes + NODE, sizeof(node));
+	memcpy(&before, last->bytes + NODE, sizeof(before));
+	return row->exporter && node == before && is_same_sender(last, datagram) &&
+	       hs_be32_load(datagram->bytes + SEQUENCE) == row->next;
+}
+
+static void note_in_row(struct hs_collect *c, struct row *row,
+		const struct hs_collect_datagram *last, const struct hs_collect_datagram *datagram)
+{
+	if (is_of_row(row, last, datagram)) {
+		row->n++;
+		row->next++;
+		return;
+	}
+	end_row(row);
+	note_exporter(c, datagram);
+	*row = begin_row(c);
+}
+
+// ---- reports ----
 
 // Returns -1, why the report is refused, or HS_COLLECT_FAST_NOT.
 static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *datagram,
@@ -132,7 +143,7 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 	if ((word & PLAIN_MASK) != PLAIN || next > 2)
 		return HS_COLLECT_FAST_NOT;
 	hs_collect_clear_view(view);
-	view->own.node_id = hs_be32_load(datagram->bytes + 4);
+	view->own.node_id = hs_be32_load(datagram->bytes + NODE);
 	view->has_reporter = view->own.node_id != UINT32_MAX;
 	view->dropped = word >> 8 & 1;
 	view->dialect = &c->dialects[HS_INT_REPORT_1_0];
@@ -143,39 +154,115 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 	return rc;
 }
 
-// The next datagram may be like this one, if the hops begin where all that is compared ends, and
+// The next datagrams may be like this one, if the hops begin where all that is compared ends, and
 // nothing behind them counts. The flow of a report without a stack is its reporter's.
-static bool is_usual(const struct hs_collect_datagram *datagram, const struct hs_collect_view *view)
+static void keep_like(struct hs_collect *c, const struct hs_collect_datagram *datagram,
+		const struct hs_collect_view *view)
 {
-	return view->has_stack && view->hops == datagram->bytes + REPORT + HOPS_AT &&
-	       view->dialect->packet.version == HS_INT_1_0;
+	c->last = NULL;
+	if (datagram->len < LEAST || !view->has_stack ||
+			view->hops != datagram->bytes + REPORT + HOPS_AT ||
+			view->dialect->packet.version != HS_INT_1_0)
+		return;
+	c->last = datagram;
+	memcpy(&c->like.view, view, HS_COLLECT_VIEW_BARE);
+	memcpy(&c->like.word, datagram->bytes, sizeof(c->like.word));
+	memcpy(c->like.packet, datagram->bytes + REPORT, LIKE);
 }
 
 int hs_collect_take_plain(struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	struct hs_collect_view *view = &c->views[c->n_views];
-	int rc = -1;
 
 	if (datagram->len < REPORT)
 		return HS_COLLECT_FAST_NOT;
 	uint32_t word = hs_be32_load(datagram->bytes);
-	bool is_like = is_like_last(c, datagram);
-	if (is_like)
-		read_like_last(c, datagram, view);
-	else
-		rc = read_anew(c, datagram, word, view);
+	int rc = read_anew(c, datagram, word, view);
 	if (rc == HS_COLLECT_FAST_NOT)
 		return rc;
-	if (!note_next(c, datagram))
-		note_exporter(c, datagram);
+	note_exporter(c, datagram);
 	c->counters.datagrams_read++;
 	c->counters.reports++;
 	if (rc >= 0)
 		return rc;
 	view->own.q = word >> 7 & 1;
-	view->device_ns = hs_be32_load(datagram->bytes + 12);
-	c->last = is_like || is_usual(datagram, view) ? datagram : NULL;
-	c->last_view = view;
+	view->device_ns = hs_be32_load(datagram->bytes + TIME);
+	keep_like(c, datagram, view);
 	hs_collect_keep_view(c, view);
 	return rc;
+}
+
+// ---- many alike ----
+
+// Whether the datagram is like the one that c->like was made of, but for addresses, ports and hops.
+static inline bool is_like(const struct hs_collect *c, const struct hs_collect_datagram *datagram)
+{
+	const uint8_t *packet = datagram->bytes + REPORT, *like = c->like.packet;
+	uint32_t word;
+
+	if (datagram->len != c->last->len)
+		return false;
+	memcpy(&word, datagram->bytes, sizeof(word));
+	vector differs = differs_at(packet, like, 0) | differs_at(packet, like, 16) |
+			 differs_at(packet, like, 32) | differs_at(packet, like, 48);
+	return !(((word ^ c->like.word) & LIKE_MASK) | differs[0] | differs[1]);
+}
+
+// What such a datagram says. `before`: of the report behind which it comes.
+static inline void read_like(const struct hs_collect *c, const struct hs_collect_datagram *datagram,
+		const uint8_t *before, uint32_t *hash, struct hs_collect_view *view)
+{
+	const uint8_t *packet = datagram->bytes + REPORT;
+	uint32_t ports, ports_before;
+
+	memcpy(view, &c->like.view, HS_COLLECT_VIEW_BARE);
+	view->hops = packet + HOPS_AT;
+	view->device_ns = hs_be32_load(datagram->bytes + TIME);
+	view->own.q = datagram->bytes[Q_AT] >> 7;
+	view->own.node_id = hs_be32_load(datagram->bytes + NODE);
+	view->has_reporter = view->own.node_id != UINT32_MAX;
+	memcpy(view->key.src, packet + IPV4_SRC, 4);
+	memcpy(view->key.dst, packet + IPV4_SRC + 4, 4);
+	view->key.src_port = hs_be16_load(packet + PORTS);
+	view->key.dst_port = hs_be16_load(packet + PORTS + 2);
+	memcpy(&ports, packet + PORTS, sizeof(ports));
+	memcpy(&ports_before, before + PORTS, sizeof(ports_before));
+	view->same = ports == ports_before &&
+		     hs_collect_word(packet + IPV4_SRC) == hs_collect_word(before + IPV4_SRC);
+	if (!view->same) {
+		*hash = hs_collect_hash_flow(&c->secret, &view->key);
+		hs_collect_prefetch_map(c, *hash);
+	}
+	view->hash = *hash;
+}
+
+// Counts what is alike of them, too.
+static void count_likes(struct hs_collect *c, unsigned n)
+{
+	c->counters.datagrams += n;
+	c->counters.datagrams_read += n;
+	c->counters.reports += n;
+	c->counters.reports_read += n;
+	c->counters.reports_partial += c->like.view.partial ? n : 0;
+	c->counters.reports_without_flow += c->like.view.has_flow ? 0 : n;
+}
+
+unsigned hs_collect_take_likes(
+		struct hs_collect *c, const struct hs_collect_datagram *datagrams, unsigned n)
+{
+	const struct hs_collect_datagram *last = c->last;
+	uint32_t hash = c->like.view.hash;
+	struct row row = begin_row(c);
+	unsigned i = 0;
+
+	for (; i < n && is_like(c, &datagrams[i]); i++) {
+		note_in_row(c, &row, last, &datagrams[i]);
+		read_like(c, &datagrams[i], last->bytes + REPORT, &hash, &c->views[c->n_views]);
+		last = &datagrams[i];
+		if (++c->n_views == HS_COLLECT_BURST)
+			hs_collect_apply_views(c);
+	}
+	end_row(&row);
+	count_likes(c, i);
+	return i;
 }

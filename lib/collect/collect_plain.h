@@ -10,3 +10,8 @@
 // Returns -1 where it was taken, why its report is refused, or HS_COLLECT_FAST_NOT where
 // collect_datagram.c must be asked.
 int hs_collect_take_plain(struct hs_collect *c, const struct hs_collect_datagram *datagram);
+
+// Takes those at the beginning of `datagrams` that are like c->last, the datagram before, but for
+// exporters, addresses, ports and hops. Returns how many.
+unsigned hs_collect_take_likes(
+		struct hs_collect *c, const struct hs_collect_datagram *datagrams, unsigned n);
