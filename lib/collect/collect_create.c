@@ -2,6 +2,7 @@
 #include "collect_parts.h"
 
 #include <errno.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -154,9 +155,10 @@ int hs_collect_create(const struct hs_collect_config *config, hs_collect_emit *e
 
 	if (rc < 0)
 		return rc;
-	struct hs_collect *c = calloc(1, sizeof(*c));
+	struct hs_collect *c = aligned_alloc(alignof(struct hs_collect), sizeof(*c));
 	if (!c)
 		return -ENOMEM;
+	memset(c, 0, sizeof(*c));
 	c->config = *config;
 	c->emit = emit;
 	c->context = context;
