@@ -201,6 +201,11 @@ static enum hs_collect_cause flow_cause(const struct hs_collect *c, const struct
 	return HS_COLLECT_CAUSES;
 }
 
+static bool are_all_timed(const struct hs_collect_flow_entry *flow)
+{
+	return flow->n_hops && flow->with_latency == UINT64_MAX >> (64 - flow->n_hops);
+}
+
 // Returns whether the flow is an event; its point is points[0] then.
 static bool close_flow(
 		struct hs_collect *c, const struct hs_collect_view *view, const struct walk *walk)
@@ -212,6 +217,7 @@ static bool close_flow(
 	flow->n_hops = (uint8_t)walk->n_hops;
 	flow->with_latency &= walk->n_hops ? UINT64_MAX >> (64 - walk->n_hops) : 0;
 	flow->has_latency = walk->has_latency || (flow->has_latency && !walk->moved);
+	flow->timed_hops = flow->has_latency && are_all_timed(flow) ? flow->n_hops : 0;
 	if (walk->has_latency)
 		flow->latency = walk->latency;
 	if (cause == HS_COLLECT_CAUSES) {

@@ -12,6 +12,8 @@
 #include "int.h"
 #include "int_report_reader.h"
 
+#include <endian.h>
+
 #define HS_COLLECT_PUSHED     4 // kinds of entries
 #define HS_COLLECT_BURST      32
 #define HS_COLLECT_KEPT	      256 // bytes of a datagram that was refused
@@ -52,6 +54,7 @@ struct hs_collect_hop_entry {
 struct hs_collect_flow_entry {
 	_Alignas(64) struct hs_collect_flow_key key;
 	uint8_t n_hops;
+	uint8_t timed_hops; // n_hops, if all of them have a latency; else 0
 	bool has_latency;
 	int64_t last_ns;
 	uint64_t with_latency; // by place
@@ -78,7 +81,7 @@ struct hs_collect_queue_entry {
 	uint32_t occupancy, event_occupancy;
 	uint32_t congestion, event_congestion;
 	int64_t last_ns;
-	uint64_t device_ns;
+	uint64_t after_device_ns; // hs_collect_device_ns
 	bool has_occupancy, has_congestion, has_q, congested;
 };
 
@@ -87,17 +90,35 @@ struct hs_collect_link_entry {
 	struct hs_collect_band band;
 	uint32_t utilisation, event_utilisation;
 	int64_t last_ns;
-	uint64_t device_ns;
+	uint64_t after_device_ns;
 };
 
+// The bytes of a key are in network order: those of a report need not be turned.
 static inline uint64_t hs_collect_shared_key(uint32_t node_id, uint32_t id)
 {
-	return (uint64_t)node_id << 32 | id;
+	return htobe64((uint64_t)node_id << 32 | id);
 }
 
 static inline uint32_t hs_collect_key_node(uint64_t key)
 {
-	return (uint32_t)(key >> 32);
+	return (uint32_t)(be64toh(key) >> 32);
+}
+
+static inline uint32_t hs_collect_key_id(uint64_t key)
+{
+	return (uint32_t)be64toh(key);
+}
+
+// Entries have the nanosecond after the node's time, which is 0 where all ones say that it told
+// none.
+static inline uint64_t hs_collect_device_ns(uint64_t after_device_ns)
+{
+	return after_device_ns ? after_device_ns - 1 : 0;
+}
+
+static inline uint64_t hs_collect_after_device_ns(uint64_t device_ns)
+{
+	return device_ns ? device_ns + 1 : 0;
 }
 
 struct hs_collect_drop_entry {
@@ -176,6 +197,7 @@ struct hs_collect_view {
 	bool has_reporter; // own.node_id
 	bool has_own;	   // own has values
 	bool quick;	   // collect_quick.h may take it
+	uint8_t form;	   // enum hs_collect_layout_form, of a quick one
 	bool same;	   // like the view before, but for its hops, Q and reporter
 	bool dropped;
 	uint8_t reason;
@@ -280,6 +302,9 @@ static inline void hs_collect_close_view(
 	view->hash = hs_collect_hash_flow(&c->secret, &view->key);
 	view->quick = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
 		      !view->has_own && !view->dropped && !view->partial && view->layout->quick;
+	// Longer hops than a layout's are of no form that code is made for.
+	bool is_plain = view->quick && view->hop_bytes == 4 * view->layout->words;
+	view->form = is_plain ? view->layout->form : HS_COLLECT_LAYOUT_ANY;
 }
 
 // How much of the copy of a packet is the packet's for certain: 2.0 fills it with zeros.

@@ -43,14 +43,14 @@ static void push_queue(struct hs_collect *c, uint32_t number)
 	uint32_t node = hs_collect_key_node(q->key);
 
 	if (q->has_occupancy)
-		add(c, HS_COLLECT_POINT_OCCUPANCY, node, (uint32_t)q->key, q->occupancy,
-				q->device_ns);
+		add(c, HS_COLLECT_POINT_OCCUPANCY, node, hs_collect_key_id(q->key), q->occupancy,
+				hs_collect_device_ns(q->after_device_ns));
 	if (q->has_congestion)
-		add(c, HS_COLLECT_POINT_CONGESTION, node, (uint32_t)q->key, q->congestion,
-				q->device_ns);
+		add(c, HS_COLLECT_POINT_CONGESTION, node, hs_collect_key_id(q->key), q->congestion,
+				hs_collect_device_ns(q->after_device_ns));
 	if (q->has_q) {
-		add(c, HS_COLLECT_POINT_CONGESTION, node, (uint32_t)q->key, q->congested,
-				q->device_ns);
+		add(c, HS_COLLECT_POINT_CONGESTION, node, hs_collect_key_id(q->key), q->congested,
+				hs_collect_device_ns(q->after_device_ns));
 		c->points[c->n_points - 1].by_q = true;
 	}
 	if (q->has_occupancy)
@@ -63,8 +63,8 @@ static void push_link(struct hs_collect *c, uint32_t number)
 {
 	struct hs_collect_link_entry *link = &c->link[number];
 
-	add(c, HS_COLLECT_POINT_LINK, hs_collect_key_node(link->key), (uint32_t)link->key,
-			link->utilisation, link->device_ns);
+	add(c, HS_COLLECT_POINT_LINK, hs_collect_key_node(link->key), hs_collect_key_id(link->key),
+			link->utilisation, hs_collect_device_ns(link->after_device_ns));
 	hs_collect_set_link_event(c, link);
 	hs_collect_emit_points(c, c->points, c->n_points, NULL);
 }

@@ -62,84 +62,94 @@ struct hs_collect_quick {
 	const struct hs_collect_queue_entry *queue; // of the hop that was read last
 };
 
-// Of what comes with each value; 0: not told.
+// Of what comes with each value, as entries have it.
 HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
 		const struct hs_collect_form *form, const uint8_t *hop)
 {
 	if (!form->has_time)
 		return 0;
-	if (form->wide_times) {
-		uint64_t wide = hs_be64_load(hop + form->egress);
-		return wide == UINT64_MAX ? 0 : wide;
-	}
-	uint32_t time = hs_be32_load(hop + form->egress);
-	return time == UINT32_MAX ? 0 : time;
+	return form->wide_times ? hs_be64_load(hop + form->egress) + 1
+				: hs_be32_load(hop + form->egress) + 1;
+}
+
+// The key of a hop's queue, and of its link.
+HS_COLLECT_INLINE uint64_t hs_collect_quick_queue_key(
+		const struct hs_collect_form *form, const uint8_t *hop)
+{
+	uint32_t id = hs_be32_load(hop + form->queue) >> form->queue_bits;
+	uint64_t node = 0;
+
+	memcpy(&node, hop + form->node, 4);
+	return node | hs_collect_shared_key(0, id);
+}
+
+HS_COLLECT_INLINE uint64_t hs_collect_quick_link_key(
+		const struct hs_collect_form *form, const uint8_t *hop)
+{
+	if (form->node == 0 && form->port == 6) // one word has both
+		return hs_collect_word(hop) & hs_collect_shared_key(UINT32_MAX, UINT16_MAX);
+	return hs_collect_shared_key(
+			hs_be32_load(hop + form->node), hs_be16_load(hop + form->port));
 }
 
 // NULL: the value is another queue's, or an event.
 HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct hs_collect *c,
-		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
-		uint32_t number, const struct hs_collect_quick *q)
+		const struct hs_collect_form *form, const uint8_t *hop, uint32_t number,
+		const struct hs_collect_quick *q)
 {
-	uint32_t word = hs_be32_load(hop + form->queue);
-	uint32_t mask = (UINT32_C(1) << form->queue_bits) - 1, occupancy = word & mask;
+	uint32_t mask = (UINT32_C(1) << form->queue_bits) - 1;
+	uint32_t occupancy = hs_be32_load(hop + form->queue) & mask;
 	struct hs_collect_queue_entry *queue = &c->queue[number];
 
-	if (queue->key != (node | word >> form->queue_bits) ||
+	if (queue->key != hs_collect_quick_queue_key(form, hop) ||
 			!hs_collect_is_quiet(queue->band, occupancy))
 		return NULL;
 	queue->occupancy = occupancy;
-	if (__builtin_expect(queue->last_ns != q->now_ns, 0)) {
-		if (!hs_collect_is_placed(c, queue->last_ns))
-			hs_collect_table_touch(&c->queues, number, c->second);
-		queue->last_ns = q->now_ns;
-	}
+	if (__builtin_expect(queue->last_ns != q->now_ns, 0))
+		hs_collect_see_queue_again(c, queue, q->now_ns);
 	return queue;
 }
 
 HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_collect *c,
-		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
-		uint32_t number, const struct hs_collect_quick *q)
+		const struct hs_collect_form *form, const uint8_t *hop, uint32_t number,
+		const struct hs_collect_quick *q)
 {
 	uint32_t utilisation = hs_be32_load(hop + form->utilisation);
-	uint32_t port = hs_be16_load(hop + form->port);
 	struct hs_collect_link_entry *link = &c->link[number];
 
-	if (link->key != (node | port) || !hs_collect_is_quiet(link->band, utilisation))
+	if (link->key != hs_collect_quick_link_key(form, hop) ||
+			!hs_collect_is_quiet(link->band, utilisation))
 		return NULL;
 	link->utilisation = utilisation;
-	if (__builtin_expect(link->last_ns != q->now_ns, 0)) {
-		if (!hs_collect_is_placed(c, link->last_ns))
-			hs_collect_table_touch(&c->links, number, c->second);
-		link->last_ns = q->now_ns;
-	}
+	if (__builtin_expect(link->last_ns != q->now_ns, 0))
+		hs_collect_see_link_again(c, link, q->now_ns);
 	return link;
 }
 
 // Takes the values of a hop's queue and link, which may be where `at` says.
 HS_COLLECT_INLINE bool hs_collect_quick_values(struct hs_collect *c,
-		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
+		const struct hs_collect_form *form, const uint8_t *hop,
 		const struct hs_collect_hint *at, struct hs_collect_quick *q)
 {
 	struct hs_collect_queue_entry *queue = NULL;
 	struct hs_collect_link_entry *link = NULL;
 
 	if (form->has_queue) {
-		queue = hs_collect_quick_queue(c, form, hop, node, at->queue, q);
+		queue = hs_collect_quick_queue(c, form, hop, at->queue, q);
 		if (!queue)
 			return false;
 		q->queue = queue;
 	}
 	if (form->has_link) {
-		link = hs_collect_quick_link(c, form, hop, node, at->link, q);
+		link = hs_collect_quick_link(c, form, hop, at->link, q);
 		if (!link)
 			return false;
 	}
-	uint64_t device_ns = hs_collect_quick_time(form, hop);
-	if (queue)
-		queue->device_ns = device_ns;
+	uint64_t after_device_ns = hs_collect_quick_time(form, hop);
 	if (link)
-		link->device_ns = device_ns;
+		link->after_device_ns = after_device_ns;
+	if (queue)
+		queue->after_device_ns = after_device_ns;
 	return true;
 }
 
@@ -148,10 +158,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
 		struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
 {
-	uint32_t node_id = hs_be32_load(hop + form->node);
-	uint64_t node = (uint64_t)node_id << 32;
-
-	if (node_id != entry->node_id)
+	if (hs_be32_load(hop + form->node) != entry->node_id)
 		return false;
 	if (form->has_latency) {
 		uint32_t latency = hs_be32_load(hop + form->latency);
@@ -160,7 +167,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 		entry->latency = latency;
 		q->latency += latency;
 	}
-	return hs_collect_quick_values(c, form, hop, node, &entry->at, q);
+	return hs_collect_quick_values(c, form, hop, &entry->at, q);
 }
 
 // Whether the newest hop says whether its queue is congested, and the queue was already so.
@@ -200,18 +207,17 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 		struct hs_collect_flow_entry *flow)
 {
 	size_t n = view->n_hops;
-	const uint8_t *hop = view->hops + form.bytes * n;
+	const uint8_t *first = view->hops, *hop = first + form.bytes * n;
 	struct hs_collect_hop_entry *entry = flow->near;
 	struct hs_collect_quick q = {.now_ns = c->now_ns};
 
-	if (form.has_latency &&
-			(!flow->has_latency || flow->with_latency != UINT64_MAX >> (64 - n)))
+	if ((form.has_latency ? flow->timed_hops : flow->n_hops) != n)
 		return false;
 	do {
 		hop -= form.bytes;
 		if (!hs_collect_quick_hop(c, &form, hop, entry++, &q))
 			return false;
-	} while (hop != view->hops);
+	} while (hop != first);
 	if (form.has_latency && q.latency - flow->latency_low > flow->latency_span)
 		return false;
 	if (hs_collect_is_gap(c, flow))
@@ -222,6 +228,25 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 	return true;
 }
 
+// Functions of their own: the loop has more registers so.
+static __attribute__((noinline)) bool hs_collect_quick_1_0(struct hs_collect *c,
+		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
+{
+	return hs_collect_quick_with(c, HS_COLLECT_FORM_1_0, view, flow);
+}
+
+static __attribute__((noinline)) bool hs_collect_quick_2_1(struct hs_collect *c,
+		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
+{
+	return hs_collect_quick_with(c, HS_COLLECT_FORM_2_1, view, flow);
+}
+
+static __attribute__((noinline)) bool hs_collect_quick_any(struct hs_collect *c,
+		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
+{
+	return hs_collect_quick_with(c, hs_collect_form_of(view), view, flow);
+}
+
 // Whether the report was taken. False: the general path must take it; what was written before is
 // written again then. `known`: the flow is the view's.
 HS_COLLECT_INLINE bool hs_collect_quick(
@@ -230,46 +255,43 @@ HS_COLLECT_INLINE bool hs_collect_quick(
 	if (!view->quick || !(known || hs_collect_is_flow(c, view->flow, &view->key)))
 		return false;
 	struct hs_collect_flow_entry *flow = &c->flow[view->flow];
-	if (flow->n_hops != view->n_hops)
-		return false;
-	switch (hs_collect_form_number(view)) {
+	switch (view->form) {
 	case HS_COLLECT_LAYOUT_1_0:
-		return hs_collect_quick_with(c, HS_COLLECT_FORM_1_0, view, flow);
+		return hs_collect_quick_1_0(c, view, flow);
 	case HS_COLLECT_LAYOUT_2_1:
-		return hs_collect_quick_with(c, HS_COLLECT_FORM_2_1, view, flow);
+		return hs_collect_quick_2_1(c, view, flow);
 	default:
-		return hs_collect_quick_with(c, hs_collect_form_of(view), view, flow);
+		return hs_collect_quick_any(c, view, flow);
 	}
 }
 
 // ---- of no flow ----
 
-// The number of a queue or port that is told as "none" is nobody's.
-HS_COLLECT_INLINE uint64_t hs_collect_told_key(uint64_t node, uint64_t id, uint64_t none)
-{
-	return id == none ? UINT64_MAX : node | id;
-}
-
 // As hs_collect_quick_hop, for the queue and the link alone. They are where they were when a hop
-// said the same node, queue and port last.
+// said the same node, queue and port last. The number of a queue or port that is told as "none" is
+// nobody's.
 HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, struct hs_collect_quick *q)
 {
-	uint64_t node = (uint64_t)hs_be32_load(hop + form->node) << 32, id = 0, port = 0;
-	const uint64_t no_id = UINT32_MAX >> form->queue_bits;
+	uint64_t queue = UINT64_MAX, link = UINT64_MAX;
 
 	if (form->has_queue)
-		id = hs_be32_load(hop + form->queue) >> form->queue_bits;
+		queue = hs_collect_quick_queue_key(form, hop);
 	if (form->has_link)
-		port = hs_be16_load(hop + form->port);
+		link = hs_collect_quick_link_key(form, hop);
 	struct hs_collect_hint *hint =
-			&c->hints[((node | id) * c->secret.words[0] + port * c->secret.words[1]) >>
+			&c->hints[(queue * c->secret.words[0] + link * c->secret.words[1]) >>
 					(64 - HS_COLLECT_HINT_BITS)];
 	for (bool learned = false;; learned = true) {
-		if (hs_collect_quick_values(c, form, hop, node, hint, q))
+		if (hs_collect_quick_values(c, form, hop, hint, q))
 			return true;
-		if (learned || !hs_collect_learn(c, hint, hs_collect_told_key(node, id, no_id),
-					       hs_collect_told_key(node, port, UINT16_MAX)))
+		if (learned)
+			return false;
+		if (hs_collect_key_id(queue) == UINT32_MAX >> form->queue_bits)
+			queue = UINT64_MAX;
+		if (hs_collect_key_id(link) == UINT16_MAX)
+			link = UINT64_MAX;
+		if (!hs_collect_learn(c, hint, queue, link))
 			return false;
 	}
 }

@@ -27,14 +27,14 @@ static void copy_queue(const struct hs_collect *c, uint32_t number, struct hs_co
 	const struct hs_collect_queue_entry *queue = &c->queue[number];
 
 	*out = (struct hs_collect_queue){.node_id = hs_collect_key_node(queue->key),
-			.queue_id = (uint32_t)queue->key,
+			.queue_id = hs_collect_key_id(queue->key),
 			.has_occupancy = queue->has_occupancy,
 			.has_congestion = queue->has_congestion,
 			.congested = queue->congested,
 			.occupancy = queue->occupancy,
 			.congestion = queue->congestion,
 			.last_ns = queue->last_ns,
-			.device_ns = queue->device_ns};
+			.device_ns = hs_collect_device_ns(queue->after_device_ns)};
 }
 
 static void copy_link(const struct hs_collect *c, uint32_t number, struct hs_collect_link *out)
@@ -42,10 +42,10 @@ static void copy_link(const struct hs_collect *c, uint32_t number, struct hs_col
 	const struct hs_collect_link_entry *link = &c->link[number];
 
 	*out = (struct hs_collect_link){.node_id = hs_collect_key_node(link->key),
-			.port = (uint32_t)link->key,
+			.port = hs_collect_key_id(link->key),
 			.utilisation = link->utilisation,
 			.last_ns = link->last_ns,
-			.device_ns = link->device_ns};
+			.device_ns = hs_collect_device_ns(link->after_device_ns)};
 }
 
 static void copy_drop(const struct hs_collect *c, uint32_t number, struct hs_collect_drop *out)

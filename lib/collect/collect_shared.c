@@ -47,7 +47,7 @@ static void tell_queue(struct hs_collect *c, const struct hs_collect_queue_entry
 	point.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW;
 	point.has_value = true;
 	point.node_id = hs_collect_key_node(queue->key);
-	point.id = (uint32_t)queue->key;
+	point.id = hs_collect_key_id(queue->key);
 	point.device_ns = values->device_ns;
 	hs_collect_add_point(c, &point);
 }
@@ -112,6 +112,11 @@ static void note_q(struct hs_collect *c, struct hs_collect_queue_entry *queue,
 			values, known);
 }
 
+void hs_collect_touch_queue(struct hs_collect *c, const struct hs_collect_queue_entry *queue)
+{
+	hs_collect_table_touch(&c->queues, (uint32_t)(queue - c->queue), c->second);
+}
+
 // Where the queue is, seen now; NULL where it is not kept.
 static struct hs_collect_queue_entry *see_queue(struct hs_collect *c,
 		const struct hs_collect_values *values, uint32_t id, uint32_t *number)
@@ -123,11 +128,8 @@ static struct hs_collect_queue_entry *see_queue(struct hs_collect *c,
 		return NULL;
 	}
 	struct hs_collect_queue_entry *queue = &c->queue[*number];
-	if (queue->last_ns != c->now_ns) {
-		queue->last_ns = c->now_ns;
-		hs_collect_table_touch(&c->queues, *number, c->second);
-	}
-	queue->device_ns = values->device_ns;
+	hs_collect_see_queue_again(c, queue, c->now_ns);
+	queue->after_device_ns = hs_collect_after_device_ns(values->device_ns);
 	return queue;
 }
 
@@ -177,7 +179,8 @@ static uint32_t search_link(const struct hs_collect *c, uint32_t hash, uint32_t 
 bool hs_collect_learn(const struct hs_collect *c, struct hs_collect_hint *at, uint64_t queue,
 		uint64_t link)
 {
-	uint32_t node = hs_collect_key_node(queue), id = (uint32_t)queue, port = (uint32_t)link;
+	uint32_t node = hs_collect_key_node(queue), id = hs_collect_key_id(queue),
+		 port = hs_collect_key_id(link);
 	uint32_t number = search_queue(c, hs_collect_hash_2(&c->secret, node, id), node, id);
 	struct hs_collect_hint now = {number == HS_COLLECT_NONE ? c->queues.capacity : number};
 
@@ -187,6 +190,11 @@ bool hs_collect_learn(const struct hs_collect *c, struct hs_collect_hint *at, ui
 	bool differs = now.queue != at->queue || now.link != at->link;
 	*at = now;
 	return differs;
+}
+
+void hs_collect_touch_link(struct hs_collect *c, const struct hs_collect_link_entry *link)
+{
+	hs_collect_table_touch(&c->links, (uint32_t)(link - c->link), c->second);
 }
 
 // Returns the event's cause, or HS_COLLECT_CAUSES where it is none.
@@ -209,10 +217,7 @@ static enum hs_collect_cause see_link(
 		}
 	}
 	struct hs_collect_link_entry *link = &c->link[*number];
-	if (link->last_ns != c->now_ns) {
-		link->last_ns = c->now_ns;
-		hs_collect_table_touch(&c->links, *number, c->second);
-	}
+	hs_collect_see_link_again(c, link, c->now_ns);
 	if (hs_collect_is_change(c, HS_COLLECT_LINK_UTILISATION, link->event_utilisation, now))
 		return HS_COLLECT_CHANGE;
 	c->counters.suppressed[HS_COLLECT_POINT_LINK]++;
@@ -235,7 +240,7 @@ void hs_collect_note_link(
 	if (values->port == UINT16_MAX)
 		*number = c->links.capacity; // as with queues
 	link->utilisation = values->utilisation;
-	link->device_ns = values->device_ns;
+	link->after_device_ns = hs_collect_after_device_ns(values->device_ns);
 	if (cause == HS_COLLECT_CAUSES)
 		return;
 	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_LINK,

@@ -192,6 +192,29 @@ static void shorter_path(void **state)
 	done();
 }
 
+// The latency of another path is new, even if each hop has told one.
+static void latency_after_a_path_without_one(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hops[N];
+
+	(void)state;
+	open_with(&config);
+	memcpy(hops, usual, sizeof(hops));
+	hops[0].latency = 20;
+	send(hops, N, 2 * SECOND);			// 320: near what comes later
+	hops[1].latency = hops[2].latency = UINT32_MAX; // none
+	send(hops + 1, N - 1, 2 * SECOND);
+	assert_int_equal(told.n_points, 1);
+	assert_false(told.points[0].has_value);
+	send(usual + 1, N - 1, 3 * SECOND);
+	assert_int_equal(told.n_points, 1);
+	assert_int_equal(told.points[0].kind, HS_COLLECT_POINT_FLOW);
+	assert_int_equal(told.points[0].cause, HS_COLLECT_NEW);
+	assert_int_equal(told.points[0].value, 300);
+	done();
+}
+
 // Two flows share what is on their way: it is told once.
 static void shared_values(void **state)
 {
@@ -334,6 +357,7 @@ int main(void)
 			cmocka_unit_test(gap_after_a_clock_was_set_back),
 			cmocka_unit_test(other_path),
 			cmocka_unit_test(shorter_path),
+			cmocka_unit_test(latency_after_a_path_without_one),
 			cmocka_unit_test(shared_values),
 			cmocka_unit_test(sixty_four_hops),
 			cmocka_unit_test(sixty_four_and_the_reporter),
