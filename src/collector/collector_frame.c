@@ -46,3 +46,27 @@ enum hs_collector_frame hs_collector_frame_read(const uint8_t *frame, size_t len
 	read_source(frame + packet.l3_off, datagram);
 	return HS_COLLECTOR_FRAME_DATAGRAM;
 }
+
+static void keep(struct hs_collector_frame_like *last, const uint8_t *frame, uint32_t len,
+		const struct hs_collect_datagram *datagram)
+{
+	bool is_plain = datagram->is_ipv4 && datagram->bytes == frame + HS_COLLECTOR_FRAME_PAYLOAD;
+
+	if (!is_plain || len < sizeof(last->head))
+		return;
+	last->frame_bytes = len;
+	memcpy(last->head, frame, sizeof(last->head));
+	last->datagram = *datagram;
+}
+
+enum hs_collector_frame hs_collector_frame_read_anew(struct hs_collector_frame_like *last,
+		const uint8_t *frame, uint32_t len, uint16_t udp_port,
+		struct hs_collect_datagram *datagram)
+{
+	enum hs_collector_frame kind = hs_collector_frame_read(frame, len, udp_port, datagram);
+
+	datagram->listener = last->datagram.listener;
+	if (kind == HS_COLLECTOR_FRAME_DATAGRAM)
+		keep(last, frame, len, datagram);
+	return kind;
+}

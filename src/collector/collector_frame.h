@@ -9,6 +9,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#define HS_COLLECTOR_FRAME_HEAD	   48 // bytes that are compared
+#define HS_COLLECTOR_FRAME_PAYLOAD 42 // behind Ethernet, IPv4 and UDP
 
 // What a frame turned out to be: HS_COLLECTOR_FRAME(NAME, name, text). The names are those of
 // replies and metrics.
@@ -22,3 +26,53 @@ enum hs_collector_frame {
 // Checksums are not checked.
 enum hs_collector_frame hs_collector_frame_read(const uint8_t *frame, size_t len, uint16_t udp_port,
 		struct hs_collect_datagram *datagram);
+
+// The last datagram in a plain frame of Ethernet and IPv4.
+struct hs_collector_frame_like {
+	uint32_t frame_bytes; // 0: there was none
+	_Alignas(16) uint8_t head[HS_COLLECTOR_FRAME_HEAD];
+	struct hs_collect_datagram datagram; // its listener is that of all
+};
+
+// Reads the frame, and keeps it where others may be like it.
+enum hs_collector_frame hs_collector_frame_read_anew(struct hs_collector_frame_like *last,
+		const uint8_t *frame, uint32_t len, uint16_t udp_port,
+		struct hs_collect_datagram *datagram);
+
+// Whether the frame's headers say what the last one's say. Then only where the datagram is differs.
+static inline bool hs_collector_frame_is_like(
+		const struct hs_collector_frame_like *last, const uint8_t *frame, uint32_t len)
+{
+	typedef uint64_t vector __attribute__((vector_size(16)));
+	// All but identification, time to live, checksums and source port.
+	static const _Alignas(16) uint8_t mask[HS_COLLECTOR_FRAME_HEAD] = {
+			[0 ... 17] = 0xff,
+			[20 ... 21] = 0xff,
+			[23] = 0xff,
+			[26 ... 33] = 0xff,
+			[36 ... 39] = 0xff,
+	};
+	vector differs = {0}, x, y, m;
+
+	if (len != last->frame_bytes)
+		return false;
+	for (unsigned at = 0; at < HS_COLLECTOR_FRAME_HEAD; at += sizeof(x)) {
+		memcpy(&x, frame + at, sizeof(x));
+		memcpy(&y, last->head + at, sizeof(y));
+		memcpy(&m, mask + at, sizeof(m));
+		differs |= (x ^ y) & m;
+	}
+	return !(differs[0] | differs[1]);
+}
+
+// As hs_collector_frame_read, for the next frame behind *last. One that is like it is not parsed.
+static inline enum hs_collector_frame hs_collector_frame_read_next(
+		struct hs_collector_frame_like *last, const uint8_t *frame, uint32_t len,
+		uint16_t udp_port, struct hs_collect_datagram *datagram)
+{
+	if (!hs_collector_frame_is_like(last, frame, len))
+		return hs_collector_frame_read_anew(last, frame, len, udp_port, datagram);
+	*datagram = last->datagram;
+	datagram->bytes = frame + HS_COLLECTOR_FRAME_PAYLOAD;
+	return HS_COLLECTOR_FRAME_DATAGRAM;
+}

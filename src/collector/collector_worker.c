@@ -25,7 +25,8 @@
 #define SOCKET_BYTES	1280   // that the kernel takes for a datagram of 400
 #define NAP_SHARE	4      // of the room. What comes late has the rest
 #define LEAST_NAP	32
-#define AT_ONCE		(4 * HS_BURST) // of a queue
+#define AT_ONCE		(16 * HS_BURST) // of a queue
+#define MOST_AHEAD	512u		// bytes of a frame: six hops with all values have 328
 #define LONGEST_NS	INT64_C(100000000)
 
 #define ADD(counter, n) __atomic_store_n(&(counter), (counter) + (n), __ATOMIC_RELAXED)
@@ -78,84 +79,101 @@ static unsigned take_socket(struct hs_collector_worker *worker, unsigned index, 
 	return (unsigned)n;
 }
 
-static enum hs_collector_frame read_frame(
+static enum hs_collector_frame read_frame(struct hs_collector_frame_like *last,
 		struct rte_mbuf *mbuf, uint16_t udp_port, struct hs_collect_datagram *datagram)
 {
 	if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) < 0)
 		return HS_COLLECTOR_FRAME_SCATTERED;
-	return hs_collector_frame_read(rte_pktmbuf_mtod(mbuf, const uint8_t *),
+	return hs_collector_frame_read_next(last, rte_pktmbuf_mtod(mbuf, const uint8_t *),
 			rte_pktmbuf_data_len(mbuf), udp_port, datagram);
 }
 
-// Another core or a device has written it. lib/collect asks for the hops behind this.
+// Another core or a device has written it: lib/collect asks too late for the hops.
 static void prefetch_frame(const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	const uint8_t *end = frame + RTE_MIN(rte_pktmbuf_data_len(mbuf), MOST_AHEAD);
 
-	rte_prefetch0(frame);
-	rte_prefetch0(frame + RTE_CACHE_LINE_SIZE);
+	do {
+		rte_prefetch1(frame);
+		rte_prefetch1(frame + RTE_CACHE_LINE_SIZE);
+		frame += 2 * RTE_CACHE_LINE_SIZE;
+	} while (frame < end);
 }
 
-// The usual buffer needs nothing done: the line of its second half, which rte_pktmbuf_free reads,
-// stays where it is.
-static bool is_plain(const struct rte_mbuf *mbuf, const struct rte_mempool *pool)
+// Bits where the buffer is not the usual one of the pool, which needs nothing done: the line of its
+// second half, which rte_pktmbuf_free reads, stays where it is.
+static uint64_t oddity(const struct rte_mbuf *mbuf, const struct rte_mempool *pool)
 {
-	return mbuf->pool == pool && mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) &&
-	       rte_mbuf_refcnt_read(mbuf) == 1;
+	return ((uintptr_t)mbuf->pool ^ (uintptr_t)pool) | (mbuf->nb_segs ^ 1u) |
+	       (rte_mbuf_refcnt_read(mbuf) ^ 1u) |
+	       (mbuf->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL));
 }
 
 static void give_back(struct rte_mbuf **mbufs, unsigned n)
 {
 	struct rte_mempool *pool = mbufs[0]->pool;
-	bool plain = true;
+	uint64_t odd = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		plain &= is_plain(mbufs[i], pool);
-	if (plain)
+		odd |= oddity(mbufs[i], pool);
+	if (!odd)
 		rte_mempool_put_bulk(pool, (void **)mbufs, n);
 	else
 		rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-// Takes one burst, and asks for the frames of the next, which has `ahead`.
+// Takes a burst of `mbufs`, which are `got`, and asks for the frames of the next burst and the
+// headers of the one behind.
 static void take_burst(struct hs_collector_worker *worker, unsigned index, struct rte_mbuf **mbufs,
-		unsigned got, unsigned ahead, int64_t now_ns)
+		unsigned got, int64_t now_ns)
 {
 	struct hs_collector_counters *counters = &worker->counters;
+	uint16_t udp_port = worker->udp_ports[index];
+	struct hs_collector_frame_like last; // not cleared: this is for each burst
 	struct hs_collect_datagram datagrams[HS_BURST];
-	unsigned kinds[HS_COLLECTOR_FRAMES] = {0}, n = 0;
+	unsigned kinds[HS_COLLECTOR_FRAMES] = {0}, n = 0, burst = RTE_MIN(got, HS_BURST);
 
-	for (unsigned i = 0; i < got; i++) {
-		if (i < ahead)
+	last.frame_bytes = 0;
+	last.datagram.listener = (uint8_t)(worker->n_sockets + index);
+	for (unsigned i = 0; i < burst; i++) {
+		if (i + 2 * HS_BURST < got)
+			rte_prefetch0(mbufs[i + 2 * HS_BURST]);
+		if (i + HS_BURST < got)
 			prefetch_frame(mbufs[i + HS_BURST]);
-		enum hs_collector_frame kind =
-				read_frame(mbufs[i], worker->udp_ports[index], &datagrams[n]);
-		datagrams[n].listener = (uint8_t)(worker->n_sockets + index);
+		enum hs_collector_frame kind = read_frame(&last, mbufs[i], udp_port, &datagrams[n]);
 		kinds[kind]++;
 		n += kind == HS_COLLECTOR_FRAME_DATAGRAM;
 	}
-	ADD(counters->frames, got);
+	ADD(counters->frames, burst);
 	for (unsigned i = 0; i < HS_COLLECTOR_FRAMES; i++)
 		ADD(counters->frame_kinds[i], kinds[i]);
 	if (n)
 		hs_collect_take(worker->collect, datagrams, n, now_ns);
-	give_back(mbufs, got);
+	give_back(mbufs, burst);
 }
 
+// Two bursts are there before the first of them is taken, so that memory can be asked for ahead. No
+// more: a driver that copies would fill the cache with what is taken late.
 static unsigned take_queue(
 		struct hs_collector_worker *worker, unsigned index, uint16_t queue, int64_t now_ns)
 {
 	struct hs_port *port = worker->ports[index];
 	struct rte_mbuf *mbufs[AT_ONCE];
-	unsigned got = port->rx_burst(port, queue, mbufs, AT_ONCE);
+	unsigned got = port->rx_burst(port, queue, mbufs, 2 * HS_BURST);
+	bool more = got == 2 * HS_BURST;
 
 	for (unsigned i = 0; i < got; i++)
 		rte_prefetch0(mbufs[i]);
 	for (unsigned i = 0; i < got && i < HS_BURST; i++)
 		prefetch_frame(mbufs[i]);
 	for (unsigned at = 0; at < got; at += HS_BURST) {
-		unsigned left = got - at, n = RTE_MIN(left, HS_BURST);
-		take_burst(worker, index, mbufs + at, n, RTE_MIN(left - n, HS_BURST), now_ns);
+		if (more && got < AT_ONCE) {
+			unsigned n = port->rx_burst(port, queue, mbufs + got, HS_BURST);
+			more = n == HS_BURST;
+			got += n;
+		}
+		take_burst(worker, index, mbufs + at, got - at, now_ns);
 	}
 	return got;
 }

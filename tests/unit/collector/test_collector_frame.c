@@ -177,9 +177,95 @@ static void no_cut_of_a_frame_is_read_beyond_its_end(void **state)
 	}
 }
 
+// ---- one behind the other ----
+
+static struct built plain(void)
+{
+	struct built frame = ethernet(0x0800, 0);
+
+	put_ipv4(&frame, 0, 0x4000, 8 + 26);
+	put_udp(&frame, REPORTS, "a report of twenty-six byt", 8 + 26);
+	return frame;
+}
+
+static void change(struct built *frame)
+{
+	unsigned what = (unsigned)rand() % 8;
+
+	if (what == 0)
+		frame->len -= (unsigned)rand() % 30;
+	else if (what < 5)
+		frame->bytes[(unsigned)rand() % 56] ^= (uint8_t)(1 << rand() % 8);
+	else if (what == 5)
+		frame->bytes[14 + 9 + (unsigned)rand() % 33] = (uint8_t)rand();
+}
+
+// Returns whether the frame was not parsed.
+static bool read_both(struct hs_collector_frame_like *last, const struct built *frame)
+{
+	struct hs_collect_datagram alone = {.listener = 3}, next = {.len = 0};
+	bool is_like = hs_collector_frame_is_like(last, frame->bytes, (uint32_t)frame->len);
+	enum hs_collector_frame kind =
+			hs_collector_frame_read(frame->bytes, frame->len, REPORTS, &alone);
+
+	assert_int_equal(hs_collector_frame_read_next(
+					 last, frame->bytes, (uint32_t)frame->len, REPORTS, &next),
+			kind);
+	if (kind != HS_COLLECTOR_FRAME_DATAGRAM)
+		return is_like;
+	assert_ptr_equal(next.bytes, alone.bytes);
+	assert_int_equal(next.len, alone.len);
+	assert_int_equal(next.is_ipv4, alone.is_ipv4);
+	assert_int_equal(next.listener, 3);
+	assert_memory_equal(next.address, alone.address, sizeof(next.address));
+	return is_like;
+}
+
+static void each_frame_is_read_as_if_it_came_alone(void **state)
+{
+	struct hs_collector_frame_like last = {.frame_bytes = 0, .datagram.listener = 3};
+	struct built frames[8];
+	unsigned alike = 0, n = 0;
+
+	(void)state;
+	srand(1);
+	for (unsigned round = 0; round < 100000; round++) {
+		struct built *frame = &frames[round % 8];
+		*frame = plain();
+		frame->bytes[19] = (uint8_t)round; // identification
+		if (round % 3 == 0)
+			change(frame);
+		alike += read_both(&last, frame);
+		n++;
+	}
+	assert_in_range(alike, n / 4, n - n / 8);
+}
+
+static void only_plain_frames_are_kept(void **state)
+{
+	struct hs_collector_frame_like last = {.frame_bytes = 0, .datagram.listener = 3};
+	struct built frame = ethernet(0x0800, 1);
+
+	(void)state;
+	put_ipv4(&frame, 0, 0x4000, 34);
+	put_udp(&frame, REPORTS, "a report of twenty-six byt", 34);
+	assert_false(read_both(&last, &frame));
+	assert_false(read_both(&last, &frame)); // a tag
+	frame = ethernet(0x0800, 0);
+	put_ipv4(&frame, 4, 0x4000, 34);
+	put_udp(&frame, REPORTS, "a report of twenty-six byt", 34);
+	assert_false(read_both(&last, &frame));
+	assert_false(read_both(&last, &frame)); // an option
+	frame = plain();
+	assert_false(read_both(&last, &frame));
+	assert_true(read_both(&last, &frame));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(each_frame_is_read_as_if_it_came_alone),
+			cmocka_unit_test(only_plain_frames_are_kept),
 			cmocka_unit_test(
 					a_report_is_found_behind_tags_options_and_extension_headers),
 			cmocka_unit_test(other_frames_are_told_apart),
