@@ -23,7 +23,8 @@
 #define LEAST_ROOM	1024   // that a queue of a port has unless it says so
 #define BURST_NS	250    // between reports of a burst that finds room during a nap
 #define SOCKET_BYTES	1280   // that the kernel takes for a datagram of 400
-#define NAP_SHARE	4      // of the room. What comes late has the rest
+#define PORT_SHARE	2      // of the room of a port. What comes late has the rest
+#define SOCKET_SHARE	4
 #define LEAST_NAP	32
 #define AT_ONCE		(16 * HS_BURST) // of a queue
 #define MOST_AHEAD	512u		// bytes of a frame: six hops with all values have 328
@@ -235,11 +236,11 @@ static uint32_t port_room(const struct hs_collector_worker *worker)
 // How many reports may wait while the thread naps: part of what the smallest way in holds.
 static unsigned nap_reports(const struct hs_collector_worker *worker)
 {
-	uint64_t n = port_room(worker) / NAP_SHARE;
+	uint64_t n = port_room(worker) / PORT_SHARE;
 
 	for (unsigned i = 0; i < worker->n_sockets; i++) {
 		uint64_t bytes = UINT64_C(2048) * hs_collector_udp_kib(worker->sockets[i]);
-		n = RTE_MIN(n, bytes / SOCKET_BYTES / NAP_SHARE);
+		n = RTE_MIN(n, bytes / SOCKET_BYTES / SOCKET_SHARE);
 	}
 	return RTE_MAX((unsigned)n, LEAST_NAP);
 }

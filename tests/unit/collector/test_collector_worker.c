@@ -113,10 +113,10 @@ static void a_nap_leaves_room_in_the_smallest_way_in(void **state)
 {
 	(void)state;
 	add_port();
-	assert_int_equal(nap_reports(), 256);
+	assert_int_equal(nap_reports(), 512);
 	add_port();
 	worker.ports[0]->rx_room = 4096;
-	assert_int_equal(nap_reports(), 1024);
+	assert_int_equal(nap_reports(), 2048);
 	uint32_t kib = add_socket(208);
 	unsigned reports = nap_reports();
 	assert_in_range(reports * 1280, kib * 2048 / 5, kib * 2048 / 3);
@@ -305,8 +305,8 @@ static void buffers_go_back_whatever_they_are(void **state)
 
 // ---- naps ----
 
-#define GAP_NS 800 // between two frames: a quarter of 4,096 places is full after 0.82 ms
-#define NAP_NS (1024 * GAP_NS)
+#define GAP_NS 800 // between two frames: half of 4,096 places are full after 1.64 ms
+#define NAP_NS (2048 * GAP_NS)
 
 static struct {
 	struct rte_mempool *pool;
@@ -333,7 +333,7 @@ static uint16_t take_due(struct hs_port *port, uint16_t queue, struct rte_mbuf *
 }
 
 // A thread that is off its core for a while only naps less often.
-static void a_nap_lasts_until_a_quarter_of_a_queue_may_be_full(void **state)
+static void a_nap_lasts_until_half_of_a_queue_may_be_full(void **state)
 {
 	const struct hs_port_config port_config = {.name = "in", .rx_queues = 1};
 	struct hs_collect_config config = config_50();
@@ -368,7 +368,7 @@ int main(void)
 			cmocka_unit_test(a_nap_is_judged_after_any_time),
 			cmocka_unit_test(more_reports_than_32_bits_count_are_taken_between_naps),
 			cmocka_unit_test(buffers_go_back_whatever_they_are),
-			cmocka_unit_test(a_nap_lasts_until_a_quarter_of_a_queue_may_be_full),
+			cmocka_unit_test(a_nap_lasts_until_half_of_a_queue_may_be_full),
 	};
 
 	return cmocka_run_group_tests(tests, eal_env_start, eal_env_stop);
