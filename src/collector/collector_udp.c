@@ -15,6 +15,11 @@
 // datagrams do not compete for the same places of the cache.
 #define BUFFER_BYTES (147 * 64)
 
+// Of the kernel's memory for a datagram.
+#define LEAST_MEMORY 1024
+#define AROUND	     392 // bytes of headers, room and what the kernel keeps behind
+#define HEAD	     256
+
 struct hs_collector_udp {
 	struct hs_udp_socket socket;
 	uint8_t listener;
@@ -75,6 +80,16 @@ int hs_collector_udp_fd(const struct hs_collector_udp *udp)
 uint32_t hs_collector_udp_kib(const struct hs_collector_udp *udp)
 {
 	return udp->socket.buffer_kib;
+}
+
+uint32_t hs_collector_udp_room(const struct hs_collector_udp *udp, uint32_t len)
+{
+	// The kernel doubles what it is asked for.
+	uint64_t bytes = UINT64_C(2048) * udp->socket.buffer_kib, each = LEAST_MEMORY;
+
+	while (each < len + AROUND)
+		each *= 2;
+	return (uint32_t)(bytes / (each + HEAD));
 }
 
 static void read_sender(const struct hs_collector_udp *udp, unsigned i,

@@ -17,6 +17,9 @@ int hs_collector_udp_open(const struct hs_collector_listen *listen, uint8_t list
 void hs_collector_udp_close(struct hs_collector_udp *udp); // accepts NULL
 int hs_collector_udp_fd(const struct hs_collector_udp *udp);
 uint32_t hs_collector_udp_kib(const struct hs_collector_udp *udp); // *got_kib
+// How many datagrams of so many bytes the buffer holds: each takes memory of a power of two, and
+// its head. Of a network card's driver it may take twice as much.
+uint32_t hs_collector_udp_room(const struct hs_collector_udp *udp, uint32_t len);
 
 // Fills up to HS_COLLECTOR_BATCH datagrams, which stay until the next call, and never waits.
 // Returns how many, or a negative errno; *cut counts those whose end did not fit.

@@ -22,10 +22,8 @@
 #define RARE_NS		250000 // one report: no nap saves anything
 #define LEAST_ROOM	1024   // that a queue of a port has unless it says so
 #define BURST_NS	250    // between reports of a burst that finds room during a nap
-#define SOCKET_BYTES	1280   // that the kernel takes for a datagram of 400
 #define PORT_SHARE	2      // of the room of a port. What comes late has the rest
 #define SOCKET_SHARE	4
-#define LEAST_NAP	32
 #define AT_ONCE		(16 * HS_BURST) // of a queue
 #define MOST_AHEAD	512u		// bytes of a frame: six hops with all values have 328
 #define LONGEST_NS	INT64_C(100000000)
@@ -76,6 +74,8 @@ static unsigned take_socket(struct hs_collector_worker *worker, unsigned index, 
 	ADD(counters->socket_datagrams, (unsigned)n);
 	if (cut)
 		ADD(counters->socket_cut, cut);
+	for (unsigned i = 0; i < (unsigned)n; i++)
+		worker->largest = RTE_MAX(worker->largest, datagrams[i].len);
 	hs_collect_take(worker->collect, datagrams, (unsigned)n, now_ns);
 	return (unsigned)n;
 }
@@ -236,13 +236,12 @@ static uint32_t port_room(const struct hs_collector_worker *worker)
 // How many reports may wait while the thread naps: part of what the smallest way in holds.
 static unsigned nap_reports(const struct hs_collector_worker *worker)
 {
-	uint64_t n = port_room(worker) / PORT_SHARE;
+	uint32_t n = port_room(worker) / PORT_SHARE;
 
-	for (unsigned i = 0; i < worker->n_sockets; i++) {
-		uint64_t bytes = UINT64_C(2048) * hs_collector_udp_kib(worker->sockets[i]);
-		n = RTE_MIN(n, bytes / SOCKET_BYTES / SOCKET_SHARE);
-	}
-	return RTE_MAX((unsigned)n, LEAST_NAP);
+	for (unsigned i = 0; i < worker->n_sockets; i++)
+		n = RTE_MIN(n, hs_collector_udp_room(worker->sockets[i], worker->largest) /
+						SOCKET_SHARE);
+	return RTE_MAX(n, 1u);
 }
 
 // Whether what came was taken. To ask a socket again costs a system call. Ports that bring nothing
@@ -261,6 +260,7 @@ static void nap(struct hs_collector_worker *worker)
 	// Days times reports would go beyond 64 bits.
 	double gap_ns = (double)(now_ns - worker->nap_ns) / (double)worker->taken;
 	bool is_rare = gap_ns >= RARE_NS;
+	worker->nap_reports = nap_reports(worker);
 	int64_t some_ns = is_rare ? 0 : (int64_t)(gap_ns * worker->nap_reports);
 
 	some_ns = RTE_MIN(some_ns, worker->nap_limit_ns);
@@ -268,6 +268,7 @@ static void nap(struct hs_collector_worker *worker)
 		return;
 	worker->nap_ns = now_ns; // what comes during the nap counts with its time
 	worker->taken = 0;
+	worker->largest = 0;
 	if (!is_rare)
 		hs_idle_nap(worker->idle, some_ns);
 }

@@ -49,6 +49,7 @@ struct hs_collector_worker {
 	int64_t looked_ns;     // the newest round
 	int64_t nap_ns;	       // begin of the last nap
 	uint64_t taken;	       // since then
+	uint32_t largest;      // datagram of a socket since then
 	int64_t nap_limit_ns;  // longest_nap_ns, or less where a port has little room
 	unsigned nap_reports;  // that may wait during one
 	hs_collector_job *job; // atomic; NULL: none waits

@@ -126,6 +126,63 @@ static void a_nap_leaves_room_in_the_smallest_way_in(void **state)
 	assert_true(nap_reports() < reports);
 }
 
+static void send_to(uint16_t port, const void *bytes, size_t n)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+			.sin_port = htons(port),
+			.sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(sendto(fd, bytes, n, 0, (struct sockaddr *)&to, sizeof(to)), n);
+	close(fd);
+}
+
+static uint16_t port_of(const struct hs_collector_udp *udp)
+{
+	struct sockaddr_in own;
+	socklen_t len = sizeof(own);
+
+	assert_int_equal(getsockname(hs_collector_udp_fd(udp), (struct sockaddr *)&own, &len), 0);
+	return ntohs(own.sin_port);
+}
+
+// Datagrams of 9,000 bytes fill the same buffer after 25 of them.
+static void a_nap_is_shorter_for_long_datagrams(void **state)
+{
+	(void)state;
+	worker = (struct hs_collector_worker){.largest = 9000};
+	uint32_t kib = add_socket(208);
+	assert_in_range(nap_reports(), 1, kib * 2048 / 16640 / 3);
+}
+
+// Sends datagrams of so many bytes to a socket that nobody reads, until one is dropped.
+static unsigned kernel_holds(uint32_t len)
+{
+	static const uint8_t zeros[9000];
+	unsigned n = 0;
+
+	worker = (struct hs_collector_worker){.n_sockets = 0};
+	add_socket(208);
+	for (; hs_collector_udp_lost(worker.sockets[0]) == 0; n++)
+		send_to(port_of(worker.sockets[0]), zeros, len);
+	return n - 1;
+}
+
+static void a_socket_holds_at_least_what_is_counted_on(void **state)
+{
+	static const uint32_t lengths[] = {0, 1, 100, 400, 600, 632, 633, 700, 1400, 1472, 1656,
+			1657, 3000, 3704, 3705, 9000};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		unsigned holds = kernel_holds(lengths[i]);
+		unsigned room = hs_collector_udp_room(worker.sockets[0], lengths[i]);
+		hs_collector_udp_close(worker.sockets[0]);
+		assert_in_range(room, holds / 4, holds);
+	}
+	worker = (struct hs_collector_worker){.n_sockets = 0};
+}
+
 static int64_t nap_limit_ns(int64_t longest_ns)
 {
 	worker.longest_nap_ns = longest_ns;
@@ -152,26 +209,6 @@ static void no_nap_is_longer_than_asked_or_than_a_port_has_room(void **state)
 	assert_int_equal(nap_limit_ns(1000000), 1000000);
 }
 
-static void send_to(uint16_t port, struct bytes *b)
-{
-	struct sockaddr_in to = {.sin_family = AF_INET,
-			.sin_port = htons(port),
-			.sin_addr = {htonl(INADDR_LOOPBACK)}};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	assert_int_equal(sendto(fd, b->at, b->n, 0, (struct sockaddr *)&to, sizeof(to)), b->n);
-	close(fd);
-}
-
-static uint16_t port_of(const struct hs_collector_udp *udp)
-{
-	struct sockaddr_in own;
-	socklen_t len = sizeof(own);
-
-	assert_int_equal(getsockname(hs_collector_udp_fd(udp), (struct sockaddr *)&own, &len), 0);
-	return ntohs(own.sin_port);
-}
-
 // Sends a report each 10 ms.
 static void send_reports(unsigned n)
 {
@@ -180,7 +217,7 @@ static void send_reports(unsigned n)
 
 	put_report(&b, 9, 1, 1, &hop, 1);
 	for (unsigned i = 0; i < n; i++) {
-		send_to(port_of(worker.sockets[0]), &b);
+		send_to(port_of(worker.sockets[0]), b.at, b.n);
 		nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
 	}
 }
@@ -364,6 +401,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_clock_that_was_set_back_does_not_silence_values),
 			cmocka_unit_test(a_nap_leaves_room_in_the_smallest_way_in),
+			cmocka_unit_test(a_nap_is_shorter_for_long_datagrams),
+			cmocka_unit_test(a_socket_holds_at_least_what_is_counted_on),
 			cmocka_unit_test(no_nap_is_longer_than_asked_or_than_a_port_has_room),
 			cmocka_unit_test(a_nap_is_judged_after_any_time),
 			cmocka_unit_test(more_reports_than_32_bits_count_are_taken_between_naps),
