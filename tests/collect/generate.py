@@ -51,6 +51,8 @@ def config(rng, lenient=False, tunnels=False):
     if rng.random() < 0.2:
         versions = [rng.choice(versions) for _ in range(3)]
     taken = [None if rng.random() < 0.1 else settings(rng, version) for version in versions]
+    if not any(taken):
+        taken[0] = settings(rng, versions[0])
     if tunnels:
         taken = [in_tunnel(rng) for _ in range(3)]
     if lenient:
