@@ -78,6 +78,8 @@ void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
 		if (lenient)
 			make_layout(&dialect->layouts[1][byte], packet->version, byte, true);
 	}
+	if (dialect->layouts[0][0x80].quick)
+		dialect->layouts[0][0x80].form = HS_COLLECT_LAYOUT_NODES;
 	if (!lenient && packet->version == HS_INT_1_0)
 		dialect->layouts[0][0xff].form = HS_COLLECT_LAYOUT_1_0;
 	if (!lenient && packet->version == HS_INT_2_1)

@@ -31,8 +31,9 @@ struct hs_collect_layout {
 // Layouts that code is made for.
 enum hs_collect_layout_form {
 	HS_COLLECT_LAYOUT_ANY,
-	HS_COLLECT_LAYOUT_1_0, // all of bits 0 to 7
-	HS_COLLECT_LAYOUT_2_1, // the same
+	HS_COLLECT_LAYOUT_1_0,	 // all of bits 0 to 7
+	HS_COLLECT_LAYOUT_2_1,	 // the same
+	HS_COLLECT_LAYOUT_NODES, // bit 0 alone
 };
 
 struct hs_collect_dialect {

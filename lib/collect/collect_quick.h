@@ -19,11 +19,12 @@ struct hs_collect_form {
 	unsigned bytes; // of a hop
 };
 
-// All values of 1.0, and of 2.1: collect_layout.c says which layouts they are.
+// All values of 1.0, and of 2.1, and node ids alone: collect_layout.c says which layouts they are.
 #define HS_COLLECT_FORM_1_0                                                                        \
 	((struct hs_collect_form){true, true, true, true, false, 0, 8, 12, 20, 6, 32, 24, 36})
 #define HS_COLLECT_FORM_2_1                                                                        \
 	((struct hs_collect_form){true, true, true, true, true, 0, 8, 12, 24, 6, 40, 24, 44})
+#define HS_COLLECT_FORM_NODES ((struct hs_collect_form){.bytes = 4})
 
 HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(const struct hs_collect_view *view)
 {
@@ -241,6 +242,12 @@ static __attribute__((noinline)) bool hs_collect_quick_2_1(struct hs_collect *c,
 	return hs_collect_quick_with(c, HS_COLLECT_FORM_2_1, view, flow);
 }
 
+static __attribute__((noinline)) bool hs_collect_quick_nodes(struct hs_collect *c,
+		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
+{
+	return hs_collect_quick_with(c, HS_COLLECT_FORM_NODES, view, flow);
+}
+
 static __attribute__((noinline)) bool hs_collect_quick_any(struct hs_collect *c,
 		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
 {
@@ -260,6 +267,8 @@ HS_COLLECT_INLINE bool hs_collect_quick(
 		return hs_collect_quick_1_0(c, view, flow);
 	case HS_COLLECT_LAYOUT_2_1:
 		return hs_collect_quick_2_1(c, view, flow);
+	case HS_COLLECT_LAYOUT_NODES:
+		return hs_collect_quick_nodes(c, view, flow);
 	default:
 		return hs_collect_quick_any(c, view, flow);
 	}
