@@ -63,6 +63,8 @@ struct hs_bench_traffic {
 	bool int_md;	 // the telemetry is INT-MD of 2.1, marked by a DSCP; the first hop is the
 			 // source
 	bool int_mx;	 // and is INT-MX: instructions alone, 1 hop
+	bool mixed;	 // frames of four sizes, some without a rule, some with telemetry:
+			 // hs_bench_mix. frame_bytes is the mean
 	bool probes;	 // in turn, a probe that goes back by the port it came by, and its feedback
 };
 

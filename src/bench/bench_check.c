@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks that every packet of a measurement took the way that its case means.
+#include "bench_frames.h"
 #include "bench_setup.h"
 
 #include <inttypes.h>
@@ -110,6 +111,20 @@ static int check_labels(const struct hs_bench_setup *setup, const struct hs_port
 			err);
 }
 
+// Of the frames that came, in the order of their file: how many meet a rule, and how many have
+// telemetry.
+static void expect_mixed(
+		const struct hs_bench_traffic *traffic, uint64_t n, uint64_t *met, uint64_t *traced)
+{
+	*met = *traced = 0;
+	for (uint32_t i = 0; i < traffic->frames; i++) {
+		struct hs_bench_mix mix = hs_bench_mix(i);
+		uint64_t times = n / traffic->frames + (i < n % traffic->frames);
+		*met += mix.matched * times;
+		*traced += mix.traced * times;
+	}
+}
+
 int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_outcome *outcome,
 		struct hs_error *err)
 {
@@ -121,7 +136,10 @@ int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_out
 	add_up(setup, &t);
 	uint64_t received = now[HS_BENCH_IN].rx_packets - setup->before[HS_BENCH_IN].rx_packets;
 	bool entries = !spec->traffic.int_mx && !spec->traffic.probes;
-	uint64_t transits = spec->role == HS_BENCH_TRANSIT && entries ? received : 0;
+	uint64_t met = spec->matched ? received : 0, traced = received;
+	if (spec->traffic.mixed)
+		expect_mixed(&spec->traffic, received, &met, &traced);
+	uint64_t transits = spec->role == HS_BENCH_TRANSIT && entries ? traced : 0;
 	uint64_t sinks = spec->role == HS_BENCH_SINK ? received : 0;
 	*outcome = (struct hs_bench_outcome){
 			.received = received,
@@ -135,7 +153,7 @@ int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_out
 	if (rc == 0)
 		rc = check_labels(setup, now, received, err);
 	if (rc == 0)
-		rc = expect("packets that met a rule", t.rx, spec->matched ? received : 0, err);
+		rc = expect("packets that met a rule", t.rx, met, err);
 	if (rc == 0)
 		rc = expect("rules with a wrong share of telemetry", t.wrongly_sampled, 0, err);
 	if (rc == 0)

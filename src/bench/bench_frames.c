@@ -281,6 +281,38 @@ static size_t put_probe(const struct hs_bench_traffic *traffic, uint32_t index, 
 	return hs_probe_feedback(&hs_bench_probe, probe, &packet, frame);
 }
 
+// ---- mixed traffic ----
+
+// Source: splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators).
+static uint64_t random_of(uint32_t index)
+{
+	uint64_t z = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+struct hs_bench_mix hs_bench_mix(uint32_t index)
+{
+	static const uint16_t bytes[4] = {64, 128, 512, 1500};
+	uint64_t number = random_of(index), tenth = number % 10;
+
+	return (struct hs_bench_mix){tenth >= 3, tenth == 9, bytes[number / 10 % 4]};
+}
+
+// Returns the flow of a frame. Flows that meet no rule come behind those that do.
+static uint32_t unmix(uint32_t index, struct hs_bench_traffic *traffic)
+{
+	struct hs_bench_mix mix = hs_bench_mix(index);
+	uint32_t flow = index % traffic->flows;
+
+	traffic->frame_bytes = mix.frame_bytes;
+	if (!mix.traced)
+		traffic->hops = -1;
+	return mix.matched ? flow : flow + traffic->flows;
+}
+
 size_t hs_bench_plain_frame(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
 {
 	put_plain(traffic, flow, frame);
@@ -291,20 +323,20 @@ size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, ui
 {
 	uint8_t room[2 * HS_BENCH_FRAME_BYTES];
 	uint8_t *start = room + HS_BENCH_FRAME_BYTES;
-	uint32_t flow = index % traffic->flows;
-	size_t len = traffic->frame_bytes, growth;
+	struct hs_bench_traffic one = *traffic;
 
 	if (traffic->probes)
 		return put_probe(traffic, index, frame);
-	put_plain(traffic, flow, start);
-	if (traffic->hops >= 0 && !traffic->int_md) {
+	uint32_t flow = traffic->mixed ? unmix(index, &one) : index % traffic->flows;
+	size_t len = one.frame_bytes, growth;
+	put_plain(&one, flow, start);
+	if (one.hops >= 0 && !one.int_md) {
 		start = put_source(start, len, flow, &growth);
 		len += growth;
 	}
-	for (int hop = 0; hop < traffic->hops; hop++) {
-		start = traffic->int_md ? put_int(start, len, (unsigned)hop, traffic->int_mx,
-							  &growth)
-					: put_hop(start, len, (unsigned)hop, &growth);
+	for (int hop = 0; hop < one.hops; hop++) {
+		start = one.int_md ? put_int(start, len, (unsigned)hop, one.int_mx, &growth)
+				   : put_hop(start, len, (unsigned)hop, &growth);
 		len += growth;
 	}
 	memcpy(frame, start, len);

@@ -50,6 +50,15 @@ extern const uint8_t hs_bench_router_mac[6];
 // What packets of probes are on the wire.
 extern const struct hs_probe_settings hs_bench_probe;
 
+// What frame `index` of mixed traffic is. Of ten frames, three meet no rule, six meet one, and one
+// meets a rule and has telemetry; each has one of four sizes. The order is random and always the
+// same.
+struct hs_bench_mix {
+	bool matched, traced;
+	uint16_t frame_bytes;
+};
+struct hs_bench_mix hs_bench_mix(uint32_t index);
+
 // Writes frame `index` of this traffic to `frame` (room for HS_BENCH_FRAME_BYTES). Returns its
 // length.
 #define HS_BENCH_FRAME_BYTES 2048

@@ -8,10 +8,10 @@
 
 static json_t *traffic_json(const struct hs_bench_traffic *t)
 {
-	return json_pack("{s:i, s:i, s:i, s:i, s:I, s:b, s:b, s:b}", "frame_bytes",
+	return json_pack("{s:i, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b}", "frame_bytes",
 			(int)t->frame_bytes, "frames", (int)t->frames, "flows", (int)t->flows,
 			"hops", (int)t->hops, "routes", (json_int_t)t->routes, "ipv4", (int)t->ipv4,
-			"int", (int)t->int_md, "int_mx", (int)t->int_mx);
+			"int", (int)t->int_md, "int_mx", (int)t->int_mx, "mixed", (int)t->mixed);
 }
 
 static json_t *case_json(const struct hs_bench_case *spec)

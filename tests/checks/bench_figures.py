@@ -26,7 +26,7 @@ SPECIAL = {
 def make_case(name):
     """A case of the table, as far as it matters here; a number of hops after its name is its traffic's."""
     hops = int(name[-1]) if name.startswith("transit_") else -1
-    traffic = {"frame_bytes": 128, "frames": 4096, "flows": 4096, "hops": hops, "routes": 0, "int": False}
+    traffic = {"frame_bytes": 128, "frames": 4096, "flows": 4096, "hops": hops, "routes": 0, "int": False, "mixed": False}
     return result.Case(**{"name": name, "about": f"what {name} is", "packets": True, "collects": False, "memif": False,
                           "shared_cores": False, "quick": True, "limit": 0, "least_per_second": 0,
                           "limit_of": None, "traffic": traffic, **SPECIAL.get(name, {})})

@@ -15,7 +15,7 @@ SHORT = ("--rounds", "1", "--seconds", "0.02")
 # A sample of every way through a node.
 WAYS = ("unmatched_4masks", "matched_64", "sampled_10", "transit_4", "sink_ring", "sink_ring_empty",
         "sink_monitor", "bridge", "route", "route_source", "route_transit", "route_sink",
-        "route_monitor", "no_rules_ring")
+        "route_monitor", "mixed", "no_rules_ring")
 
 
 def bench(*words, expected=0, **kwargs):

@@ -27,7 +27,7 @@ class Case:
     @property
     def frames(self):
         """What dpdk-testpmd can distinguish in the traffic."""
-        return tuple(self.traffic[key] for key in ("frame_bytes", "frames", "hops", "int"))
+        return tuple(self.traffic[key] for key in ("frame_bytes", "frames", "hops", "int", "mixed"))
 
     @property
     def compared(self):
@@ -93,7 +93,9 @@ def share(part, whole):
 
 
 def peer_name(case, mode):
-    frame_bytes, frames, hops, is_int = case.frames
+    frame_bytes, frames, hops, is_int, is_mixed = case.frames
+    if is_mixed:
+        return f"testpmd {mode} mixed"
     return (f"testpmd {mode}" + (f" {frame_bytes} B" if frame_bytes != 128 else "")
             + (f" {frames} frames" if frames != 4096 else "") + (f" {hops} hops" if hops >= 0 else "")
             + (" INT" if is_int else ""))

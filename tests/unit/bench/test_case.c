@@ -15,7 +15,7 @@ static const char *const promised[] = {"no_rules", "unmatched", "matched_1", "ma
 		"sampled_100", "sampled_10", "sampled_1", "transit_0", "transit_2", "transit_4",
 		"sink_ring", "sink_ring_empty", "sink_monitor", "bridge", "route", "route_transit",
 		"route_source", "route_sink", "unmatched_4masks", "rule_change_1000000",
-		"monitor_reports", "json_reports", "int_source", "int_transit", "int_sink",
+		"monitor_reports", "json_reports", "mixed", "int_source", "int_transit", "int_sink",
 		"collect_1", "collect_100", "collect_1000000", "collect_garbage", "collect_events",
 		"collect_idle_1200000", "collect_idle_1", "collect_idle_events"};
 

@@ -75,6 +75,37 @@ static void telemetry_has_the_hops_and_the_namespace_of_its_case(void **state)
 	}
 }
 
+// Three tenths, six tenths, one tenth; and a quarter of each size: of 4,096 frames, each within
+// four standard deviations.
+static void mixed_frames_have_their_shares_and_are_what_they_say(void **state)
+{
+	const struct hs_bench_traffic traffic = {551, 4096, 4096, 2, 1024, .mixed = true};
+	unsigned unmatched = 0, traced = 0, of_bytes[4] = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 4096; i++) {
+		uint8_t frame[HS_BENCH_FRAME_BYTES];
+		size_t len;
+		struct hs_packet packet = parsed(&traffic, i, frame, &len);
+		struct hs_bench_mix mix = hs_bench_mix(i);
+		size_t plain_len = len - packet.telemetry_bytes;
+		unmatched += !mix.matched;
+		traced += mix.traced;
+		of_bytes[plain_len == 64 ? 0 : plain_len == 128 ? 1 : plain_len == 512 ? 2 : 3]++;
+		assert_int_equal(plain_len, mix.frame_bytes);
+		assert_int_equal(!!(packet.flags & HS_PACKET_TELEMETRY), mix.traced);
+		assert_true(mix.matched || !mix.traced);
+		if (mix.traced)
+			assert_int_equal(packet.ns_id, i + 1);
+		// Flows behind the 4,096 that have a rule have another source address.
+		assert_int_equal(frame[HS_BENCH_SOURCE_OFFSET + 3] == 2, !mix.matched);
+	}
+	assert_in_range(unmatched, 1229 - 4 * 30, 1229 + 4 * 30);
+	assert_in_range(traced, 410 - 4 * 20, 410 + 4 * 20);
+	for (unsigned i = 0; i < 4; i++)
+		assert_in_range(of_bytes[i], 1024 - 4 * 28, 1024 + 4 * 28);
+}
+
 static void udp_checksums_are_right(void **state)
 {
 	uint8_t frame[HS_BENCH_FRAME_BYTES];
@@ -254,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_plain_frame_has_the_length_of_its_case),
 			cmocka_unit_test(telemetry_has_the_hops_and_the_namespace_of_its_case),
+			cmocka_unit_test(mixed_frames_have_their_shares_and_are_what_they_say),
 			cmocka_unit_test(udp_checksums_are_right),
 			cmocka_unit_test(a_rule_meets_its_own_flow_and_no_other),
 			cmocka_unit_test(rules_take_turns_with_their_wildcards),
