@@ -25,8 +25,10 @@
 #define PORT   UINT32_C(0xffff)
 
 // The lowest bits of the type of service (RFC 3168).
-#define ECN_MASK 3
-#define ECN_CE	 3 // congestion experienced
+#define ECN_MASK     3
+#define ECN_NONE     0 // not ECN-capable
+#define ECN_CE	     3 // congestion experienced
+#define ECN_CONFLICT (1u << ECN_NONE | 1u << ECN_CE)
 
 struct hs_label_fragments {
 	struct rte_ip_frag_tbl *table;
@@ -179,19 +181,29 @@ static bool is_of_same_packet(const struct rte_mbuf *first, const struct rte_mbu
 	       a[first->l2_len + HS_IPV4_PROTOCOL] == b[other->l2_len + HS_IPV4_PROTOCOL];
 }
 
-// Whether the chain is one packet. A mark of congestion of any fragment becomes the packet's.
+static unsigned ecn_of(const uint8_t *frame, const struct rte_mbuf *fragment)
+{
+	return frame[fragment->l2_len + 1] & ECN_MASK;
+}
+
+// Whether the chain is one packet. A mark of congestion of any fragment becomes the packet's,
+// unless another fragment says that the packet takes none.
 static bool is_sound(const struct rte_mbuf *chain, uint8_t *ip)
 {
+	unsigned seen = 1u << ecn_of(frame_of(chain), chain);
+
 	for (const struct rte_mbuf *other = chain->next; other; other = other->next) {
 		if (!(other->hash.usr & BEGINS))
 			continue;
 		if (!is_of_same_packet(chain, other))
 			return false;
-		if ((old_frame_of(other)[other->l2_len + 1] & ECN_MASK) == ECN_CE)
-			ip[1] |= ECN_CE;
+		seen |= 1u << ecn_of(old_frame_of(other), other);
 	}
+	if (seen & 1u << ECN_CE)
+		ip[1] |= ECN_CE;
 	// The length is one of 16 bits, which more bytes than it can say may have wrapped.
-	return chain->pkt_len == chain->l2_len + (uint32_t)hs_be16_load(ip + HS_IPV4_TOTAL);
+	return (seen & ECN_CONFLICT) != ECN_CONFLICT &&
+	       chain->pkt_len == chain->l2_len + (uint32_t)hs_be16_load(ip + HS_IPV4_TOTAL);
 }
 
 // One buffer, or as few as possible. NULL: there is none.

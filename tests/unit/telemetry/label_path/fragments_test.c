@@ -203,6 +203,25 @@ static void a_mark_of_congestion_in_any_fragment_is_the_packets(void **state)
 	stand_close(s);
 }
 
+// RFC 3168 section 5.3: the mark must not be lost, and must not stand on a packet of which a
+// fragment says that its sender does not know such marks.
+static void a_mark_beside_a_fragment_that_takes_none_ends_its_packet(void **state)
+{
+	(void)state;
+	struct stand *s = open_sink();
+
+	for (unsigned marked = 0; marked < 3; marked++) {
+		use(1400, 504);
+		fragments[marked].bytes[IP + 1] |= 3;
+		set_checksum(fragments[marked].bytes + IP);
+		send_all(s, 3);
+		assert_nothing_came(s);
+		assert_int_equal(test_node_drops(&s->t, OUT, HS_DROP_FRAGMENT_BAD),
+				3 * (marked + 1));
+	}
+	stand_close(s);
+}
+
 // ---- where packets go ----
 
 static void a_node_in_transit_passes_fragments(void **state)
@@ -340,6 +359,7 @@ int main(void)
 			cmocka_unit_test(buffers_that_others_hold_do_not_change),
 			cmocka_unit_test(a_packet_without_a_buffer_is_dropped_whole),
 			cmocka_unit_test(a_mark_of_congestion_in_any_fragment_is_the_packets),
+			cmocka_unit_test(a_mark_beside_a_fragment_that_takes_none_ends_its_packet),
 			cmocka_unit_test(a_node_in_transit_passes_fragments),
 			cmocka_unit_test(fragments_of_hosts_are_not_put_together),
 			cmocka_unit_test(a_packet_is_flooded_when_it_is_whole),
