@@ -152,7 +152,7 @@ those with T = 20 ms are not whole. The figure shows 35 of them, which are.
 ## Figure 12: Pro near the telemetry interval
 
 Paper: Pro stays at about 99 %. Pro's k × T is {patience:.0f} ms in all runs, here and in figure 13, so that k is between 0.17 and
-0.4. The controller takes the same k. The scenario `label-pro` (T = 100 ms) has k = 0.3, and `label-pro-loss` (60 % of loss, T = 50
+0.4. A controller can be set to this k; its default is 2. The scenario `label-pro` (T = 100 ms) has k = 0.3, and `label-pro-loss` (60 % of loss, T = 50
 ms) k = 0.4. With k = 1 in place of it, T = 100 ms has a coverage of {k1_near} %, and with k = 2 {k2_near} %
 ([below](#figure-13-loss) for T = 50 ms). Pro is above Base A and Base B at each point of both figures, with one exception: without loss
 and with T = 50 ms, Base A and Pro cover each interval of each run, and nothing is above 100 %.
