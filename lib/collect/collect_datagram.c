@@ -224,6 +224,7 @@ static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram
 	struct hs_int_report report;
 
 	c->counters.datagrams++;
+	c->last = NULL;
 	if (c->plain_1_0 && !c->general) {
 		int refused = hs_collect_take_plain(c, datagram);
 		if (refused >= 0)
@@ -231,7 +232,6 @@ static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram
 		if (refused != HS_COLLECT_FAST_NOT)
 			return;
 	}
-	c->last = NULL;
 	int rc = hs_int_report_open(&r, datagram->bytes, datagram->len, takes_of(c, datagram));
 	if (rc == -EPROTONOSUPPORT) {
 		refuse(c, HS_COLLECT_REFUSED_VERSION, datagram);
@@ -275,7 +275,6 @@ void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagra
 		unsigned n, int64_t now_ns)
 {
 	set_time(collect, now_ns);
-	collect->last = NULL;
 	for (unsigned i = 0; i < n;) {
 		take_datagram(collect, &datagrams[i++]);
 		if (collect->last)

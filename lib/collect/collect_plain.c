@@ -159,7 +159,6 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 static void keep_like(struct hs_collect *c, const struct hs_collect_datagram *datagram,
 		const struct hs_collect_view *view)
 {
-	c->last = NULL;
 	if (datagram->len < LEAST || !view->has_stack ||
 			view->hops != datagram->bytes + REPORT + HOPS_AT ||
 			view->dialect->packet.version != HS_INT_1_0)

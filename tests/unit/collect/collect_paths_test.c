@@ -448,10 +448,9 @@ static void put_alike(struct bytes *to, struct hs_collect_datagram *datagram, ui
 
 	numbers[who] += below(20) ? 1 : below(5) - 2;
 	put_train(to, 8 + (who & 1), 1 + (below(6) ? 0 : below(3)), numbers[who], 4);
-	if (!below(10))
-		to->at[to->n - 1 - below(140)] ^= (uint8_t)(1 << below(8));
-	if (!below(10))
-		to->at[3] ^= 0x80; // Q
+	to->at[to->n - 1 - below(140)] ^= below(10) ? 0 : (uint8_t)(1 << below(8));
+	to->at[3] ^= below(10) ? 0 : 0x80;		  // Q
+	to->at[16 + 14 + 20 + 4] ^= below(20) ? 0 : 0x80; // UDP ends behind IP: refused
 	*datagram = (struct hs_collect_datagram){.bytes = to->at,
 			.len = (uint32_t)to->n - (below(30) ? 0 : 124),
 			.is_ipv4 = below(50),
@@ -482,6 +481,7 @@ static void alike(void **state)
 	}
 	compare(both[0], both[1]);
 	assert_true(hs_collect_counters(both[0])->reports_missing > 100);
+	assert_true(refused(both[0]) > 100);
 	close_both(both);
 }
 
