@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any datagrams: a collector reads them within their bytes, its counters balance, and its fast
 // paths tell and know what its general path does. The input: a byte of settings, then datagrams,
-// each behind two bytes of length.
+// each behind two bytes of length. The highest bit of a length says that the datagram comes in one
+// burst with the next.
 #include "fuzz.h"
 
 #include "collect_parts.h"
@@ -74,25 +75,42 @@ static void read_all(const struct hs_collect *c)
 		HOLDS(queue.last_ns);
 }
 
+static void free_burst(const struct hs_collect_datagram *burst, unsigned n)
+{
+	for (unsigned i = 0; i < n; i += 2)
+		free((void *)(burst[i].bytes - 1));
+}
+
+// Adds the datagram twice. Its end is that of its memory.
+static void add(struct hs_collect_datagram *burst, const uint8_t *data, size_t len)
+{
+	uint8_t *copy = malloc(len + 1);
+
+	HOLDS(copy);
+	memcpy(copy + 1, data, len);
+	burst[0] = burst[1] = (struct hs_collect_datagram){.bytes = copy + 1, .len = (uint32_t)len};
+}
+
 static void take_all(struct hs_collect *c, const uint8_t *data, size_t size)
 {
+	struct hs_collect_datagram burst[2 * HS_COLLECT_BURST];
 	int64_t now = 1000000000;
+	unsigned n = 0;
 
 	for (size_t at = 0; at + 2 <= size;) {
-		size_t len = (size_t)data[at] << 8 | data[at + 1];
+		size_t len = (data[at] & 0x7fu) << 8 | data[at + 1];
+		bool more = data[at] & 0x80;
 		at += 2;
 		len = len < size - at ? len : size - at;
-		uint8_t *copy = malloc(len + 1); // its end is the datagram's
-		HOLDS(copy);
-		uint8_t *bytes = copy + 1;
-		memcpy(bytes, data + at, len);
-		struct hs_collect_datagram both[2] = {
-				{.bytes = bytes, .len = (uint32_t)len}, {.bytes = bytes}};
-		both[1].len = (uint32_t)len;
-		hs_collect_take(c, both, 2, now);
-		hs_collect_push(c, now, 2);
-		free(copy);
+		add(&burst[n], data + at, len);
+		n += 2;
 		at += len;
+		if (more && at + 2 <= size && n < 2 * HS_COLLECT_BURST)
+			continue;
+		hs_collect_take(c, burst, n, now);
+		hs_collect_push(c, now, 2);
+		free_burst(burst, n);
+		n = 0;
 		now += 300000000;
 	}
 }

@@ -230,6 +230,21 @@ def collected(root):
         lenient = name in ("short_1_0", "one_is_0_5", "generator_1_0")
         one = struct.pack(">H", len(datagram)) + datagram
         write(os.path.join(root, "fuzz_collect"), name, bytes([lenient]) + one + one)
+    write(os.path.join(root, "fuzz_collect"), "alike", bytes(1) + alike() * 2)
+
+
+def alike():
+    """One burst of reports 1.0 that differ in ports. The third is refused, because UDP ends behind IP."""
+    burst = b""
+    for sequence, (port, longer, more) in enumerate(((1, 0, 1), (2, 0, 1), (1, 9, 1), (1, 0, 0))):
+        hops = struct.pack(">IHHIIIIIII", 1, 1, 7, 256 + sequence, 0x05000014, 4096, 4352, 0, 8192, 768)
+        stack = bytes.fromhex("01000c0010000905ff000000") + hops
+        packet = (bytes.fromhex(ETHER + "455c") + struct.pack(">H", 28 + len(stack)) +
+                  bytes.fromhex("00004000401100000a0000010a000002") +
+                  struct.pack(">HHHH", port, 2000, 8 + len(stack) + longer, 0) + stack)
+        datagram = struct.pack(">IIII", 0x14000040, 9, sequence, 500) + packet
+        burst += struct.pack(">H", more << 15 | len(datagram)) + datagram
+    return burst
 
 
 def monitors(root):
