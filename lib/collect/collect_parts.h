@@ -109,8 +109,8 @@ static inline uint32_t hs_collect_key_id(uint64_t key)
 	return (uint32_t)be64toh(key);
 }
 
-// Entries have the nanosecond after the node's time, which is 0 where all ones say that it told
-// none.
+// Entries keep the node's time plus 1 ns. 0: the node told none. Reports say this by all ones, to
+// which 1 is added without a branch.
 static inline uint64_t hs_collect_device_ns(uint64_t after_device_ns)
 {
 	return after_device_ns ? after_device_ns - 1 : 0;
@@ -197,7 +197,7 @@ struct hs_collect_view {
 	bool has_reporter; // own.node_id
 	bool has_own;	   // own has values
 	bool quick;	   // collect_quick.h may take it
-	uint8_t form;	   // enum hs_collect_layout_form, of a quick one
+	uint8_t form;	   // enum hs_collect_layout_form
 	bool same;	   // like the view before, but for its hops, Q and reporter
 	bool dropped;
 	uint8_t reason;
@@ -303,7 +303,7 @@ static inline void hs_collect_close_view(
 	view->quick = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
 		      !view->has_own && !view->dropped && !view->partial && view->layout->quick;
 	// Longer hops than a layout's are of no form that code is made for.
-	bool is_plain = view->quick && view->hop_bytes == 4 * view->layout->words;
+	bool is_plain = view->n_hops && view->hop_bytes == 4 * view->layout->words;
 	view->form = is_plain ? view->layout->form : HS_COLLECT_LAYOUT_ANY;
 }
 

@@ -47,15 +47,6 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(const struct hs_coll
 			.bytes = view->hop_bytes};
 }
 
-// Longer hops than a layout's are of no form that code is made for.
-HS_COLLECT_INLINE enum hs_collect_layout_form hs_collect_form_number(
-		const struct hs_collect_view *view)
-{
-	bool is_whole = view->hop_bytes == 4 * view->layout->words;
-
-	return is_whole ? (enum hs_collect_layout_form)view->layout->form : HS_COLLECT_LAYOUT_ANY;
-}
-
 // One report's way.
 struct hs_collect_quick {
 	int64_t now_ns;
@@ -334,7 +325,7 @@ static inline bool hs_collect_quick_strangers(
 	if (c->general || !view->has_stack || !view->n_hops || view->has_own || view->dropped ||
 			!view->layout->quick)
 		return false;
-	switch (hs_collect_form_number(view)) {
+	switch (view->form) {
 	case HS_COLLECT_LAYOUT_1_0:
 		return hs_collect_quick_strangers_with(c, HS_COLLECT_FORM_1_0, view);
 	default:
