@@ -28,7 +28,7 @@ enum hs_packet_flag {
 	HS_PACKET_IPV4 = 1 << 13,     // an IPv4 header is present; with SHORT, it may be cut off
 	HS_PACKET_DISCARD = 1 << 14,  // a sink says: the packet ends here, as its telemetry asks
 	HS_PACKET_PLAIN = 1 << 15,    // telemetry alone in its header, as our source lays it: 0x31,
-				      // 0x11, less than a word of padding behind them
+				      // 0x11, fewer than eight bytes of padding behind
 	HS_PACKET_PUNT = HS_PACKET_REQUEST | HS_PACKET_REPORT, // either of the in-band ways
 };
 
