@@ -20,6 +20,7 @@
 #define GRE_OPTIONAL   0xb0 // bits of words behind the header
 #define GRE_ADDED      0x08 // of the shim
 #define TCP_BYTES      20u
+#define MOST_TCP_BYTES 60u
 #define TCP_OFFSET     12
 #define MOST_BEHIND_L4 1200    // L4, probe marker, shim and 255 words, L4 again
 #define BEYOND	       0x20000 // more than any packet: what is not there was cut off
@@ -170,30 +171,43 @@ static size_t pass_l4(const struct copy *copy, const struct hs_packet *packet, s
 	return length >= UDP_BYTES && length <= left ? at + bytes : 0;
 }
 
-// Whether what looks like a probe marker is none: it is not right behind TCP or UDP, whose lengths
-// are right.
+static bool is_marker(const struct hs_int_settings *settings, const struct copy *copy, size_t at)
+{
+	return at + MARKER_BYTES <= copy->came &&
+	       hs_be64_load(copy->frame + at) == settings->probe_marker;
+}
+
+// Whether the mark that the parser saw is none: a port that is not the destination's, or a marker
+// that is not right behind TCP or UDP. Where their lengths are wrong, it may be anywhere behind
+// them.
 static bool is_elsewhere(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet)
 {
-	size_t end;
+	bool is_tcp = packet->l4_proto == HS_IP_TCP;
+	size_t last = is_tcp ? MOST_TCP_BYTES : UDP_BYTES, end;
 
-	if (settings->carrier != HS_INT_TCP_UDP || settings->mark != HS_INT_MARK_PROBE ||
-			!packet->l4_off)
+	if (settings->carrier != HS_INT_TCP_UDP || !packet->l4_off)
+		return false;
+	if (settings->mark == HS_INT_MARK_UDP_PORT)
+		return packet->dst_port != settings->udp_port;
+	if (settings->mark != HS_INT_MARK_PROBE)
 		return false;
 	size_t at = pass_l4(copy, packet, &end);
-	return at && (at + MARKER_BYTES > end || at + MARKER_BYTES > copy->came ||
-				     hs_be64_load(copy->frame + at) != settings->probe_marker);
+	if (at)
+		return at + MARKER_BYTES > end || !is_marker(settings, copy, at);
+	for (size_t bytes = is_tcp ? TCP_BYTES : UDP_BYTES; bytes <= last; bytes += 4)
+		if (is_marker(settings, copy, packet->l4_off + bytes))
+			return false;
+	return true;
 }
 
 // Whether the packet says that it has INT, which is malformed.
-static bool claims_in_vain(const struct hs_int_settings *settings, const struct copy *copy,
-		const struct hs_packet *packet)
+static bool claims_in_vain(const struct hs_int_settings *settings, const struct hs_packet *packet)
 {
 	bool by_dscp = settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
 	bool has_ports = packet->l4_proto == HS_IP_TCP || packet->l4_proto == HS_IP_UDP;
 
-	if (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_SHORT | HS_PACKET_FRAGMENT) ||
-			is_elsewhere(settings, copy, packet))
+	if (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_SHORT | HS_PACKET_FRAGMENT))
 		return false;
 	return packet->flags & HS_PACKET_ANY_TELEMETRY && (has_ports || !by_dscp);
 }
@@ -304,7 +318,9 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 	hs_int_parse(settings, copy->frame, copy->len, BEYOND, &packet);
 	if (hs_collect_is_malformed(copy->frame, copy->came, &packet))
 		return HS_COLLECT_REFUSED_PACKET;
-	if (claims_in_vain(settings, copy, &packet))
+	if (!(packet.flags & HS_PACKET_TELEMETRY) && is_elsewhere(settings, copy, &packet))
+		packet.flags &= (uint16_t)~HS_PACKET_ANY_TELEMETRY;
+	if (claims_in_vain(settings, &packet))
 		return HS_COLLECT_REFUSED_STACK;
 	bool cut = packet.flags & HS_PACKET_SHORT && packet.l4_off;
 	bool is_completed = cut && packet.flags & HS_PACKET_ANY_TELEMETRY &&

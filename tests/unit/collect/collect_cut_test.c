@@ -216,25 +216,52 @@ static void first_fragment(void **state)
 	}
 }
 
-// A TCP header of 44 bytes, whose options look like a probe marker: no INT is behind it.
-static void marker_among_options(void **state)
+static void check_no_marker(const char *front, const char *behind, uint8_t tcp_words)
 {
 	struct hs_collect_config config = config_50();
 	struct hs_int_settings *settings = &config.formats[HS_INT_REPORT_2_0].packet;
-	struct bytes packet = packet_of("455c004c00010000400600000a0000010a000002",
-			"1388138900000000"
-			"00000000b0180000000000000123456789abcdef");
+	struct bytes packet = packet_of(front, behind);
+	size_t l4 = 4 * (packet.at[0] & 15u);
 
-	(void)state;
 	settings->mark = HS_INT_MARK_PROBE;
 	settings->probe_marker = 0x0123456789abcdef;
-	put_hex(&packet, "10070000200003200000000000000000" PAYLOAD "41424344");
-	c = collector(&config);
-	report(&packet, HS_INT_INNER_IPV4, packet.n);
-	assert_int_equal(refused(c), 0);
-	assert_int_equal(read_flow(), 1);
-	assert_int_equal(flow.key.reporter, 3);
-	hs_collect_destroy(c);
+	put_hex(&packet, "10070000200003200000000000000000" PAYLOAD PAYLOAD);
+	packet.at[3] = (uint8_t)packet.n;
+	if (tcp_words)
+		packet.at[l4 + 12] = (uint8_t)(tcp_words << 4);
+	for (size_t cut = l4 + 4; cut <= packet.n; cut++) {
+		c = collector(&config);
+		report(&packet, HS_INT_INNER_IPV4, cut);
+		assert_int_equal(refused(c), 0);
+		assert_int_equal(hs_collect_counters(c)->reports_partial, 0);
+		assert_int_equal(read_flow(), 1);
+		assert_int_equal(flow.key.reporter, 3);
+		hs_collect_destroy(c);
+	}
+}
+
+// A TCP header of 28 to 60 bytes, whose options look like a probe marker: no INT is behind it.
+static void marker_among_options(void **state)
+{
+	(void)state;
+	for (uint8_t words = 7; words <= 15; words++)
+		check_no_marker("455c004c00010000400600000a0000010a000002",
+				"138813890000000000000000b0180000000000000123456789abcdef", words);
+}
+
+// The header's checksum is wrong, and a marker is where it would be with other lengths of options.
+static void marker_elsewhere_behind_ipv4(void **state)
+{
+	const char *options = "4a5c00000001000040060000"
+			      "0a0000010a000002"
+			      "0101010101010101010101010101010101010101";
+	const char *udp = "4a5c00000001000040110000"
+			  "0a0000010a000002"
+			  "0101010101010101010101010101010101010101";
+
+	(void)state;
+	check_no_marker(options, "138813890000000000000000501820000123456789abcdef89abcdef", 5);
+	check_no_marker(udp, "0123456789abcdef4142434445464748", 0);
 }
 
 int main(void)
@@ -248,6 +275,7 @@ int main(void)
 			cmocka_unit_test(longer_hops),
 			cmocka_unit_test(first_fragment),
 			cmocka_unit_test(marker_among_options),
+			cmocka_unit_test(marker_elsewhere_behind_ipv4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
