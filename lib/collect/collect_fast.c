@@ -140,7 +140,7 @@ static int pass_l4(struct way *way)
 	const uint8_t *l4 = way->packet + way->at;
 	size_t bytes = way->protocol == HS_IP_UDP ? UDP_BYTES : TCP_BYTES;
 
-	if (way->end < way->at + bytes)
+	if (way->end < way->at + bytes + SHIM)
 		return HS_COLLECT_FAST_NOT;
 	if (way->bytes < way->at + bytes)
 		return CUT;
@@ -151,7 +151,7 @@ static int pass_l4(struct way *way)
 		way->end = way->at + length;
 	} else {
 		bytes = 4u * (l4[TCP_OFFSET] >> 4);
-		if (bytes < TCP_BYTES || way->at + bytes > way->end)
+		if (bytes < TCP_BYTES || way->at + bytes + SHIM > way->end)
 			return HS_COLLECT_FAST_NOT;
 		if (way->at + bytes > way->bytes)
 			return CUT;

@@ -212,7 +212,8 @@ static bool claims_in_vain(const struct hs_int_settings *settings, const struct 
 	return packet->flags & HS_PACKET_ANY_TELEMETRY && (has_ports || !by_dscp);
 }
 
-// Where a shim behind TCP or UDP came whole, though what is behind it may be cut off; 0: nowhere.
+// Where a shim behind TCP or UDP begins, or at the earliest may, where their header is cut; 0:
+// nowhere.
 static size_t shim_at(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet)
 {
@@ -220,13 +221,19 @@ static size_t shim_at(const struct hs_int_settings *settings, const struct copy 
 
 	if (settings->carrier != HS_INT_TCP_UDP || !at)
 		return 0;
-	if (packet->l4_proto == HS_IP_TCP) {
-		if (at + TCP_BYTES > copy->came)
-			return 0;
-		bytes = 4u * (copy->frame[at + TCP_OFFSET] >> 4);
-	}
-	at += bytes + (settings->mark == HS_INT_MARK_PROBE ? MARKER_BYTES : 0u);
-	return at + SHIM_BYTES <= copy->came ? at : 0;
+	if (packet->l4_proto == HS_IP_TCP)
+		bytes = at + TCP_BYTES > copy->came ? TCP_BYTES
+						    : 4u * (copy->frame[at + TCP_OFFSET] >> 4);
+	return at + bytes + (settings->mark == HS_INT_MARK_PROBE ? MARKER_BYTES : 0u);
+}
+
+// The end of what IP, or a UDP header that came, says to enclose.
+static size_t end_of(const struct copy *copy, const struct hs_packet *packet)
+{
+	if (packet->l4_proto == HS_IP_UDP && packet->l4_off + UDP_BYTES <= copy->came)
+		return packet->l4_off +
+		       (size_t)hs_be16_load(copy->frame + packet->l4_off + UDP_LENGTH);
+	return packet->l3_off + (size_t)packet->l3_bytes;
 }
 
 static unsigned type_of(const struct hs_int_settings *settings, const uint8_t *shim)
@@ -234,22 +241,18 @@ static unsigned type_of(const struct hs_int_settings *settings, const uint8_t *s
 	return settings->version == HS_INT_2_1 ? shim[0] >> 4 : shim[0];
 }
 
-// Whether a shim, or the header behind it, is malformed whatever was cut off. `at` is where it is
-// in a copy that was completed, and in which no INT is well formed.
-static bool is_wrong(const struct hs_int_settings *settings, const struct copy *copy,
+// Whether a shim that came, or the header behind it, is malformed whatever was cut off.
+static bool is_wrong_shim(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet, size_t at)
 {
 	const uint8_t *shim = copy->frame + at;
 	bool is_2_1 = settings->version == HS_INT_2_1,
 	     by_port = settings->mark == HS_INT_MARK_UDP_PORT;
 	unsigned type = type_of(settings, shim), npt = is_2_1 ? shim[0] >> 2 & 3 : by_port;
-	size_t end = packet->l3_off + (size_t)packet->l3_bytes;
+	size_t end = end_of(copy, packet);
 	size_t bytes = is_2_1 ? SHIM_BYTES + 4u * shim[1] : 4u * shim[2];
 	size_t head = SHIM_BYTES + hs_int_head_bytes(settings->version);
 
-	if (packet->l4_proto == HS_IP_UDP)
-		end = packet->l4_off +
-		      (size_t)hs_be16_load(copy->frame + packet->l4_off + UDP_LENGTH);
 	if (by_port ? npt != 1 && npt != 2 : npt)
 		return true;
 	if (type < HS_INT_TYPE_MD || type > (is_2_1 ? HS_INT_TYPE_MX : HS_INT_TYPE_DESTINATION) ||
@@ -259,6 +262,16 @@ static bool is_wrong(const struct hs_int_settings *settings, const struct copy *
 		return false;
 	size_t tail = settings->version == HS_INT_0_5 ? TAIL_BYTES : 0;
 	return bytes < head + tail || at + head <= copy->came;
+}
+
+// Whether INT is malformed whatever was cut off. `at` is where its shim is in a copy that was
+// completed, and in which no INT is well formed.
+static bool is_wrong(const struct hs_int_settings *settings, const struct copy *copy,
+		const struct hs_packet *packet, size_t at)
+{
+	if (at + SHIM_BYTES > copy->came)
+		return at + SHIM_BYTES > end_of(copy, packet);
+	return is_wrong_shim(settings, copy, packet, at);
 }
 
 // Where a port marks INT, the packet's own ports are elsewhere: in the shim or behind the stack, or
@@ -333,6 +346,8 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 	size_t shim = found ? packet.e2e_off : is_completed ? shim_at(settings, copy, &packet) : 0;
 	if (!found && shim && is_wrong(settings, copy, &packet, shim))
 		return HS_COLLECT_REFUSED_STACK;
+	if (shim + SHIM_BYTES > copy->came)
+		shim = 0;
 	view->has_flow = hs_collect_flow_of(copy->frame, copy->came, &packet, &view->key) &&
 			 find_ports(settings, copy, &packet, shim, &view->key) &&
 			 find_vxlan(settings, copy, &packet, &view->key);

@@ -367,7 +367,7 @@ def _telemetry(copied, data, whole, protocol, dscp, ports, settings):
     at = 8
     if protocol == _TCP:
         if len(data) < 20:
-            demand(whole >= 20, "stack")
+            demand(whole >= 24, "stack")
             return None, True, flow
         at = 4 * (data[12] >> 4)
     if protocol == _TCP:

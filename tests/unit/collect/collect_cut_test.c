@@ -179,6 +179,27 @@ static void cut_and_wrong(void **state)
 	check_refused(INT05, HOPS_05 + 2 * HOP, 6, HOPS_05 + 2 * HOP + 1); // protocol of the tail
 }
 
+// IP and TCP or UDP leave no room for a shim: so much is certain where their headers are cut.
+static void no_room_for_a_shim(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct bytes packet = packet_of("455c000000010000400600000a0000010a000002",
+			"138813890000000000000000f0180000" PAYLOAD PAYLOAD PAYLOAD);
+
+	(void)state;
+	check_refused(INT21, 3, 31, PORTS_END); // of IP: three bytes behind UDP
+	for (size_t room = 0; room < 8; room++) {
+		packet.at[3] = (uint8_t)(20 + 60 + room);
+		for (size_t cut = 40; cut <= packet.n; cut++) {
+			c = collector(&config);
+			report(&packet, HS_INT_INNER_IPV4, cut);
+			assert_int_equal(refused(c), room < 4);
+			assert_int_equal(hs_collect_counters(c)->reports_partial, room >= 4);
+			hs_collect_destroy(c);
+		}
+	}
+}
+
 // Hops of more words than the bitmap names: only a domain can say what they are.
 static void longer_hops(void **state)
 {
@@ -272,6 +293,7 @@ int main(void)
 			cmocka_unit_test(cut_in_the_tail),
 			cmocka_unit_test(port_that_was_replaced),
 			cmocka_unit_test(cut_and_wrong),
+			cmocka_unit_test(no_room_for_a_shim),
 			cmocka_unit_test(longer_hops),
 			cmocka_unit_test(first_fragment),
 			cmocka_unit_test(marker_among_options),
