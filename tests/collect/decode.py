@@ -410,7 +410,7 @@ def _shim(data, whole, shown, flow, settings, own_udp):
     if settings.version == "2.1":
         return _shim_2_1(data, whole, shown, flow, settings, own_udp)
     length, kind = 4 * data[2], data[0]
-    demand(kind in (1, 2) and length <= whole, "stack")
+    demand(kind in (1, 2) and 4 <= length <= whole, "stack")
     if settings.version == "0.5":
         demand(length >= 16, "stack")
         tail = data[length - 4:length]

@@ -175,7 +175,9 @@ static void cut_and_wrong(void **state)
 	check_refused(INT21, SHIM_AT + 4, 0x30, HOPS_21 + 4); // version
 	check_refused(INT21, SHIM_AT + 6, 4, HOPS_21 + 4);    // no whole hops
 	check_refused(INT10, SHIM_AT + 4, 0x20, HOPS_05 + 4); // version
-	check_refused(INT05, SHIM_AT + 7, 3, HOPS_05 + 4);    // hops
+	check_refused("020000001000033eb0000000" NEWEST SOURCE "41424344" PAYLOAD, SHIM_AT, 2,
+			SHIM_AT + 5);					   // shorter than itself
+	check_refused(INT05, SHIM_AT + 7, 3, HOPS_05 + 4);		   // hops
 	check_refused(INT05, HOPS_05 + 2 * HOP, 6, HOPS_05 + 2 * HOP + 1); // protocol of the tail
 }
 
