@@ -224,9 +224,11 @@ class Model:
         hop["latency"] = latency  # never of one time of each
         if "occupancy" not in hop and "occupancy" in own:
             hop.update({name: own[name] for name in ("queue_id", "occupancy") if name in own})
-        for name in ("egress_port", "utilisation", "egress_ns"):
+        for name in ("egress_port", "utilisation"):
             if name not in hop and name in own:
                 hop[name] = own[name]
+        if not hop.get("egress_ns") and "egress_ns" in own:  # 0 is none (device_ns in collect.h)
+            hop["egress_ns"] = own["egress_ns"]
 
     @staticmethod
     def flow_key(packet, report):
