@@ -351,8 +351,9 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 	view->has_flow = hs_collect_flow_of(copy->frame, copy->came, &packet, &view->key) &&
 			 find_ports(settings, copy, &packet, shim, &view->key) &&
 			 find_vxlan(settings, copy, &packet, &view->key);
-	view->partial = is_completed && !found &&
-			(!shim || type_of(settings, copy->frame + shim) == HS_INT_TYPE_MD);
+	view->partial = is_completed &&
+			(!shim || (!found && type_of(settings, copy->frame + shim) ==
+								  HS_INT_TYPE_MD));
 	return find_stack(dialect, copy, &packet, view);
 }
 

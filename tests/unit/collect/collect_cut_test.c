@@ -181,6 +181,26 @@ static void cut_and_wrong(void **state)
 	check_refused(INT05, HOPS_05 + 2 * HOP, 6, HOPS_05 + 2 * HOP + 1); // protocol of the tail
 }
 
+// INT of the destination type has no stack, but its shim may be cut; by both paths.
+static void cut_shim_without_stack(void **state)
+{
+	const char *fronts[] = {IP_UDP, TAGS IP_UDP};
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct bytes packet = packet_of(fronts[i], "200101ff" PAYLOAD);
+		size_t shim = SHIM_AT + (i ? sizeof(TAGS) / 2 : 0);
+		for (size_t cut = shim; cut <= packet.n; cut++) {
+			c = collector(&config);
+			report(&packet, i ? HS_INT_INNER_ETHERNET : HS_INT_INNER_IPV4, cut);
+			assert_int_equal(refused(c), 0);
+			assert_int_equal(hs_collect_counters(c)->reports_partial, cut < shim + 4);
+			hs_collect_destroy(c);
+		}
+	}
+}
+
 // IP and TCP or UDP leave no room for a shim: so much is certain where their headers are cut.
 static void no_room_for_a_shim(void **state)
 {
@@ -295,6 +315,7 @@ int main(void)
 			cmocka_unit_test(cut_in_the_tail),
 			cmocka_unit_test(port_that_was_replaced),
 			cmocka_unit_test(cut_and_wrong),
+			cmocka_unit_test(cut_shim_without_stack),
 			cmocka_unit_test(no_room_for_a_shim),
 			cmocka_unit_test(longer_hops),
 			cmocka_unit_test(first_fragment),
