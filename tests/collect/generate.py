@@ -190,7 +190,29 @@ class World:
             body = self.with_options(flow, inside, marked)
         if rng.random() < 0.03:
             body = self.odd(body)
+        if of.carrier == "tcp_udp" and rng.random() < 0.03:
+            body = self.misshapen(body, of)
         return body
+
+    def misshapen(self, body, of):
+        """A mark where none belongs, and lengths that disagree; the checksum of IPv4 is not mended."""
+        rng, body, is_ipv4 = self.rng, bytearray(body), body[0] >> 4 == 4
+        for what in rng.sample(range(4), rng.randint(1, 2)):
+            at = 4 * (body[0] & 15) if is_ipv4 else 40
+            place = at + 4 * rng.randrange(18)
+            if what == 0:
+                body[place:place + 8] = rng.choice((struct.pack("!Q", of.marker), struct.pack("!HH", 1, of.port)))
+            elif what == 1 and len(body) > at + 12:
+                body[at + 12] = rng.randrange(16) << 4  # of TCP; else a byte of INT
+            elif what == 2:
+                length = at * is_ipv4 + rng.choice((4, 8, 11, 12, 20, 23, 24, 40, rng.randrange(100)))
+                struct.pack_into("!H", body, 2 if is_ipv4 else 4, length)
+            elif what == 3 and is_ipv4 and body[0] == 0x45:
+                words = rng.randint(1, 5)
+                body[0] += words
+                body[2:4] = struct.pack("!H", struct.unpack("!H", body[2:4])[0] + 4 * words)
+                body[20:20] = rng.choice((b"\x01", b"\0")) * 4 * words
+        return bytes(body)
 
     def with_options(self, flow, inside, marked):
         segment = formats.tcp(flow[3], flow[4], inside + b"data", bytes(4 * self.rng.randint(1, 10)))
