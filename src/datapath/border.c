@@ -76,7 +76,7 @@ void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	beyond->n_received = 0; // the bytes of these packets are not known
 	beyond->max_bytes = burst->max_bytes;
 	beyond->n = 0;
-	if (ends && burst->profile->family->join)
+	if (ends && unlikely(burst->flags & HS_PACKET_FRAGMENT) && burst->profile->family->join)
 		end = burst->profile->family->join(worker, burst, first, end, out);
 	beyond->chained = burst->chained;
 	if (ends) {

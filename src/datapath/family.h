@@ -48,7 +48,7 @@ struct hs_family {
 	// Where telemetry ends, before the sink or the strip: takes what must wait out of the
 	// packets [first, end), which leave by `out`, and puts what became whole into its place.
 	// Returns where the packets end then. A packet that is flooded has the port it came by as
-	// `out`. NULL: nothing waits.
+	// `out`. It is called for packets of which some is a fragment. NULL: nothing waits.
 	unsigned (*join)(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 			unsigned end, const struct hs_port *out);
 

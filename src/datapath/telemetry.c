@@ -9,7 +9,8 @@ static bool waits(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_family *family = burst->profile->family;
 
-	return family->join && family->join(worker, burst, i, i + 1, burst->in) == i;
+	return unlikely(burst->packets[i].flags & HS_PACKET_FRAGMENT) && family->join &&
+	       family->join(worker, burst, i, i + 1, burst->in) == i;
 }
 
 // Takes a packet that leaves by no port or by several.

@@ -136,7 +136,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 // has room for worker->n_ports. Any thread.
 void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters *stats);
 
-// Not only while fragments wait.
+// Whether something may be due at every round, even where no fragment waits.
 static inline bool hs_worker_always_serves(const struct hs_worker *worker)
 {
 	return worker->has_egress || worker->probe;

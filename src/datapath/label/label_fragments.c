@@ -242,12 +242,11 @@ static struct rte_mbuf *finish(
 
 static uint32_t rule_of(struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
 {
-	struct hs_burst one;
+	struct hs_burst one = {.in = burst->in,
+			.profile = burst->profile,
+			.n = 1,
+			.flags = burst->packets[i].flags};
 
-	one.in = burst->in;
-	one.profile = burst->profile;
-	one.n = 1;
-	one.flags = burst->packets[i].flags;
 	one.mbufs[0] = burst->mbufs[i];
 	one.packets[0] = burst->packets[i];
 	hs_classify_rules(worker, &one);
