@@ -31,6 +31,18 @@ bool hs_control_port_has_method(
 	       method == hs_profile_method(profile);
 }
 
+bool hs_control_lacks_method(const struct hs_node *node, enum hs_rule_method method)
+{
+	bool network = false;
+
+	for (uint16_t p = 0; p < hs_node_port_count(node); p++) {
+		if (hs_control_port_has_method(node, p, method))
+			return false;
+		network |= hs_node_port(node, p)->side == HS_SIDE_NETWORK;
+	}
+	return network;
+}
+
 static uint32_t mtu_needed(const struct hs_node *node, uint16_t port, const struct hs_rule *rule,
 		uint32_t host_mtu)
 {

@@ -14,6 +14,8 @@ uint32_t hs_control_mtu_of_port(const struct hs_node *node, uint16_t port);
 // Whether telemetry of the method leaves the node by this port.
 bool hs_control_port_has_method(
 		const struct hs_node *node, uint16_t port, enum hs_rule_method method);
+// Whether the node has network ports, and none of them has the method.
+bool hs_control_lacks_method(const struct hs_node *node, enum hs_rule_method method);
 
 // Fills *need for a rule, from the ports of its method; NULL: one that asks for every field. *need
 // owns a list.

@@ -21,19 +21,6 @@
 
 // ---- rules ----
 
-// True also where the node has no network port.
-static bool has_port_of(const struct hs_node *node, enum hs_rule_method method)
-{
-	bool network = false;
-
-	for (uint16_t i = 0; i < hs_node_port_count(node); i++) {
-		if (hs_control_port_has_method(node, i, method))
-			return true;
-		network |= hs_node_port(node, i)->side == HS_SIDE_NETWORK;
-	}
-	return !network;
-}
-
 static int int_request(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
@@ -56,7 +43,8 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 	if (args->rule.in_band)
 		hs_in_band_begin(control->in_band, slot);
 	struct hs_api_changed changed = {args->rule.ns_id, shadowed_by,
-			.no_port_of_method = !has_port_of(control->node, args->rule.method),
+			.no_port_of_method =
+					hs_control_lacks_method(control->node, args->rule.method),
 			.not_told = args->rule.method == HS_RULE_FLEXINT
 						    ? hs_qos_untold(args->rule.trace_type)
 						    : NULL};
