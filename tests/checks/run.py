@@ -12,6 +12,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import arm  # noqa: E402,F401 its test is run here
 import bench_figures  # noqa: E402,F401 its tests are run here
 import bench_peers  # noqa: E402,F401 and its
 import bench_processes  # noqa: E402,F401 and its
