@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares nodes with Linux bridges on one machine: TCP, small UDP packets and idle pings between two
-hosts on veths, as Linux makes them or without offloads. Each round measures every case once, so that
-what else the machine does meets all cases alike. Run it as root."""
+"""Compares nodes with Linux bridges on one machine: TCP, small UDP packets and pings between two hosts
+on veths, as Linux makes them or without offloads. Each round measures every case once, so that what
+else the machine does meets all cases alike. Run it as root."""
 
 import argparse
+import contextlib
 import datetime
+import glob
 import json
 import os
 import platform
@@ -24,6 +26,8 @@ _A, _B = "2001:db8::1", "2001:db8::2"
 _UDP_RATES = (400000, 350000, 300000, 250000, 200000, 170000, 140000, 110000, 80000, 50000, 20000)
 _STALL_BPS = 1e6  # an interval of TCP below this is a stall
 _PAYLOAD_BYTES = 64
+_STEADY_RATE = 50000
+_BUSY_PROCESSES = 2
 
 
 class Bridges:
@@ -50,7 +54,8 @@ def make_path(workspace, kind, count, offloads, every=0):
     if kind == "bridge":
         return Bridges(workspace, count, offloads)
     link = "memif" if kind == "memif" else "veth"
-    chain = Chain(workspace, nodes=count, link=link, offloads=offloads).start()
+    scheduling = {"worker_scheduling": {"class": "rr"}} if kind == "rr" else {}
+    chain = Chain(workspace, nodes=count, link=link, offloads=offloads, **scheduling).start()
     if kind == "memif":
         time.sleep(1.2)  # nodes look for each other's bell once a second
     if every:
@@ -61,14 +66,20 @@ def make_path(workspace, kind, count, offloads, every=0):
 
 # ---- measurements: each returns a dictionary of numbers ----
 
-def _iperf(path, words):
-    left, right = path.hosts
-    server = right.spawn("iperf3", "-s", "-1", log="server.log")
+def _serve(host):
+    """Starts iperf3 for one client. Returns its process once it listens."""
+    server = host.spawn("iperf3", "-s", "-1", log="server.log")
     end = time.monotonic() + 5
-    while ":5201" not in right.run("ss", "-ltn"):
+    while ":5201" not in host.run("ss", "-ltn"):
         if time.monotonic() > end:
             raise RuntimeError("iperf3 does not listen")
         time.sleep(0.02)
+    return server
+
+
+def _iperf(path, words):
+    left, right = path.hosts
+    server = _serve(right)
     result = json.loads(left.run("iperf3", "-c", _B, "-J", *words))
     server.wait(10)
     return result
@@ -105,7 +116,7 @@ def udp(path, seconds):
     return {"packets/s": 0.0}
 
 
-def ping(path, seconds):
+def _ping(path, seconds):
     said = path.hosts[0].run("ping", "-i", "0.01", "-c", str(int(seconds * 100)), _B)
     times = sorted(float(ms) * 1000 for ms in re.findall(r"time=([\d.]+) ms", said))
     if not times:
@@ -113,11 +124,52 @@ def ping(path, seconds):
     return {"p50 µs": times[len(times) // 2], "p99 µs": times[len(times) * 99 // 100]}
 
 
+def idle(path, seconds):
+    return _ping(path, seconds)
+
+
+def busy(path, seconds):
+    """Pings beside processes that never rest."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(_BUSY_PROCESSES):
+            process = path.hosts[0].spawn("sh", "-c", "while :; do :; done")
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        return _ping(path, seconds)
+
+
+def _processor_s(path):
+    """Returns the processor time of all nodes on the path."""
+    total_ns = 0
+    for node in getattr(path, "nodes", []):
+        for name in glob.glob(f"/proc/{node.process.pid}/task/*/schedstat"):
+            with open(name, encoding="ascii") as f:
+                total_ns += int(f.read().split()[0])
+    return total_ns / 1e9
+
+
+def steady(path, seconds):
+    """Pings beside packets of a steady rate, and what a node takes of a core for both."""
+    server = _serve(path.hosts[1])
+    client = path.hosts[0].spawn("iperf3", "-c", _B, "-u", "-l", str(_PAYLOAD_BYTES), "-b",
+                                 str(_STEADY_RATE * _PAYLOAD_BYTES * 8), "-t", str(seconds + 2), log="client.log")
+    time.sleep(1)
+    begin, before = time.monotonic(), _processor_s(path)
+    result = _ping(path, seconds)
+    taken = (_processor_s(path) - before) / (time.monotonic() - begin)
+    if client.wait(10) or server.wait(10):
+        raise RuntimeError("iperf3 failed")
+    return {**result, "of a core, each node": taken / max(1, len(getattr(path, "nodes", [])))}
+
+
 _COMMANDS = {
     tcp: f"iperf3 -c {_B} -J -t SECONDS",
     udp: f"iperf3 -u -c {_B} -J -l {_PAYLOAD_BYTES} -b RATE -t SECONDS, from {_UDP_RATES[0]:,} packets/s down, "
          "until all packets come to the other host's interface",
-    ping: f"ping -i 0.01 -c N {_B}",
+    idle: f"ping -i 0.01 -c N {_B}",
+    busy: f"ping -i 0.01 -c N {_B}, beside {_BUSY_PROCESSES} of `sh -c 'while :; do :; done'`",
+    steady: f"ping -i 0.01 -c N {_B}, beside iperf3 -u -c {_B} -l {_PAYLOAD_BYTES} "
+            f"-b {_STEADY_RATE * _PAYLOAD_BYTES * 8}",
 }
 _PATHS = (("bridge", 1, 0), ("bridge", 2, 0), ("node", 1, 0), ("node", 2, 0), ("node", 1, 100),
           ("node", 2, 100))
@@ -126,7 +178,9 @@ SECTIONS = (
     (tcp, "TCP, offloads as Linux has them", True, _PATHS),
     (tcp, "TCP, all offloads off", False, _PATHS[:4]),
     (udp, "UDP of 64 bytes without loss", True, _PATHS[:4]),
-    (ping, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0))),
+    (idle, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0))),
+    (busy, "Ping beside busy processes", True, (*_PATHS[:4], ("rr", 2, 0))),
+    (steady, f"Ping beside {_STEADY_RATE:,} packets/s", True, _PATHS[:4]),
 )
 
 
@@ -155,7 +209,8 @@ def measure_all(rounds, seconds, sections, say=lambda text: None):
 
 def name_of(kind, count, every):
     name = {("bridge", 1): "a bridge", ("bridge", 2): "two bridges", ("node", 1): "one node",
-            ("node", 2): "two nodes", ("memif", 2): "two nodes, memif between them"}[kind, count]
+            ("node", 2): "two nodes", ("memif", 2): "two nodes, memif between them",
+            ("rr", 2): "two nodes, workers of class `rr`"}[kind, count]
     return f"{name}, a rule samples 1/{every}" if every else name
 
 
@@ -204,6 +259,8 @@ def page(results, rounds, seconds, sections, load):
         if _is_empty(results, title, paths):
             continue
         lines += [f"## {title}", "", f"`{_COMMANDS[measurement]}`", ""]
+        if measurement is steady:
+            lines += ["A bridge works in the time of those who send and has no process of its own.", ""]
         if measurement is udp:
             lines += [f"The tool tries no more than {_UDP_RATES[0]:,} packets/s. Values near it say what the sender can do, not",
                       "what the path can.", ""]
