@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the seed corpora: of the wire fuzzers from the golden vectors, of the API's cases that are
-no golden cases, and of the readers of files. Usage: make_corpus.py [FOLDER]"""
+"""Makes the seed corpora in a new folder: copies those of corpus/, which no script makes, and makes those of the wire
+fuzzers from the golden vectors, of the API's cases that are no golden cases, and of the readers of files. Usage:
+make_corpus.py FOLDER"""
 
 import json
 import os
 import re
+import shutil
 import struct
+import subprocess
 import sys
 import zlib
 
@@ -15,6 +18,7 @@ VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
 LABEL_VECTORS = os.path.join(HERE, "..", "golden", "label", "vectors.json")
 PROBE_VECTORS = os.path.join(HERE, "..", "golden", "probe", "vectors.json")
 INT_VECTORS = os.path.join(HERE, "..", "golden", "int", "vectors.json")
+REPORT_VECTORS = os.path.join(HERE, "..", "golden", "report", "make_vectors.py")
 PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 200, "block": 4, "take": 12}
 
 
@@ -321,7 +325,10 @@ def write(folder, name, data):
 
 
 def main():
-    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
+    root = sys.argv[1]
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(os.path.join(HERE, "corpus"), root)
+    subprocess.run([sys.executable, REPORT_VECTORS, "--corpus", os.path.join(root, "fuzz_report_cbor")], check=True)
     with open(VECTORS, encoding="ascii") as file:
         vectors = json.load(file)
     for kind, n in PER_KIND.items():

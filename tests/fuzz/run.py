@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs each fuzz target of a build folder for a bounded time, two at once: run.py FOLDER SECONDS."""
+"""Runs each fuzz target of a build folder for a bounded time, two at once, with the seeds that lie beside the folder:
+run.py FOLDER SECONDS."""
 
 import concurrent.futures
 import os
@@ -9,7 +10,6 @@ import tempfile
 import time
 
 FOLDER, SECONDS = sys.argv[1], int(sys.argv[2])
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def targets():
@@ -24,7 +24,7 @@ def targets():
 
 
 def fuzz(name, path):
-    corpus = os.path.join(HERE, "corpus", name)
+    corpus = os.path.join(FOLDER, os.pardir, "corpus", name)
     with tempfile.TemporaryDirectory(prefix="hs-fuzz-") as grown:
         seeds = [corpus] if os.path.isdir(corpus) else []
         begin = time.monotonic()
