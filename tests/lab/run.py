@@ -11,6 +11,7 @@ with nodes that take the general code for every packet, which must also give the
 import argparse
 import collections
 import filecmp
+import functools
 import glob
 import json
 import os
@@ -131,22 +132,30 @@ class Report:
 
 
 def each(jobs, function):
-    """Calls function for each job in order, AT_ONCE at a time."""
-    left = collections.deque(jobs)
+    """Calls function for each job in order, AT_ONCE at a time. Raises what a call raised."""
+    left, raised = collections.deque(jobs), []
 
     def work():
-        while True:
+        while not raised:
             try:
                 job = left.popleft()
             except IndexError:
                 return
-            function(job)
+            try:
+                function(job)
+            except Exception as error:  # pylint: disable=broad-except
+                raised.append(error)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(AT_ONCE)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    finally:
+        left.clear()  # after a signal no more jobs begin
+    if raised:
+        raise raised[0]
 
 
 def run_one(name, folder, report):
@@ -159,12 +168,14 @@ def run_one(name, folder, report):
                 f"{done.peak_bytes >> 20} MiB)", done)
 
 
-def run_all(names, report):
+def run_all(names, others, report):
+    """Runs scenarios and the other functions, those that take longest first."""
     with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
         begin = time.monotonic()
-        # The largest scenarios take longest, so they begin first and the others run beside it.
-        each(sorted(names, key=lambda name: name not in LARGE),
-             lambda name: run_one(name, folder, report))
+        runs = [functools.partial(run_one, name, folder, report)
+                for name in sorted(names, key=lambda name: name not in LARGE)]
+        large = sum(name in LARGE for name in names)
+        each(runs[:large] + others + runs[large:], lambda run: run())
         seconds = time.monotonic() - begin
         if len(names) > 1:
             report.line("all of them", seconds > ALL_LIMIT_S
@@ -193,11 +204,9 @@ def same_bytes(name, report, what, build=BUILD, env=None):
         paths = [os.path.join(folder, str(i)) for i in range(2)]
         scenario, done = short_one(name, folder), [None] * 2
 
-        def run(i):
-            done[i] = lab(["run", scenario, "--quiet", "--duration", SHORT_S, "--json", paths[i]],
+        for i, path in enumerate(paths):
+            done[i] = lab(["run", scenario, "--quiet", "--duration", SHORT_S, "--json", path],
                           build if i else BUILD, **(env or {} if i else {}))
-
-        each(range(2), run)
         wrong, bad = None, done[-1]
         # So short a run need not meet the expectations of the whole run.
         for one in done:
@@ -224,15 +233,19 @@ def compute_again(name, report):
         result, packets = (os.path.join(folder, x) for x in ("result", "packets"))
         done = lab(["run", scenario, "--quiet", "--duration", str(AGAIN[name]), "--json",
                     result, "--packets", packets])
-        compared, wrong = 0, None
+        said, wrong = "", None
         # So short a run need not meet the expectations of the whole run.
         if done.code not in (0, 1) or done.timed_out or not os.path.exists(packets):
             wrong = f"ended with {done.code}"
         else:
-            compared, lines = check_packets.compare(scenario, result, packets)
-            wrong = lines and f"{len(lines)} of {compared} numbers differ, as {lines[0]}"
-        report.line(f"{name} computed again from its packets", wrong,
-                    f"{compared} numbers are the same ({done.seconds:.1f} s)", done)
+            # In a process of its own, because threads of Python compute one at a time.
+            check = subprocess.run([sys.executable, check_packets.__file__, scenario, result, packets],
+                                   stdout=subprocess.PIPE, text=True, check=False)
+            *differences, said = check.stdout.splitlines() or [""]
+            if check.returncode:
+                wrong = f"{said or 'nothing was compared'}: {(differences or ['see above'])[0]}"
+        report.line(f"{name} computed again from its packets", wrong, f"{said} ({done.seconds:.1f} s)",
+                    done)
 
 
 def main():
@@ -250,24 +263,23 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if options.sanitized:
-            for name in [name for name in SHORT if name in wanted]:
-                same_bytes(name, report, "under sanitizers", options.sanitized,
-                           {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")
-                            + f":exitcode={SANITIZER_EXIT}",
-                            "UBSAN_OPTIONS": f"halt_on_error=1:exitcode={SANITIZER_EXIT}"})
+            env = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")
+                   + f":exitcode={SANITIZER_EXIT}",
+                   "UBSAN_OPTIONS": f"halt_on_error=1:exitcode={SANITIZER_EXIT}"}
+            each([name for name in SHORT if name in wanted], lambda name: same_bytes(
+                name, report, "under sanitizers", options.sanitized, env))
         elif options.general:
-            for name in wanted:
-                if name not in LARGE:
-                    same_bytes(name, report, "on the general path", env=GENERAL)
+            each([name for name in wanted if name not in LARGE], lambda name: same_bytes(
+                name, report, "on the general path", env=GENERAL))
         else:
             if not wanted and options.words != ["scale"]:
                 report.line("scenarios", "there are none", "")
-            run_all(wanted, report)
-            if TWICE in wanted:
-                same_bytes(TWICE, report, "and its seed")
-            each([name for name in AGAIN if name in wanted], lambda name: compute_again(name, report))
+            others = [functools.partial(compute_again, name, report) for name in AGAIN if name in wanted]
             if not options.words or "scale" in options.words:
-                run_scale(report)
+                others.append(lambda: run_scale(report))
+            if TWICE in wanted:
+                others.append(lambda: same_bytes(TWICE, report, "and its seed"))
+            run_all(wanted, others, report)
     finally:
         RUNNING.end()
     return 1 if report.failed else 0
