@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, builds, and runs every test, or only the named parts:
-#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [chaos] [lab] [judge] [bench]
+#   ./test.sh [checks] [unit] [golden] [integration] [sanitizers] [fuzz] [chaos] [lab] [judge] [bench]
 # The last line is `N passed, N failed, N skipped`; the exit code is 0 if nothing failed.
 set -u
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
+# shellcheck source=tools/sanitizers.sh
+. tools/sanitizers.sh
 
-readonly PARTS=(checks unit golden sanitizers fuzz integration chaos lab judge bench)
+readonly PARTS=(checks unit golden integration sanitizers fuzz chaos lab judge bench)
 readonly FUZZ_SECONDS=${FUZZ_SECONDS:-8}
 passed=0 failed=0 skipped=0
 reasons=() failures=()
@@ -74,28 +76,74 @@ meson_suite() {
 	meson_tests "$dir" "$suite" --suite "$suite"
 }
 
+# The sanitizers' builds take two and a half minutes of both cores. Most tests of the parts before them
+# mostly wait, so the builds run beside these tests, in the time that they leave.
+compiling='' compile_log=''
+compile_beside() {
+	[[ -z $compiling && " ${chosen[*]} " == *" sanitizers "* ]] || return
+	compile_log=$(mktemp)
+	setsid tools/sanitizers.sh >"$compile_log" 2>&1 </dev/null &
+	compiling=$!
+	trap stop_beside EXIT
+}
+
+# The builds beside now have the same right to run as others.
+hurry_beside() {
+	local pid
+	for pid in $(ps -o pid= -s "$compiling"); do
+		chrt --other --pid 0 "$pid" 2>/dev/null
+	done
+}
+
+stop_beside() {
+	hurry_beside
+	kill "$compiling" 2>/dev/null
+	wait "$compiling" 2>/dev/null
+	rm -f "$compile_log"
+}
+
+# Waits for the end of the builds beside, if there are any.
+compiled_beside() {
+	[ -n "$compiling" ] || return
+	local status=0
+	hurry_beside
+	wait "$compiling" || status=$?
+	cat "$compile_log" >&2
+	rm -f "$compile_log"
+	trap - EXIT
+	compiling=''
+	[ "$status" = 0 ] || exit 1
+}
+
 part_checks() {
 	counted "$PYTHON" tests/checks/run.py
 }
 
 part_unit() {
 	build build
+	compile_beside
 	counted "$PYTHON" tests/checks/run.py every_program_is_hardened
 	meson_suite build unit
 }
 
 part_golden() {
 	build build
+	compile_beside
 	meson_suite build golden
 	meson_suite build script
 	counted "$PYTHON" tests/collect/run.py --seed 1300 --reports 12000
 }
 
-# Lines are all that a sanitizer's report needs of -g, and they take a fifth less time to compile. Code
-# that does not go on after an error is a tenth less to compile, and lld links in under half of ld's time.
-build_asan() {
-	CC=clang CC_LD=lld build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
-		-Doptimization=2 -Ddebug=false -Dc_args='-gline-tables-only -fno-sanitize-recover=undefined'
+# Tests about packets run again with nodes that have no fast path. Nothing runs beside tests that run
+# alone.
+part_integration() {
+	build build
+	compile_beside
+	counted "$PYTHON" tests/integration/run.py --together
+	counted "$PYTHON" tests/integration/run.py --together --general
+	compiled_beside
+	counted "$PYTHON" tests/integration/run.py --alone
+	counted "$PYTHON" tests/integration/run.py --alone --general
 }
 
 # gcc builds what users run. clang must compile the same source with warnings as errors.
@@ -116,8 +164,7 @@ part_sanitizers() {
 # them, rules and routes changed during look-ups. It cannot check whole nodes, because it does not see
 # how the libraries of DPDK and ZeroMQ, which it did not build, order their threads.
 threads() {
-	CC=clang CC_LD=lld build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
-		tests/unit/{node/test_{pending,workers,sharing},flow/test_flow_table,datapath/test_fib}
+	build_tsan
 	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp \
 		meson_tests build-tsan threads node-pending node-workers node-sharing flow-table fib
 }
@@ -125,13 +172,6 @@ threads() {
 part_fuzz() {
 	build_asan
 	counted "$PYTHON" tests/fuzz/run.py build-asan/tests/fuzz "$FUZZ_SECONDS"
-}
-
-# Tests about packets run again with nodes that have no fast path.
-part_integration() {
-	build build
-	counted "$PYTHON" tests/integration/run.py
-	counted "$PYTHON" tests/integration/run.py --general
 }
 
 # Hostile clients and hosts, killed peers, resources used up: nodes and controllers stay up.
@@ -177,12 +217,17 @@ for name in "$@"; do
 	esac
 done
 [ $# -gt 0 ] || set -- "${PARTS[@]}"
+readonly chosen=("$@")
 
 [ "$*" = checks ] || need_root
 install_packages "${TEST_PACKAGES[@]}"
-for part in "$@"; do
+for part in "${chosen[@]}"; do
 	say "== $part"
 	begin=$SECONDS
+	case $part in
+	unit | golden | integration) ;;
+	*) compiled_beside ;;
+	esac
 	"part_$part"
 	say "== $part took $((SECONDS - begin)) s"
 done

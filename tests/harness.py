@@ -11,6 +11,8 @@ _YARDSTICK_S, and in_time() widens them on a slower one. It runs alone, as do te
 load the machine and those that need names for themselves. The others mostly wait: they run four at a
 time, and those with the highest limits begin first.
 
+--together runs only the tests beside which others may run, --alone only the others.
+
 --general runs the tests about packets, with nodes that use the general path for every
 packet (docs/benchmark-method.md, "Fast and general path").
 """
@@ -241,7 +243,8 @@ def main(argv=None, at_once=_AT_ONCE):
     """Runs all registered tests, or those whose names contain one of the given words."""
     arguments = (argv or sys.argv)[1:]
     general = "--general" in arguments
-    words = [word.replace("_", " ") for word in arguments if word != "--general"]
+    alone = [only for word, only in (("--together", False), ("--alone", True)) if word in arguments]
+    words = [word.replace("_", " ") for word in arguments if not word.startswith("--")]
     if general:
         os.environ[_GENERAL] = "1"
     else:
@@ -251,7 +254,7 @@ def main(argv=None, at_once=_AT_ONCE):
               if (entry[3] or not general) and (not words or any(word in entry[0] for word in words))]
     chosen.sort(key=lambda entry: -entry[2])
     failed = 0
-    for alone in (False, True):
-        failed += _run_all([entry for entry in chosen if entry[5] == alone],
-                           1 if alone else at_once, general)
+    for one_at_a_time in alone or (False, True):
+        failed += _run_all([entry for entry in chosen if entry[5] == one_at_a_time],
+                           1 if one_at_a_time else at_once, general)
     return 1 if failed else 0
