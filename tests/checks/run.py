@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks of the source itself, which need no build: layers, headers, format, house rules."""
 
+import concurrent.futures
 import json
 import os
 import re
@@ -156,11 +157,9 @@ def _include_flags():
 @test(limit_s=240)
 def each_header_compiles_alone_with_its_own_layers_only(workspace):
     own, foreign = _include_flags()
-    problems = []
-    for path in layering.sources(ROOT):
-        if not path.endswith(".h"):
-            continue
-        source = workspace.path("alone.c")
+
+    def problem(path):
+        source = workspace.path(f"{path.replace('/', '-')}.c")
         with open(source, "w", encoding="ascii") as f:
             f.write(f'#include "{os.path.basename(path)}"\n')
         run = subprocess.run(
@@ -168,10 +167,12 @@ def each_header_compiles_alone_with_its_own_layers_only(workspace):
              "-Wno-missing-field-initializers", "-D_GNU_SOURCE", "-DALLOW_EXPERIMENTAL_API",
              *own[os.path.dirname(path)], *foreign, "-march=x86-64-v2", source],
             capture_output=True, text=True, check=False)
-        if run.returncode:
-            said = [line for line in run.stderr.splitlines() if "error:" in line]
-            problems.append(f"{path}: {(said or [run.stderr.strip()])[0]}")
-    none_of(problems)
+        said = [line for line in run.stderr.splitlines() if "error:" in line]
+        return run.returncode and f"{path}: {(said or [run.stderr.strip()])[0]}"
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        headers = [path for path in layering.sources(ROOT) if path.endswith(".h")]
+        none_of(filter(None, pool.map(problem, headers)))
 
 
 @test()
