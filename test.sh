@@ -25,8 +25,8 @@ fail() {
 	failures+=("$1")
 }
 
-# Runs a command whose lines begin with PASS, FAIL or SKIP; other lines are shown and not counted.
-counted() {
+# Counts lines that begin with PASS, FAIL or SKIP, up to status=CODE; other lines are shown and not counted.
+count_lines() {
 	local line status=1 before=$failed
 	while IFS= read -r line; do
 		case $line in
@@ -39,11 +39,16 @@ counted() {
 		"SKIP "*) skip "${line#SKIP }" ;;
 		esac
 		printf '%s\n' "$line"
-	done < <("$@" 2>&1; echo "status=$?")
+	done
 	if [ "$status" != 0 ] && [ "$failed" = "$before" ]; then
 		echo "FAIL $* ended with $status"
 		fail "$* ended with $status"
 	fi
+}
+
+# Runs a command that prints such lines.
+counted() {
+	count_lines "$@" < <("$@" 2>&1; echo "status=$?")
 }
 
 # Runs a command as one test.
@@ -53,16 +58,15 @@ one() {
 	"$@" && echo "PASS $name $((SECONDS - begin)) s" || echo "FAIL $name $((SECONDS - begin)) s"
 }
 
-# meson_tests DIR NAME WORD...: runs tests with meson's own words, and reads meson's log for
-# machines. Three run at once, because those of ZeroMQ mostly wait. A limit of time is four times
-# what the test's meson.build says, because a busy machine and a sanitizer each take their part.
-meson_tests() {
-	local dir=$1 name=$2
-	meson test -C "$dir" "${@:3}" --no-rebuild --print-errorlogs --num-processes 3 \
-		--timeout-multiplier 4 \
-		>"$dir/$name.log" 2>&1
-	local code=$?
-	[ $code = 0 ] || grep -v -E '^ *[0-9]+/[0-9]+ .* OK ' "$dir/$name.log"
+# Runs tests of a build with meson's own words. Four run at once, because those of ZeroMQ mostly wait. A
+# limit of time is four times what the test's meson.build says, because a busy machine and a sanitizer
+# each take their part.
+readonly meson_test=(meson test --no-rebuild --print-errorlogs --num-processes 4 --timeout-multiplier 4 -C)
+
+# meson_results DIR LOG CODE: reads meson's log for machines, and shows the other one if a test failed.
+meson_results() {
+	local dir=$1 log=$2 code=$3
+	[ "$code" = 0 ] || grep -v -E '^ *[0-9]+/[0-9]+ .* OK ' "$log"
 	counted "$PYTHON" tools/meson_results.py "$dir/meson-logs/testlog.json" "$dir"
 }
 
@@ -73,45 +77,55 @@ meson_suite() {
 		skip "$suite: no such tests in $dir"
 		return
 	fi
-	meson_tests "$dir" "$suite" --suite "$suite"
+	"${meson_test[@]}" "$dir" --suite "$suite" >"$dir/$suite.log" 2>&1
+	meson_results "$dir" "$dir/$suite.log" $?
 }
 
-# The sanitizers' builds take two and a half minutes of both cores. Most tests of the parts before them
-# mostly wait, so the builds run beside these tests, in the time that they leave.
-compiling='' compile_log=''
-compile_beside() {
-	[[ -z $compiling && " ${chosen[*]} " == *" sanitizers "* ]] || return
-	compile_log=$(mktemp)
-	setsid tools/sanitizers.sh >"$compile_log" 2>&1 </dev/null &
-	compiling=$!
+# beside LOG COMMAND...: runs a command beside what follows. The command ends with this script at the latest.
+job='' job_log=''
+beside() {
+	job_log=$1
+	"${@:2}" >"$job_log" 2>&1 </dev/null &
+	job=$!
 	trap stop_beside EXIT
 }
 
-# The builds beside now have the same right to run as others.
-hurry_beside() {
+# Waits for its end, and returns its exit code.
+end_beside() {
+	local status=0
+	wait "$job" || status=$?
+	job=''
+	return "$status"
+}
+
+stop_beside() {
+	[ -n "$job" ] || return
+	hurry
+	kill "$job" 2>/dev/null
+	end_beside 2>/dev/null
+}
+
+# Gives what runs beside the same right to run as others have.
+hurry() {
 	local pid
-	for pid in $(ps -o pid= -s "$compiling"); do
+	for pid in $(ps -o pid= -s "$job"); do
 		chrt --other --pid 0 "$pid" 2>/dev/null
 	done
 }
 
-stop_beside() {
-	hurry_beside
-	kill "$compiling" 2>/dev/null
-	wait "$compiling" 2>/dev/null
-	rm -f "$compile_log"
+# The sanitizers' builds take two and a half minutes of both cores. Most tests of the parts before them
+# mostly wait, so the builds run beside these tests, in the time that they leave.
+compile_beside() {
+	[[ -z $job && " ${chosen[*]} " == *" sanitizers "* ]] || return
+	beside build/sanitizers.log setsid tools/sanitizers.sh
 }
 
-# Waits for the end of the builds beside, if there are any.
 compiled_beside() {
-	[ -n "$compiling" ] || return
 	local status=0
-	hurry_beside
-	wait "$compiling" || status=$?
-	cat "$compile_log" >&2
-	rm -f "$compile_log"
-	trap - EXIT
-	compiling=''
+	[ -n "$job" ] || return
+	hurry
+	end_beside || status=1
+	cat "$job_log" >&2
 	[ "$status" = 0 ] || exit 1
 }
 
@@ -153,20 +167,32 @@ part_sanitizers() {
 	export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 	meson_suite build-asan unit
 	meson_suite build-asan golden
-	counted env HOPSIGHT_BUILD="$PWD/build-asan" "$PYTHON" tests/integration/run.py \
+	threads_beside
+	nodes_sanitized --together
+	threads_ended
+	nodes_sanitized --alone
+}
+
+nodes_sanitized() {
+	counted env HOPSIGHT_BUILD="$PWD/build-asan" "$PYTHON" tests/integration/run.py "$1" \
 		listing_1 bad command_line layout_of_the_paper unchanged telemetry namespace jumbo \
 		sigterm vanishes bridge flooded configuration not_there thousand_rules \
 		kernel_itself taken_again undone two_workers partial_results
-	threads
 }
 
 # ThreadSanitizer checks what several threads do at once: workers on one rule, reports taken beside
 # them, rules and routes changed during look-ups. It cannot check whole nodes, because it does not see
 # how the libraries of DPDK and ZeroMQ, which it did not build, order their threads.
-threads() {
+threads_beside() {
 	build_tsan
-	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp \
-		meson_tests build-tsan threads node-pending node-workers node-sharing flow-table fib
+	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp beside build-tsan/threads.log nice -n 10 \
+		"${meson_test[@]}" build-tsan node-pending node-workers node-sharing flow-table fib
+}
+
+threads_ended() {
+	local code=0
+	end_beside || code=$?
+	meson_results build-tsan build-tsan/threads.log "$code"
 }
 
 part_fuzz() {
@@ -183,10 +209,13 @@ part_chaos() {
 # Every scenario meets its expectations. Then a few seconds of each run on the general path, and of
 # some in the other compiler's build with sanitizers: these must report nothing and give the same bytes.
 part_lab() {
+	local code=0
 	build build
 	counted "$PYTHON" tests/lab/run.py
+	beside build/reproduce.log nice -n 5 "$PYTHON" tools/reproduce/run.py 000 001 002 003 --check
 	counted "$PYTHON" tests/lab/run.py --general
-	counted "$PYTHON" tools/reproduce/run.py 000 001 002 003 --check
+	end_beside || code=$?
+	count_lines reproduce < <(cat build/reproduce.log; echo "status=$code")
 	build_asan
 	counted env ASAN_OPTIONS=detect_leaks=1 \
 		LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \
