@@ -47,6 +47,7 @@ static const struct hs_probe_settings settings = {
 
 static bool pair;    // two nodes with parallel links in place of the ring
 static bool cut[4];  // the link behind port 2 of a node; of a pair: behind these ports
+static bool slow[4]; // the same link: probes cross it, but feedback comes too late
 static bool dead[4]; // the node passes nothing
 static bool mute;    // no probe comes back
 static unsigned loss_percent, rolled;
@@ -70,6 +71,11 @@ static bool passes(unsigned node, unsigned port)
 	unsigned link = pair ? port - 1 : port == 1 ? behind(node, 1) : node;
 
 	return !cut[link] && !dead[behind(node, port)];
+}
+
+static bool is_slow(unsigned node, unsigned port)
+{
+	return slow[port == 1 ? behind(node, 1) : node];
 }
 
 static bool is_lost(void)
@@ -103,6 +109,13 @@ static bool leads_back(unsigned at)
 	return true;
 }
 
+// A copy of a probe that goes on.
+static void give_copy(struct fake_frame frame, const struct hs_packet *packet)
+{
+	hs_probe_mark_recovery(&settings, frame.bytes, packet->l3_off);
+	give(&frame);
+}
+
 // Sends a probe from node to node. It comes back at its end, or as a copy of the node that lost it.
 static void send_probe(struct fake_frame frame)
 {
@@ -125,6 +138,8 @@ static void send_probe(struct fake_frame frame)
 			hs_probe_mark_recovery(&settings, frame.bytes, packet.l3_off);
 		if (last || lost)
 			break;
+		if (is_slow(at, entry.port) && leads_back(at))
+			give_copy(frame, &packet);
 		at = behind(at, entry.port);
 	}
 	if (leads_back(at))
@@ -225,6 +240,7 @@ static void open_ring(const char *text)
 {
 	fake_open(&fake, text);
 	memset(cut, 0, sizeof(cut));
+	memset(slow, 0, sizeof(slow));
 	memset(dead, 0, sizeof(dead));
 	mute = false;
 	pair = text == parallel;
@@ -307,6 +323,25 @@ static void routes_leave_a_link_after_two_bad_sessions(void **state)
 	unsigned around = told();
 	run(SECOND);
 	assert_int_equal(told(), around);
+}
+
+static void routes_leave_a_congested_link_after_two_sessions_unless_it_is_the_only_way(void **state)
+{
+	(void)state;
+	slow[1] = true; // 2-3
+	run_sessions(1);
+	assert_string_equal(use_of(2), "used");
+	assert_int_equal(hops(1, 2), 2);
+	run_sessions(1);
+	assert_string_equal(use_of(2), "spare");
+	assert_int_equal(hops(1, 2), 4); // 2-1-4-3
+	assert_int_equal(fake_events(&fake, "reroute_link_avoided"), 1);
+	assert_int_equal(fake_events(&fake, "probe_link_unavailable"), 0);
+	cut[0] = true; // 1-2
+	run(SECOND);
+	assert_string_equal(use_of(2), "spare");
+	assert_int_equal(hops(1, 2), 2);
+	assert_int_equal(hops(1, 0), 4); // 2-3-4-1
 }
 
 static void each_link_is_gone_around_though_it_was_the_way_to_the_monitor(void **state)
@@ -688,6 +723,7 @@ int main(void)
 			TEST(without_the_key_no_route_is_set),
 			TEST(routes_are_set_when_links_are_known_and_not_before),
 			ON_RING(routes_leave_a_link_after_two_bad_sessions),
+			ON_RING(routes_leave_a_congested_link_after_two_sessions_unless_it_is_the_only_way),
 			ON_RING(each_link_is_gone_around_though_it_was_the_way_to_the_monitor),
 			TEST(of_parallel_links_each_is_gone_around_by_the_other),
 			ON_RING(routes_come_back_after_the_hold_and_not_before),

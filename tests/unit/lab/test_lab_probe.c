@@ -51,7 +51,8 @@ static void sessions_bring_the_registers_of_all_nodes(void **state)
 	} rows[] = {{"paths", 1}, {"sessions", 10}, {"sessions_failed", 0}, {"probes_sent", 10},
 			{"probes_lost", 0}, {"recovery_probes", 0}, {"check_probes", 0},
 			{"recovery_packets", 0}, {"switches", 4}, {"switches_covered", 4},
-			{"unavailable_links", 0}, {"congested_links", 0}, {"values", 40},
+			{"unavailable_links", 0}, {"congested_links", 0}, {"false_unavailable", 0},
+			{"missed_unavailable", 0}, {"wrong_values", 0}, {"values", 40},
 			// IPv4, UDP, the numbers, four hops, and the values of two ports each.
 			{"max_probe_bytes", 20 + 8 + 8 + 4 * 4 + 8 * 4},
 			{"elapsed_ns.mean", 5 * MS}, {"elapsed_ns.max", 5 * MS},
