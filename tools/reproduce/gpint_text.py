@@ -39,7 +39,7 @@ the busiest switch is used decides. GPINT-2 with 20 switches:
 Paper: nearly 0 % at 10,000 packets/s; losses at 14,000; recovery adds 1 to 2 points. GPINT-3, %:
 
 {eight}
-![packets and probes that are lost](002-figure-8.svg)
+![packets that were lost](002-figure-8.svg)
 
 ## Figure 9: probes that were lost, without recovery
 
@@ -49,6 +49,8 @@ Paper: at most 2 % at low load; at high load up to 15 % for Euler and at most 5 
 High load:
 
 {nine_high}
+![probes that were lost without recovery](002-figure-9.svg)
+
 ## Figures 10 and 11: sessions without recovery
 
 Paper: at low load, GPINT is the fastest, and Euler fails in up to 10 % of the sessions. At high load, GPINT fails in less than 40 %

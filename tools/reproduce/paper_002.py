@@ -387,15 +387,18 @@ def draw(numbers, folder):
     def lines(name, x, *panels):
         figures.lines(os.path.join(folder, f"002-figure-{name}.svg"), [(title, x, series) for title, series in panels])
 
-    packets = {f"{load}, {state}": sizes(load, state, ("GPINT-3",), "loss", 100)["GPINT-3"]
-               for load in LOADS for state in ("off", "on")}
-    lines("8", "switches", ("packets lost, %, GPINT-3", packets),
-          ("probes lost, %, high load", sizes("high", "off", WITHOUT, "lost", 100)))
+    packets = {state: {f"{load} load": sizes(load, state, ("GPINT-3",), "loss", 100)["GPINT-3"] for load in LOADS}
+               for state in ("off", "on")}
+    lines("8", "switches", ("packets lost, %, without recovery", packets["off"]),
+          ("packets lost, %, with recovery", packets["on"]))
+    lines("9", "switches", ("lost probes, %, low load", sizes("low", "off", WITHOUT, "lost", 100)),
+          ("lost probes, %, high load", sizes("high", "off", WITHOUT, "lost", 100)))
     lines("10", "switches", ("s, low load", sizes("low", "off", WITHOUT)),
           ("failed sessions, %, low load", sizes("low", "off", WITHOUT, "failed", 100)))
     lines("11", "switches", ("s, high load", sizes("high", "off", WITHOUT)),
           ("failed sessions, %, high load", sizes("high", "off", WITHOUT, "failed", 100)))
-    lines("12", "loss of links, %", ("failed sessions, %", losses("off", ("GPINT-3", "poller"), "failed", 100)),
+    lines("12", "loss of links, %", ("packets lost, %", losses("off", ("GPINT-3", "poller"), "loss", 100)),
+          ("failed sessions, %", losses("off", ("GPINT-3", "poller"), "failed", 100)),
           ("lost probes, %", losses("off", ("GPINT-3", "poller"), "lost", 100)))
     lines("13", "switches", ("s, low load, with recovery", sizes("low", "on", WITHOUT)),
           ("recovery probes, % of the plan's", sizes("low", "on", WITHOUT, "recovery", 100)))
