@@ -28,10 +28,15 @@ the ports in {wrong_values} hops. {false} links or switches that were up were na
 {false_adaptive} by the adaptive host.
 
 {unmet}
-Why GPINT-2 loses more with 20 switches: it has 4 probes, and each switch is on the path of one of them, which no plan can better
-(no plan of GPINT visits a switch twice here). The busiest switch alone, at {high:.0f} %, drops {drops:.0f} % of what comes to it, which is
-{share:.1f} % of four probes. So the loss of 5 % leaves room for one switch above 100 %, and the table above has more. The share by which
-the busiest switch is used decides. GPINT-2 with 20 switches:
+Why GPINT-2 and GPINT-3 lose more with 20 switches: each switch is on the path of one probe, and no plan can better this (no plan of
+GPINT visits a switch twice here). So as many probes of a session get lost as the switches above 100 % take, whatever the number
+of probes is. The poller measures it, because each of its packets passes one switch:
+
+{a_session}
+5 % of four probes are 0.20 lost probes of a session, and of six 0.30. But the busiest switch alone, at {high:.0f} %, drops {drops:.0f} % of what comes to
+it, which is {share:.1f} % of four probes. So 5 % leaves GPINT-2 room for one switch above 100 %, and the table above has more. Runs of
+{long} sessions lose {long_lost}: the excess of GPINT-2 is not chance, that of GPINT-3 may be. The
+share by which the busiest switch is used decides. GPINT-2 with 20 switches:
 
 {busy}
 ## Figure 8: loss of packets
@@ -92,11 +97,16 @@ Recovery probes, % of the probes of the plan; paper: as many as were lost in fig
 ## Figure 14: high load with recovery
 
 Paper: GPINT takes 0.1 s more than SNMP, GPINT-3-FT less than SNMP; Euler up to 10 s. The paper tunes GPINT only: *poller-FT*, which
-has the same t_f and r_a, is ours. Seconds:
+has the same t_f and r_a, is ours, and so is *adaptive*, which has at most this t_f and at least this r_a, by what it measures.
+Seconds:
 
 {fourteen}
+Ten sessions of a run leave wide intervals. With {long} sessions of each run, GPINT-2, which has the longest paths, and the poller take
+these seconds; the difference is that of runs with the same seed:
+
+{fourteen_long}
 Our recovery also finds out whether links that look dead are, by short probes over them. With the wait for these, seconds
-of a session, in which GPINT is up to {behind:.2f} s behind the poller:
+of a session, in which GPINT is up to {behind:.2f} s behind the poller ({far} s in the long runs of GPINT-2):
 
 {fourteen_whole}
 The longest session of Euler took {longest:.1f} s. Recovery probes, % of the probes of the plan:
