@@ -59,6 +59,40 @@ static int write_mask(uint32_t mask, char *text, size_t size)
 	return used;
 }
 
+// ---- two rules ----
+
+static bool prefixes_overlap(const uint8_t one[16], uint8_t one_bits, const uint8_t other[16],
+		uint8_t other_bits)
+{
+	return one_bits > other_bits ? hs_ip_prefix_has(one, one_bits, other)
+				     : hs_ip_prefix_has(other, other_bits, one);
+}
+
+// 0 is any.
+static bool values_overlap(unsigned one, unsigned other)
+{
+	return !one || !other || one == other;
+}
+
+bool hs_rule_takes_first(const struct hs_rule *first, const struct hs_rule *then, bool older)
+{
+	unsigned rank = hs_rule_mask_rank(hs_rule_mask(first));
+	unsigned then_rank = hs_rule_mask_rank(hs_rule_mask(then));
+
+	return (rank < then_rank || (rank == then_rank && older)) &&
+	       hs_ip_address_is_ipv4(first->src_ip) == hs_ip_address_is_ipv4(then->src_ip) &&
+	       values_overlap(first->protocol, then->protocol) &&
+	       values_overlap(first->src_port, then->src_port) &&
+	       values_overlap(first->dst_port, then->dst_port) &&
+	       values_overlap(first->dscp, then->dscp) &&
+	       prefixes_overlap(first->src_ip, first->src_host_bits, then->src_ip,
+			       then->src_host_bits) &&
+	       prefixes_overlap(first->dst_ip, first->dst_host_bits, then->dst_ip,
+			       then->dst_host_bits);
+}
+
+// ---- the masks in use ----
+
 #define MASK_TEXT 56 // "IPv6 /128 to /128 src_port dst_port protocol dscp" and "; "
 
 static int refuse(const struct hs_rule_masks *masks, uint32_t mask, struct hs_error *err)

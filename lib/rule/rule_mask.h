@@ -24,6 +24,10 @@ uint32_t hs_rule_mask(const struct hs_rule *rule);
 // are named. Masks of different IP versions cannot be compared.
 unsigned hs_rule_mask_rank(uint32_t mask);
 
+// Returns whether some packets match both rules, and `first` takes them before `then` by their
+// ranks. Of equal ranks, the older rule takes them: `older` says whether this is `first`.
+bool hs_rule_takes_first(const struct hs_rule *first, const struct hs_rule *then, bool older);
+
 // The masks in use, and how many rules have each. All zero: none.
 struct hs_rule_masks {
 	unsigned n;

@@ -3,6 +3,7 @@
 #include "control_mtu.h"
 #include "control_parts.h"
 #include "control_rule.h"
+#include "control_shadow.h"
 
 #include "clock.h"
 #include "rule_admission.h"
@@ -173,9 +174,17 @@ static void explain_ports(const struct look *look)
 // Nothing of the flow came here.
 static void explain_absence(const struct look *look)
 {
+	uint64_t taken;
+	uint32_t by = hs_control_shadow_find(look->control, look->slot, &taken);
+
 	if (!look->received)
 		add(look, (struct reason){.word = "nothing_received"},
 				"no port of this node has received a packet");
+	else if (by)
+		add(look, (struct reason){.word = "shadowed", .ns_id = by, .packets = taken},
+				"rule %" PRIu32 " takes the packets that match both rules: "
+				"%" PRIu64 " packets came for it",
+				by, taken);
 	else
 		add(look, (struct reason){.word = "no_packets"},
 				"no packet of this flow came here: %" PRIu64

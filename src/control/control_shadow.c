@@ -5,6 +5,8 @@
 #include "control_parts.h"
 #include "control_rule.h"
 
+#include "rule_mask.h"
+
 #include <inttypes.h>
 
 uint64_t hs_control_port_events(const struct hs_control *control, enum hs_event_count event)
@@ -42,6 +44,28 @@ int64_t hs_control_shadow_watch(
 }
 
 // A window must be marked before it closes.
+uint32_t hs_control_shadow_find(const struct hs_control *control, uint32_t slot, uint64_t *packets)
+{
+	const struct hs_rule *rule = hs_flow_table_rule(control->flows, slot);
+	uint32_t found = 0;
+	bool older = true; // rules come in order of age
+
+	*packets = 0;
+	for (uint32_t at = HS_FLOW_NONE; hs_flow_table_next(control->flows, &at);) {
+		const struct hs_rule *other = hs_flow_table_rule(control->flows, at);
+		struct hs_flow_counters counters;
+		older &= at != slot;
+		if (at == slot || !hs_rule_takes_first(other, rule, older))
+			continue;
+		hs_flow_table_counters(control->flows, at, &counters);
+		if (counters.rx_packets <= *packets)
+			continue;
+		*packets = counters.rx_packets;
+		found = other->ns_id;
+	}
+	return found;
+}
+
 void hs_control_shadow_mark(struct hs_control *control)
 {
 	uint64_t events = hs_control_port_events(control, HS_EVENT_SHADOWED_NAMESPACE);

@@ -171,7 +171,8 @@ def a_node_explains_why_a_rule_measures_nothing(workspace):
     ping = dict(flow(0), protocol="icmp")
     for node in chain.nodes:
         node.client.transaction([{"int_request": {"ns_id": n, **content}} for n, content in (
-            (1, ping), (2, ping), (3, flow(7003)), (4, flow(7004, mode_setting=1000)))])
+            (1, ping), (2, ping), (3, flow(7003)), (4, flow(7004, mode_setting=1000)),
+            (5, dict(flow(0), protocol="any")))])
     # Hosts may have spoken of themselves.
     check(set(reasons(source, 1)) in ({"nothing_received"}, {"no_packets"}), reasons(source, 1))
     host.run("ping", "-q", "-c", "4", "-i", "0.02", B)
@@ -186,6 +187,9 @@ def a_node_explains_why_a_rule_measures_nothing(workspace):
     check(1500 < found["no_room_mtu"]["mtu_needed_bytes"] < 1600, found)
     equal(reasons(source, 2)["shadowed"]["ns_id"], 1, "the rule that takes the packets")
     equal(set(reasons(source, 3)), {"no_packets"}, "a flow without packets")
+    found = reasons(source, 5)
+    equal((set(found), found["shadowed"]["ns_id"], found["shadowed"]["packets"]), ({"shadowed"}, 1, 7),
+          "a rule of all protocols whose packets the rule of ICMP takes")
     found = reasons(source, 4)
     equal((set(found), found["sampled_out"]["packets"]), ({"sampled_out", "sink_elsewhere"}, 5), found)
     equal(set(reasons(sink, 4)), {"one_report"}, "the first packet of mode count")

@@ -2,6 +2,7 @@
 #include "rule_field.h"
 
 #include "ip_address.h"
+#include "rule_mask.h"
 
 #include <errno.h>
 
@@ -212,6 +213,62 @@ static void an_update_that_does_not_fit_leaves_the_rule_as_it_was(void **state)
 	assert_memory_equal(&rule, &before, sizeof(rule));
 }
 
+static void assert_first(const struct hs_rule *first, const struct hs_rule *then)
+{
+	for (unsigned older = 0; older < 2; older++) {
+		assert_true(hs_rule_takes_first(first, then, older));
+		assert_false(hs_rule_takes_first(then, first, older));
+	}
+}
+
+static void assert_apart(const struct hs_rule *one, const struct hs_rule *other)
+{
+	for (unsigned older = 0; older < 2; older++) {
+		assert_false(hs_rule_takes_first(one, other, older));
+		assert_false(hs_rule_takes_first(other, one, older));
+	}
+}
+
+static void the_more_specific_of_two_rules_takes_the_packets_of_both(void **state)
+{
+	struct hs_rule udp = good_rule(), any = udp, port = udp, prefix = udp, from = udp;
+	(void)state;
+	any.protocol = HS_RULE_ANY_PROTOCOL;
+	port.dst_port = 53;
+	prefix.src_ip[15] = 0;
+	prefix.src_host_bits = 16;
+	from.src_port = 1000;
+	assert_first(&udp, &any);
+	assert_first(&port, &any);
+	assert_first(&port, &udp);
+	assert_first(&any, &prefix); // prefixes decide first
+	assert_true(hs_rule_takes_first(&from, &port, true));
+	assert_false(hs_rule_takes_first(&from, &port, false));
+}
+
+static void rules_without_a_common_packet_take_none_of_each_other(void **state)
+{
+	struct hs_rule udp = good_rule(), tcp = udp, elsewhere = udp, prefix = udp, four = udp;
+	struct hs_rule low = udp, high = udp, class = udp;
+	(void)state;
+	tcp.protocol = IPPROTO_TCP;
+	elsewhere.dst_ip[15] = 9;
+	prefix.src_ip[13] = 1;
+	prefix.src_ip[15] = 0;
+	prefix.src_host_bits = 16;
+	hs_ip_address_map((const uint8_t[]){10, 0, 0, 1}, four.src_ip);
+	hs_ip_address_map((const uint8_t[]){10, 0, 0, 2}, four.dst_ip);
+	low.dst_port = 1;
+	high.dst_port = 2;
+	class.dscp = HS_RULE_OF_DSCP | 46;
+	low.dscp = HS_RULE_OF_DSCP;
+	const struct hs_rule *others[] = {&tcp, &elsewhere, &prefix, &four};
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_apart(&udp, others[i]);
+	assert_apart(&low, &high);
+	assert_apart(&low, &class);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +284,8 @@ int main(void)
 			cmocka_unit_test(a_rule_may_spread_itself),
 			cmocka_unit_test(an_update_changes_what_it_names_and_nothing_else),
 			cmocka_unit_test(an_update_that_does_not_fit_leaves_the_rule_as_it_was),
+			cmocka_unit_test(the_more_specific_of_two_rules_takes_the_packets_of_both),
+			cmocka_unit_test(rules_without_a_common_packet_take_none_of_each_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
