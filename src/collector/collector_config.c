@@ -414,16 +414,11 @@ static int check_influx(struct hs_collector_config *config, struct hs_error *err
 	return hs_influx_check(&config->base.influx, err);
 }
 
-static int check_control(struct hs_collector_config *config, struct hs_error *err)
-{
-	return hs_config_check_control(&config->base, err);
-}
-
 static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 		struct hs_errors *errors)
 {
 	static int (*const parts[])(struct hs_collector_config *, struct hs_error *) = {
-			check_name, check_ways_in, check_formats, check_influx, check_control};
+			check_name, check_ways_in, check_formats, check_influx};
 	struct hs_error err = {0};
 	int rc = 0;
 
@@ -432,7 +427,7 @@ static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i](config, &err) < 0)
 			rc = hs_errors_keep(errors, &err);
-	return rc;
+	return hs_config_check_control(&config->base, errors) < 0 ? -EINVAL : rc;
 }
 
 // Takes over `root`.

@@ -325,11 +325,9 @@ static int take_root(json_t *root, const cpu_set_t *cores, struct hs_config *con
 	if (!cores)
 		cores = hs_config_own_cores(&own);
 	set_defaults(config, cores);
-	int rc = hs_schema_read_all(fields, root, "", config, errors);
-	if (rc == 0) {
-		derive_defaults(config, root);
-		rc = hs_config_check(config, cores, errors);
-	}
+	hs_schema_read_all(fields, root, "", config, errors);
+	derive_defaults(config, root);
+	int rc = hs_config_check(config, cores, errors);
 	json_decref(root);
 	if (rc < 0)
 		hs_config_fini(config);

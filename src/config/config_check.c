@@ -164,27 +164,36 @@ static int check_queue(const struct hs_config *config, unsigned index, struct hs
 			given);
 }
 
-static int resolve_pairs(struct hs_config *config, struct hs_error *err)
+static int resolve_end(struct hs_config *config, unsigned pair, unsigned side, bool *used,
+		struct hs_error *err)
+{
+	const char *name = config->pairs[pair].side[side];
+	int index = hs_config_port_index(config, name);
+	char at[48];
+
+	snprintf(at, sizeof(at), "forwarding.pairs[%u][%u]", pair, side);
+	if (index < 0)
+		return hs_error_set(err, "unknown_port", at, "the name of a port",
+				"no port is called \"%s\"", name);
+	if (used[index])
+		return hs_error_set(err, "duplicate", at, "each port once",
+				"port \"%s\" is in a pair already", name);
+	used[index] = true;
+	config->node.pairs[pair][side] = (uint16_t)index;
+	return 0;
+}
+
+static int resolve_pairs(struct hs_config *config, struct hs_errors *errors)
 {
 	bool used[HS_MAX_PORTS] = {false};
-	for (unsigned i = 0; i < config->n_pairs; i++) {
-		for (unsigned side = 0; side < 2; side++) {
-			const char *name = config->pairs[i].side[side];
-			int index = hs_config_port_index(config, name);
-			char at[48];
-			snprintf(at, sizeof(at), "forwarding.pairs[%u][%u]", i, side);
-			if (index < 0)
-				return hs_error_set(err, "unknown_port", at, "the name of a port",
-						"no port is called \"%s\"", name);
-			if (used[index])
-				return hs_error_set(err, "duplicate", at, "each port once",
-						"port \"%s\" is in a pair already", name);
-			used[index] = true;
-			config->node.pairs[i][side] = (uint16_t)index;
-		}
-	}
+	struct hs_error err;
+	int rc = 0;
+
+	for (unsigned i = 0; i < 2 * config->n_pairs; i++)
+		if (resolve_end(config, i / 2, i % 2, used, &err) < 0)
+			rc = hs_errors_keep(errors, &err);
 	config->node.n_pairs = (uint16_t)config->n_pairs;
-	return 0;
+	return rc;
 }
 
 static int refuse_beside(const struct hs_config *config, const char *key, const char *mode,
@@ -203,7 +212,7 @@ static int refuse_beside(const struct hs_config *config, const char *key, const 
 			names[config->node.forwarding], key);
 }
 
-static int check_forwarding(struct hs_config *config, struct hs_error *err)
+static int check_mode(struct hs_config *config, struct hs_error *err)
 {
 	enum hs_forwarding_mode mode = config->node.forwarding;
 
@@ -219,7 +228,15 @@ static int check_forwarding(struct hs_config *config, struct hs_error *err)
 		return hs_error_set(err, "missing_field", "forwarding.pairs",
 				"at least one pair of port names",
 				"mode patch needs to know which ports belong together");
-	return resolve_pairs(config, err);
+	return 0;
+}
+
+static int check_forwarding(struct hs_config *config, struct hs_errors *errors)
+{
+	struct hs_error err;
+
+	return check_mode(config, &err) < 0 ? hs_errors_keep(errors, &err)
+					    : resolve_pairs(config, errors);
 }
 
 static int find_port(void *context, const char *name)
@@ -326,37 +343,44 @@ static int check_in_band(struct hs_config *config, struct hs_error *err)
 }
 
 static int check_endpoints(const struct hs_endpoints *endpoints, const char *path, bool insecure,
-		struct hs_error *err)
+		struct hs_errors *errors)
 {
+	struct hs_error err;
+	int rc = 0;
+
 	for (unsigned i = 0; i < endpoints->n; i++) {
 		char at[64];
 		snprintf(at, sizeof(at), "%s[%u]", path, i);
-		if (hs_bus_check_endpoint(endpoints->text[i], insecure, at, err) < 0)
-			return -EINVAL;
+		if (hs_bus_check_endpoint(endpoints->text[i], insecure, at, &err) < 0)
+			rc = hs_errors_keep(errors, &err);
 	}
-	return 0;
+	return rc;
 }
 
-int hs_config_check_control(const struct hs_config *config, struct hs_error *err)
+int hs_config_check_control(const struct hs_config *config, struct hs_errors *errors)
 {
-	if (config->bind.n == 0)
-		return hs_error_set(err, "missing_field", "control.bind", "at least one endpoint",
-				"the node could not be asked anything");
-	struct hs_bus_keys keys;
-	bool used = hs_config_keys(config, &keys), open = config->insecure;
-	if (used && hs_bus_check_keys(&keys, config->publish_to.n > 0, open, err) < 0) {
-		hs_error_prefix(err, "control.keys");
-		return -EINVAL;
-	}
-	if (check_endpoints(&config->bind, "control.bind", open || used, err) < 0 ||
-			check_endpoints(&config->publish_to, "control.publish_to",
-					open || keys.server_file, err) < 0 ||
-			check_endpoints(&config->publish_bind, "control.publish_bind", open || used,
-					err) < 0)
-		return -EINVAL;
 	const struct hs_endpoints_named bound[] = {
 			{"bind", &config->bind}, {"publish_bind", &config->publish_bind}};
-	return hs_endpoints_check_once(bound, 2, err);
+	struct hs_bus_keys keys;
+	bool used = hs_config_keys(config, &keys), open = config->insecure;
+	struct hs_error err;
+
+	if (config->bind.n == 0) {
+		hs_error_set(&err, "missing_field", "control.bind", "at least one endpoint",
+				"the node could not be asked anything");
+		return hs_errors_keep(errors, &err);
+	}
+	if (used && hs_bus_check_keys(&keys, config->publish_to.n > 0, open, &err) < 0) {
+		hs_error_prefix(&err, "control.keys");
+		return hs_errors_keep(errors, &err);
+	}
+	int rc = check_endpoints(&config->bind, "control.bind", open || used, errors);
+	rc |= check_endpoints(&config->publish_to, "control.publish_to", open || keys.server_file,
+			errors);
+	rc |= check_endpoints(&config->publish_bind, "control.publish_bind", open || used, errors);
+	if (rc == 0 && hs_endpoints_check_once(bound, 2, &err) < 0)
+		rc = hs_errors_keep(errors, &err);
+	return rc;
 }
 
 // ---- all of it ----
@@ -371,9 +395,9 @@ static int check_influx(struct hs_config *config, struct hs_error *err)
 	return hs_influx_check(&config->influx, err);
 }
 
-static int check_control(struct hs_config *config, struct hs_error *err)
+static int check_control(struct hs_config *config, struct hs_errors *errors)
 {
-	return hs_config_check_control(config, err);
+	return hs_config_check_control(config, errors);
 }
 
 static int check_ports(struct hs_config *config, struct hs_errors *errors)
@@ -393,27 +417,72 @@ static int check_ports(struct hs_config *config, struct hs_errors *errors)
 	return rc;
 }
 
+#define PARTS_MOST 4
+
+// A check of members of the configuration that are right by themselves.
+static const struct part {
+	const char *of[PARTS_MOST];
+	int (*one)(struct hs_config *, struct hs_error *);
+	int (*all)(struct hs_config *, struct hs_errors *);
+} parts[] = {
+		{{"node"}, .one = check_name},
+		{{"worker_scheduling", "polling", "workers", "control_core"},
+				.one = check_scheduling},
+		{{"control"}, .all = check_control},
+		{{"influx"}, .one = check_influx},
+		{{"ports"}, .all = check_ports},
+		{{"ports"}, .one = resolve_ids},
+		{{"ports", "profiles"}, .one = hs_config_resolve_profiles},
+		{{"ports", "export"}, .one = hs_config_resolve_exports},
+		{{"ports", "profiles", "export"}, .one = hs_config_check_labels},
+		{{"ports", "profiles"}, .one = hs_config_check_probes},
+		{{"ports", "forwarding"}, .all = check_forwarding},
+		{{"ports", "telemetry"}, .one = check_in_band},
+};
+
+// Returns whether one of the first `n` errors is in a member of the configuration.
+static bool is_wrong(const struct hs_errors *errors, unsigned n, const char *member)
+{
+	size_t len = strlen(member);
+
+	for (unsigned i = 0; i < n && i < HS_ERRORS_MOST; i++) {
+		const char *path = errors->list[i].path;
+		if (!path[0] || (strncmp(path, member, len) == 0 && strchr(".[", path[len])))
+			return true;
+	}
+	return n > HS_ERRORS_MOST;
+}
+
+static bool can_check(const struct part *part, const struct hs_errors *errors, unsigned n)
+{
+	for (unsigned i = 0; i < PARTS_MOST && part->of[i]; i++)
+		if (is_wrong(errors, n, part->of[i]))
+			return false;
+	return true;
+}
+
+static int check_part(const struct part *part, struct hs_config *config, struct hs_errors *errors)
+{
+	struct hs_error err;
+
+	if (part->all)
+		return part->all(config, errors);
+	return part->one(config, &err) < 0 ? hs_errors_keep(errors, &err) : 0;
+}
+
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors)
 {
-	static int (*const alone[])(struct hs_config *, struct hs_error *) = {
-			check_name, check_scheduling, check_control, check_influx};
-	static int (*const of_ports[])(struct hs_config *, struct hs_error *) = {resolve_ids,
-			hs_config_resolve_profiles, hs_config_resolve_exports,
-			hs_config_check_labels, hs_config_check_probes, check_forwarding,
-			check_in_band};
-	struct hs_error err = {0};
-	int rc = 0;
+	static const struct part of_cores = {{"workers", "control_core"}};
+	unsigned n = errors->n; // found before
+	struct hs_error err;
 
-	if (hs_config_check_cores(config, cores, &err) < 0)
-		rc = hs_errors_keep(errors, &err);
-	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
-		if (alone[i](config, &err) < 0)
-			rc = hs_errors_keep(errors, &err);
-	if (check_ports(config, errors) < 0)
-		return -EINVAL;
-	for (size_t i = 0; i < sizeof(of_ports) / sizeof(of_ports[0]); i++)
-		if (of_ports[i](config, &err) < 0)
-			rc = hs_errors_keep(errors, &err);
+	if (can_check(&of_cores, errors, n) && hs_config_check_cores(config, cores, &err) < 0)
+		hs_errors_keep(errors, &err);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		// Without ports, a pair that names one is no further error.
+		if (can_check(&parts[i], errors, config->n_ports ? n : errors->n))
+			check_part(&parts[i], config, errors);
+	}
 	// Whether a request fits depends on all of it.
-	return rc == 0 ? check_requests(config, errors) : rc;
+	return errors->n ? -EINVAL : check_requests(config, errors);
 }

@@ -5,8 +5,8 @@
 
 #include "config.h"
 
-// Checks across fields and turns the names in pairs into indices. Returns 0, or -EINVAL with
-// *errors.
+// Checks across fields and turns the names in pairs into indices. Members in which *errors has
+// errors already are left out. Returns 0, or -EINVAL with *errors.
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors);
 
 // Parts of it, of the same result: the cores; one port's name and device, beside those before it;
@@ -14,7 +14,7 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 int hs_config_check_cores(
 		const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);
 int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err);
-int hs_config_check_control(const struct hs_config *config, struct hs_error *err);
+int hs_config_check_control(const struct hs_config *config, struct hs_errors *errors);
 
 // Fills the cores that this process may run on. Returns `own`.
 const cpu_set_t *hs_config_own_cores(cpu_set_t *own);

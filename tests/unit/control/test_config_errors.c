@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The errors of one file of a node: all of them at once, and none that another one brings about.
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PORTS                                                                                      \
+	"'ports': [{'name': 'a', 'iface': 'a', 'side': 'host'}, "                                  \
+	"{'name': 'b', 'iface': 'b', 'side': 'network'}]"
+#define PAIR "'forwarding': {'mode': 'patch', 'pairs': [['a', 'b']]}"
+
+#define RULE                                                                                       \
+	"'requests': [{'int_request': {'ns_id': 1, 'src_ip': '10.0.0.1', 'dst_ip': '10.0.0.2', "   \
+	"'protocol': 'udp', 'method': 'int', 'instructions': ['node_id'], 'mode': 'count', "       \
+	"'mode_setting': 1}}]"
+
+// Loads a file with this text, in which ' stands for ".
+static void load(const char *text, struct hs_errors *errors)
+{
+	char file[] = "/tmp/hopsight-config-XXXXXX";
+	struct hs_config config;
+	cpu_set_t cores;
+	int fd = mkstemp(file);
+
+	CPU_ZERO(&cores);
+	CPU_SET(0, &cores);
+	CPU_SET(1, &cores);
+	*errors = (struct hs_errors){0};
+	assert_true(fd >= 0);
+	for (; *text; text++)
+		assert_int_equal(write(fd, *text == '\'' ? "\"" : text, 1), 1);
+	close(fd);
+	int rc = hs_config_load(file, &cores, &config, errors);
+	unlink(file);
+	assert_int_equal(rc == 0, errors->n == 0);
+	if (rc == 0)
+		hs_config_fini(&config);
+}
+
+// `paths` ends with NULL; their order is that of the errors.
+static void assert_errors(const char *text, const char *const paths[])
+{
+	struct hs_errors errors;
+	unsigned n = 0;
+
+	load(text, &errors);
+	for (; paths[n]; n++) {
+		if (n >= errors.n || strcmp(errors.list[n].path, paths[n]) != 0)
+			fail_msg("error %u is at %s in place of %s", n,
+					n < errors.n ? errors.list[n].path : "no place", paths[n]);
+	}
+	if (errors.n > n)
+		fail_msg("%s: %s", errors.list[n].path, errors.list[n].message);
+}
+
+#define ASSERT_ERRORS(text, ...) assert_errors(text, (const char *const[]){__VA_ARGS__, NULL})
+
+static void a_file_without_errors_has_none(void **state)
+{
+	(void)state;
+	assert_errors("{" PORTS ", " PAIR "}", (const char *const[]){NULL});
+}
+
+static void errors_of_values_and_of_what_they_mean_together_come_at_once(void **state)
+{
+	(void)state;
+	ASSERT_ERRORS("{'polling': 'lazy', 'control': {'bind': ['xyz', 'tcp:']}, " PORTS
+		      ", 'forwarding': {'mode': 'patch', 'pairs': [['a', 'z'], ['y', 'a']]}}",
+			"polling", "control.bind[0]", "control.bind[1]", "forwarding.pairs[0][1]",
+			"forwarding.pairs[1][0]", "forwarding.pairs[1][1]");
+	ASSERT_ERRORS("{'workers': [7], 'nod': 1, 'ports': [{'name': 'a', 'iface': 'a', 'side': "
+		      "'host'}, {'name': 'a', 'iface': 'b', 'side': 'host'}], "
+		      "'forwarding': {'mode': 'patch', 'pairs': [['a', 'c']]}}",
+			"nod", "workers[0]", "ports[1].name", "forwarding.pairs[0][1]");
+}
+
+static void a_wrong_value_brings_no_further_error(void **state)
+{
+	(void)state;
+	// The name that the pair needs is of a wrong type; the pair itself may be right.
+	ASSERT_ERRORS("{'ports': [{'name': 7, 'iface': 'a', 'side': 'host'}, {'name': 'b', "
+		      "'iface': "
+		      "'b', 'side': 'network'}], " PAIR "}",
+			"ports[0].name");
+	ASSERT_ERRORS("{'ports': [], " PAIR "}", "ports");
+	ASSERT_ERRORS("{'workers': 'all', 'worker_scheduling': {'priority': 5}, " PORTS ", " PAIR
+		      "}",
+			"workers");
+	ASSERT_ERRORS("[]", "");
+	// Whether a port has the rule's method is asked when the rest is right.
+	ASSERT_ERRORS("{" PORTS ", 'forwarding': {'mode': 'patch', 'pairs': [['a', 'z']]}, " RULE
+		      "}",
+			"forwarding.pairs[0][1]");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", " RULE "}", "requests[0].int_request.method");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_file_without_errors_has_none),
+			cmocka_unit_test(
+					errors_of_values_and_of_what_they_mean_together_come_at_once),
+			cmocka_unit_test(a_wrong_value_brings_no_further_error),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
