@@ -61,32 +61,70 @@ static const char *nearest_verb(const struct hs_cli *cli, size_t group)
 	return both.word ? both.word : first.word;
 }
 
-int hs_cli_refuse_words(const struct hs_cli *cli)
+// Returns the first of the verbs whose first word, of several, the word is nearest to, or NULL.
+static const char *nearest_group(const char *word)
 {
-	char words[HS_CLI_TEXT] = "";
-	size_t used = 0, group = cli->n_args ? strlen(cli->args[0]) : 0;
+	struct hs_nearest nearest = {.typed = word};
+	const char *found = NULL;
 
-	if (!group)
-		return hs_cli_usage("a verb is missing");
 	for (size_t i = 0; i < hs_cli_n_verbs; i++) {
 		const char *name = hs_cli_verbs[i].name;
-		if (strncmp(name, cli->args[0], group) != 0 || name[group] != ' ')
+		char first[HS_NEAREST_BYTES];
+		unsigned changes = nearest.changes;
+		bool any = nearest.word != NULL;
+		if (!strchr(name, ' '))
+			continue;
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, " "), name);
+		hs_nearest_try(&nearest, first);
+		if (nearest.word && (!any || nearest.changes < changes))
+			found = name;
+	}
+	return found;
+}
+
+// Writes the second words of the verbs whose first word is the first `len` bytes of `verb`, as
+// "add, list or del". Returns whether there are any.
+static bool list_group(const char *verb, size_t len, char words[HS_CLI_TEXT])
+{
+	size_t used = 0;
+
+	words[0] = '\0';
+	for (size_t i = 0; len && i < hs_cli_n_verbs; i++) {
+		const char *name = hs_cli_verbs[i].name;
+		if (strncmp(name, verb, len) != 0 || name[len] != ' ')
 			continue;
 		bool last = i + 1 == hs_cli_n_verbs ||
-			    strncmp(hs_cli_verbs[i + 1].name, name, group + 1) != 0;
-		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+			    strncmp(hs_cli_verbs[i + 1].name, name, len + 1) != 0;
+		used += (size_t)snprintf(words + used, HS_CLI_TEXT - used, "%s%s",
 				!used  ? ""
 				: last ? " or "
 				       : ", ",
-				name + group + 1);
+				name + len + 1);
 	}
-	const char *nearest = nearest_verb(cli, used ? group : 0), *verb = cli->args[0],
-		   *second = "";
-	if (cli->n_args > 1 && (used || (nearest && strchr(nearest, ' '))))
+	return used > 0;
+}
+
+int hs_cli_refuse_words(const struct hs_cli *cli)
+{
+	const char *verb = cli->n_args ? cli->args[0] : "", *second = "", *group;
+	size_t len = strlen(verb);
+	char words[HS_CLI_TEXT];
+
+	if (!len)
+		return hs_cli_usage("a verb is missing");
+	bool grouped = list_group(verb, len, words);
+	const char *nearest = nearest_verb(cli, grouped ? len : 0);
+	if (cli->n_args > 1 && (grouped || (nearest && strchr(nearest, ' '))))
 		second = cli->args[1];
 	if (nearest)
 		return hs_cli_usage("%s%s%s is not a verb; did you mean %s?", verb,
 				second[0] ? " " : "", second, nearest);
-	return used ? hs_cli_usage("%s needs %s", verb, words)
-		    : hs_cli_usage("%s is not a verb", verb);
+	if (grouped)
+		return hs_cli_usage("%s needs %s", verb, words);
+	group = nearest_group(verb);
+	len = group ? strcspn(group, " ") : 0;
+	if (!list_group(group, len, words))
+		return hs_cli_usage("%s is not a verb", verb);
+	return hs_cli_usage(
+			"%s is not a verb; did you mean %.*s %s?", verb, (int)len, group, words);
 }

@@ -506,6 +506,8 @@ def a_mistyped_verb_or_option_is_answered_with_the_nearest_one(workspace):
             (("rule", "lst"), "rule lst is not a verb; did you mean rule list?"),
             (("ruel", "add"), "ruel add is not a verb; did you mean rule add?"),
             (("neigh", "list"), "did you mean neighbour list?"),
+            (("rules",), "rules is not a verb; did you mean rule add, list, show, set or del?"),
+            (("help", "nieghbour"), "nieghbour is not a verb; did you mean neighbour list, add or del?"),
             (("help", "audt"), "audt is not a verb; did you mean audit?"),
             (("ports", "--jsn"), "--jsn is not an option; did you mean --json?"),
             (("rule", "add", "--proto=udp", "--moed", "count"), "did you mean --mode?"),
