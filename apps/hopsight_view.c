@@ -211,8 +211,8 @@ void hs_cli_view_events(const json_t *ok)
 
 void hs_cli_view_audit(const json_t *ok)
 {
-	static const struct hs_cli_column equations[] = {{"name", NULL}, {"port", NULL},
-			{"ok", NULL}, {"left", NULL}, {"right", NULL},
+	static const struct hs_cli_column equations[] = {{"name", NULL}, {"ok", NULL},
+			{"port", NULL}, {"left", NULL}, {"right", NULL},
 			{"text", "equation", HS_TEXT_CUT}, {"terms", NULL, 1}};
 	const char *key;
 	json_t *value;

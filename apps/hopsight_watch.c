@@ -95,11 +95,19 @@ static int run_on_screen(const struct hs_cli_verb *verb, struct hs_cli *cli, con
 	return rc;
 }
 
+// Whether a round can take the place of the one before it.
+static bool is_screen(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && term && term[0] && strcmp(term, "dumb") != 0;
+}
+
 int hs_cli_watch(const struct hs_cli_verb *verb, struct hs_cli *cli, double seconds)
 {
 	struct timespec pause = {.tv_sec = (time_t)seconds,
 			.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-	bool on_screen = isatty(STDOUT_FILENO);
+	bool on_screen = is_screen();
 	// In the text format of Prometheus, a line that is not a sample is a comment.
 	const char *mark = cli->values[HS_CLI_PROMETHEUS] ? "# " : "";
 	char head[HS_CLI_TEXT];

@@ -116,6 +116,22 @@ def watch_repeats_with_the_time_of_each_round(workspace):
         terminal.until(lambda text: "it has a problem" in text, "an error stays on the screen")
         equal(terminal.end(signal.SIGTERM), -signal.SIGTERM, "how it ends")
         check(terminal.is_restored(), "the terminal's modes")
+    words[-1] = "hello"
+    for environment in ({"TERM": "dumb"}, {"TERM": ""}):
+        with Terminal(words, rows=10, environment=environment) as terminal:
+            terminal.until(lambda text: len(re.findall(TIME + "\na  1\n", text)) >= 3,
+                           "rounds below each other where nothing can be erased")
+            terminal.end(signal.SIGTERM)
+
+
+@test()
+def on_a_very_narrow_terminal_an_audit_still_says_which_equation_fails(workspace):
+    equations = [{"name": name, "port": "west", "ok": ok, "left": 7, "right": 7, "terms": {},
+                  "text": "received = installed + refreshed + refused"}
+                 for name, ok in (("reports_piggyback", True), ("port_in", False))]
+    node = FakeNode(workspace, audit={"ok": {"ok": False, "equations": equations}})
+    lines = _on_terminal(node, "audit", columns=40, expected=1)
+    check(any(re.match("port_in +no", line) for line in lines), lines)
 
 
 if __name__ == "__main__":
