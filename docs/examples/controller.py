@@ -13,6 +13,8 @@ import hopsight
 RULE = {"ns_id": 7, "src_ip": "2001:db8::1", "dst_ip": "2001:db8::2", "dst_port": 5001,
         "protocol": "udp", "trace_type": "0x7000E000", "mode": "count", "mode_setting": 10}
 
+if len(sys.argv) not in (3, 4):
+    sys.exit(__doc__)
 api_endpoint, reports_endpoint = sys.argv[1:3]
 end = time.monotonic() + float(sys.argv[3] if len(sys.argv) > 3 else 60)
 with hopsight.Client(api_endpoint) as node, \

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import netlab
-from lib import check, equal, main, need, test
+from lib import check, equal, main, need, test, until
 
 
 def blocks(document, sections):
@@ -67,6 +67,39 @@ def the_five_minutes_and_the_controller_of_the_readme_work_as_typed(workspace):
     check("60 received" in output, "ping of the controller's rule", output)
     check(re.search(r"rule 3  .* reports  path 0 → 2", output), "the controller's metrics", output)
     nothing_is_left(workspace)
+
+
+@test(limit_s=60)
+def two_machines_measure_their_own_traffic_as_the_readme_has_it_typed(workspace):
+    need("ping")
+    machines = [workspace.namespace(f"m{i}") for i in (1, 2)]
+    netlab.run("ip", "link", "add", "eth1", "netns", machines[0], "type", "veth", "peer", "name", "eth1", "netns", machines[1])
+    (_, begin), (_, look) = blocks("README.md", ["Your own machines"])
+    commands = look.strip().splitlines()  # of machine 1 and of machine 2
+    os.makedirs("/run/hopsight", exist_ok=True)
+    go, shells = workspace.path("go"), []
+
+    def output(i):
+        with open(workspace.path(f"machine{i}.log"), encoding="utf-8") as log:
+            return log.read()
+
+    for i, machine in enumerate(machines):
+        text = begin.replace("me=1 ", f"me={i + 1} ").replace("mine.json", workspace.path(f"mine{i}.json"))
+        script = ["set -e", "mount -t tmpfs private /run/hopsight", "mount -t tmpfs private /run/dpdk", text, "echo is up",
+                  f"until [ -e {go}{i} ]; do sleep 0.05; done", commands[i], "kill $!", "wait || true"]
+        shells.append(workspace.spawn(
+            ["ip", "netns", "exec", machine, "unshare", "--mount", "--propagation", "slave", "bash", "-c",
+             "\n".join(script).replace("build/apps/", netlab.BUILD + "/apps/")],
+            cwd=netlab.ROOT, log=f"machine{i}.log"))
+    for i, shell in enumerate(shells):
+        until(lambda i=i: "is up" in output(i), 20, "the node is up")
+        check(re.search(r"mine\d.json: ok$", output(i), re.M), "the configuration is checked", output(i))
+        check(re.search(r"^rule \d+ installed", output(i), re.M), "the rule", output(i))
+    for i, shell in enumerate(shells):
+        with open(f"{go}{i}", "w", encoding="utf-8"):
+            equal(shell.wait(30), 0, "exit code of the shell")
+    check("100 received" in output(0), "the pings", output(0))
+    check(re.search(r"^rule \d+  .* 10 reports  path 0 → 2", output(1), re.M), "the metrics of machine 2", output(1))
 
 
 @test(limit_s=90)
