@@ -244,6 +244,29 @@ static void find_help(int argc, char **argv)
 	help_of = verb && verb->options ? verb : NULL;
 }
 
+// JSON has no other bytes: the value would be left out of the request. Names of files may have
+// them.
+static bool is_utf8(const char *text)
+{
+	json_t *json = json_string(text);
+
+	json_decref(json);
+	return json != NULL;
+}
+
+static int check_utf8(const struct hs_cli_verb *verb, const struct hs_cli *cli)
+{
+	for (unsigned i = HS_CLI_WIDE + 1; i < HS_CLI_OPTIONS; i++)
+		if (cli->values[i] && i != HS_CLI_FROM && i != HS_CLI_DIR &&
+				!is_utf8(cli->values[i]))
+			return hs_cli_usage(
+					"--%s: the value is not valid UTF-8", option_of(i).name);
+	for (int i = 0; i < cli->n_args && strcmp(verb->name, "call") != 0; i++)
+		if (!is_utf8(cli->args[i]))
+			return hs_cli_usage("the arguments are not valid UTF-8");
+	return HS_CLI_DONE;
+}
+
 static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 {
 	if (cli->n_args < verb->min_args || cli->n_args > verb->max_args)
@@ -252,7 +275,7 @@ static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++)
 		if (cli->values[i] && !takes(verb, i))
 			return hs_cli_usage("%s takes no --%s", verb->name, option_of(i).name);
-	return HS_CLI_DONE;
+	return check_utf8(verb, cli);
 }
 
 bool hs_cli_read_seconds(const char *text, double *seconds)

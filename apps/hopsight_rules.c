@@ -197,8 +197,12 @@ static int read_sampling(const struct hs_cli *cli, json_t *content)
 		return hs_cli_usage("--every, --percent, and --mode with --setting cannot stand "
 				    "together");
 	if (percent) {
+		json_t *number = hs_cli_number_or_text(percent);
+		bool right = json_is_number(number);
 		json_object_set_new(content, "mode", json_string("probability"));
-		json_object_set_new(content, "mode_setting", hs_cli_number_or_text(percent));
+		json_object_set_new(content, "mode_setting", number);
+		if (!right)
+			return hs_cli_usage("--percent: %s is no number", percent);
 	}
 	if (given)
 		return complete_mode(content);
