@@ -331,6 +331,10 @@ int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply)
 			return hs_cli_usage("%s", err.message);
 		if (rc) {
 			fprintf(stderr, "hopsight: %s\n", err.message);
+			if (strcmp(cli->endpoint, DEFAULT_ENDPOINT) == 0)
+				fprintf(stderr, "  -c or HOPSIGHT_ENDPOINT names the API of a "
+						"node, "
+						"such as /run/hopsight/NAME.api\n");
 			return HS_CLI_UNREACHABLE;
 		}
 	}

@@ -341,9 +341,8 @@ void hs_cli_view_qos(const json_t *ok)
 	size_t i;
 
 	if (json_array_size(list) == 0)
-		printf("no metrics: they are made at the sink, where a flow leaves; this node made "
-		       "no "
-		       "reports\n");
+		printf("no metrics: they are made from the reports of the node where a flow "
+		       "leaves, and there are none here; `hopsight explain NS` says why\n");
 	json_array_foreach (list, i, item) {
 		const json_t *inner = json_object_get(item, "qos_report");
 		printf("%s", i ? "\n" : "");

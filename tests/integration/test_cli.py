@@ -312,7 +312,7 @@ def qos_shows_each_hop_with_units(workspace):
     node.replies["qos_get"] = {"ok": {"qos": [stale]}}
     check("last report 3.3 s ago" in node.run("qos").stdout, "how old a stale window is")
     node.replies["qos_get"] = {"ok": {"qos": []}}
-    check("sink" in node.run("qos").stdout, "where there are metrics, if not here")
+    check("explain NS" in node.run("qos").stdout, "what says why there are none")
 
 
 @test()
@@ -571,6 +571,10 @@ def no_node_or_no_reply_is_exit_3(workspace):
     check("nobody" in node.run("-c", nobody, "hello", expected=3).stderr, "missing socket")
     check("nobody" in node.run("-c", "tcp://127.0.0.1:1", "-t", "0.2", "hello",
                                expected=3).stderr, "refused connection")
+    if not os.path.exists("/run/hopsight/hopsight.api"):
+        done = subprocess.run([PROGRAM, "hello"], capture_output=True, text=True, check=False, timeout=20,
+                              env={name: value for name, value in os.environ.items() if name != "HOPSIGHT_ENDPOINT"})
+        check(done.returncode == 3 and "-c or HOPSIGHT_ENDPOINT names" in done.stderr, "no node of the usual name", done)
 
 
 @test()

@@ -200,6 +200,7 @@ def a_node_explains_why_a_rule_measures_nothing(workspace):
     check(said[0].startswith("rule 4 at node ") and "5 packets, 0 reports" in said[0], said)
     check(any("1 of them carried telemetry" in line for line in said[1:]), said)
     check("no packet of this flow came here" in hopsight(source, "explain", "3"), "a flow without packets")
+    check("`hopsight explain NS` says why" in hopsight(source, "qos", "3"), "metrics that there are not")
     check("9 has no rule" in hopsight(source, "explain", "9", expected=1), "no rule")
     node = quiet_node(workspace, "apart", side="host").start()
     node.call("int_request", ns_id=3, **flow(7003))
