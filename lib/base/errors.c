@@ -2,6 +2,7 @@
 #include "errors.h"
 
 #include <errno.h>
+#include <string.h>
 
 int hs_errors_keep(struct hs_errors *errors, const struct hs_error *err)
 {
@@ -15,4 +16,16 @@ void hs_errors_prefix(struct hs_errors *errors, unsigned from, const char *prefi
 {
 	for (unsigned i = from; i < errors->n && i < HS_ERRORS_MOST; i++)
 		hs_error_prefix(&errors->list[i], prefix);
+}
+
+bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *member)
+{
+	size_t len = strlen(member);
+
+	for (unsigned i = 0; i < n && i < HS_ERRORS_MOST; i++) {
+		const char *path = errors->list[i].path;
+		if (!path[0] || (strncmp(path, member, len) == 0 && strchr(".[", path[len])))
+			return true;
+	}
+	return n > HS_ERRORS_MOST;
 }

@@ -414,20 +414,30 @@ static int check_influx(struct hs_collector_config *config, struct hs_error *err
 	return hs_influx_check(&config->base.influx, err);
 }
 
+// Members in which there are errors already are left out.
 static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 		struct hs_errors *errors)
 {
-	static int (*const parts[])(struct hs_collector_config *, struct hs_error *) = {
-			check_name, check_ways_in, check_formats, check_influx};
+	static const struct {
+		const char *of[2];
+		int (*check)(struct hs_collector_config *, struct hs_error *);
+	} parts[] = {{{"name", "name"}, check_name}, {{"listen", "ports"}, check_ways_in},
+			{{"accept", "accept"}, check_formats},
+			{{"influx", "influx"}, check_influx}};
 	struct hs_error err = {0};
-	int rc = 0;
+	unsigned n = errors->n;
 
-	if (check_workers(config, cores, &err) < 0)
-		rc = hs_errors_keep(errors, &err);
+	if (!hs_errors_touch(errors, n, "workers") && !hs_errors_touch(errors, n, "control_core") &&
+			check_workers(config, cores, &err) < 0)
+		hs_errors_keep(errors, &err);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i](config, &err) < 0)
-			rc = hs_errors_keep(errors, &err);
-	return hs_config_check_control(&config->base, errors) < 0 ? -EINVAL : rc;
+		if (!hs_errors_touch(errors, n, parts[i].of[0]) &&
+				!hs_errors_touch(errors, n, parts[i].of[1]) &&
+				parts[i].check(config, &err) < 0)
+			hs_errors_keep(errors, &err);
+	if (!hs_errors_touch(errors, n, "control"))
+		hs_config_check_control(&config->base, errors);
+	return errors->n ? -EINVAL : 0;
 }
 
 // Takes over `root`.
@@ -439,11 +449,9 @@ static int take_root(json_t *root, const cpu_set_t *cores, struct hs_collector_c
 	if (!cores)
 		cores = hs_config_own_cores(&own);
 	set_defaults(config, cores);
-	int rc = hs_schema_read_all(fields, root, "", config, errors);
-	if (rc == 0) {
-		derive_defaults(config, root);
-		rc = check(config, cores, errors);
-	}
+	hs_schema_read_all(fields, root, "", config, errors);
+	derive_defaults(config, root);
+	int rc = check(config, cores, errors);
 	json_decref(root);
 	if (rc < 0)
 		hs_collector_config_fini(config);

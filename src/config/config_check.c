@@ -440,23 +440,10 @@ static const struct part {
 		{{"ports", "telemetry"}, .one = check_in_band},
 };
 
-// Returns whether one of the first `n` errors is in a member of the configuration.
-static bool is_wrong(const struct hs_errors *errors, unsigned n, const char *member)
-{
-	size_t len = strlen(member);
-
-	for (unsigned i = 0; i < n && i < HS_ERRORS_MOST; i++) {
-		const char *path = errors->list[i].path;
-		if (!path[0] || (strncmp(path, member, len) == 0 && strchr(".[", path[len])))
-			return true;
-	}
-	return n > HS_ERRORS_MOST;
-}
-
 static bool can_check(const struct part *part, const struct hs_errors *errors, unsigned n)
 {
 	for (unsigned i = 0; i < PARTS_MOST && part->of[i]; i++)
-		if (is_wrong(errors, n, part->of[i]))
+		if (hs_errors_touch(errors, n, part->of[i]))
 			return false;
 	return true;
 }

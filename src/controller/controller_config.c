@@ -277,29 +277,31 @@ static int check_reroute(const struct hs_controller_config *config, struct hs_er
 static int read_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
 {
 	struct hs_error err = {0};
-	int rc = hs_schema_read_all(fields, root, "", config, errors);
 
+	hs_schema_read_all(fields, root, "", config, errors);
+	unsigned n = errors->n;
+	bool nodes = !hs_errors_touch(errors, n, "nodes");
+	bool label = !hs_errors_touch(errors, n, "label");
 	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	config->label.on = json_object_get(root, "label") != NULL;
 	config->probing.on = json_object_get(root, "probing") != NULL;
 	config->probing.reroute.on =
 			json_object_get(json_object_get(root, "probing"), "reroute") != NULL;
 	config->label.pro.on = json_object_get(json_object_get(root, "label"), "pro") != NULL;
-	if (rc < 0)
-		return rc;
-	if (config->n_nodes == 0 && config->label.n_captures == 0) {
+	if (nodes && label && config->n_nodes == 0 && config->label.n_captures == 0) {
 		hs_error_set(&err, "missing_field", "nodes", "at least one node",
 				"there are no nodes to look after");
-		rc = hs_errors_keep(errors, &err);
+		hs_errors_keep(errors, &err);
 	}
-	if (hs_influx_check(&config->influx, &err) < 0)
-		rc = hs_errors_keep(errors, &err);
-	if (hs_controller_label_check(&config->label, &err) < 0)
-		rc = hs_errors_keep(errors, &err);
-	if (config->probing.on && (hs_probing_check(&config->probing, &err) < 0 ||
-						  check_reroute(config, &err) < 0))
-		rc = hs_errors_keep(errors, &err);
-	return rc;
+	if (!hs_errors_touch(errors, n, "influx") && hs_influx_check(&config->influx, &err) < 0)
+		hs_errors_keep(errors, &err);
+	if (label && hs_controller_label_check(&config->label, &err) < 0)
+		hs_errors_keep(errors, &err);
+	if (config->probing.on && !hs_errors_touch(errors, n, "probing") &&
+			(hs_probing_check(&config->probing, &err) < 0 ||
+					(nodes && check_reroute(config, &err) < 0)))
+		hs_errors_keep(errors, &err);
+	return errors->n ? -EINVAL : 0;
 }
 
 // Takes over `root`.

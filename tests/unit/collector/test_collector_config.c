@@ -5,6 +5,7 @@
 #include "refusal.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static const char minimal[] = "{\"listen\": [{\"udp\": \"127.0.0.1:32766\"}]}";
 
@@ -219,9 +220,32 @@ static void a_file_that_is_not_there_is_refused(void **state)
 	assert_string_equal(errors.list[0].code, "not_readable");
 }
 
+// Errors of values, and of what others mean together, in one file.
+static void all_errors_of_a_file_come_at_once(void **state)
+{
+	static const char text[] =
+			"{\"name\":\"x "
+			"y\",\"polling\":\"lazy\",\"listen\":[],\"control\":{\"bind\":[\"xyz\"]}}";
+	static const char *const paths[] = {"polling", "name", "listen", "control.bind[0]"};
+	char file[] = "/tmp/hopsight-config-XXXXXX";
+	struct hs_errors errors = {0};
+	int fd = mkstemp(file);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_true(hs_collector_config_load(file, NULL, &config, &errors) < 0);
+	unlink(file);
+	assert_int_equal(errors.n, sizeof(paths) / sizeof(paths[0]));
+	for (unsigned i = 0; i < errors.n; i++)
+		assert_string_equal(errors.list[i].path, paths[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(all_errors_of_a_file_come_at_once),
 			cmocka_unit_test(absent_keys_have_their_documented_defaults),
 			cmocka_unit_test(every_key_is_read),
 			cmocka_unit_test(what_is_printed_is_read_again),

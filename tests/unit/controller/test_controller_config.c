@@ -5,6 +5,7 @@
 #include "refusal.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static const char minimal[] = "{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"}]}";
 
@@ -238,9 +239,31 @@ static void the_least_mtu_of_probes_is_the_one_that_is_told(void **state)
 	hs_controller_config_fini(&config);
 }
 
+// Errors of values, and of what others mean together, in one file.
+static void all_errors_of_a_file_come_at_once(void **state)
+{
+	static const char text[] = "{\"controller\":{\"nope\":1},\"nodes\":[]}";
+	static const char *const paths[] = {"controller.nope", "nodes"};
+	char file[] = "/tmp/hopsight-config-XXXXXX";
+	struct hs_controller_config config;
+	struct hs_errors errors = {0};
+	int fd = mkstemp(file);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_true(hs_controller_config_load(file, &config, &errors) < 0);
+	unlink(file);
+	assert_int_equal(errors.n, sizeof(paths) / sizeof(paths[0]));
+	for (unsigned i = 0; i < errors.n; i++)
+		assert_string_equal(errors.list[i].path, paths[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest fixed[] = {
+			cmocka_unit_test(all_errors_of_a_file_come_at_once),
 			cmocka_unit_test(a_file_that_is_not_there_is_refused),
 			cmocka_unit_test(absent_keys_have_their_documented_defaults),
 			cmocka_unit_test(every_key_is_read),
