@@ -3,6 +3,7 @@
 #include "collect_change.h"
 #include "collect_hop.h"
 #include "collect_quick.h"
+#include "collect_run.h"
 #include "collect_shared.h"
 
 // ---- flows ----
@@ -244,6 +245,7 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	struct walk walk = {.n_hops = view->n_hops};
 	bool is_event = false;
 
+	c->changes++;
 	walk.n_hops += is_own_hop(view);
 	c->n_points = 1; // the flow's comes first
 	if (view->has_flow)
@@ -344,6 +346,25 @@ static unsigned end_of(unsigned from, unsigned n)
 	return n - from < AHEAD ? n : from + AHEAD;
 }
 
+// Takes the reports behind the view's first. Returns whether the last of them was quick.
+static bool apply_more(struct hs_collect *c, const struct hs_collect_view *view, bool was_quick)
+{
+	size_t hops_at = (size_t)(view->hops - view->datagram->bytes);
+	struct hs_collect_view next;
+
+	memcpy(&next, view, HS_COLLECT_VIEW_BARE);
+	for (unsigned i = 1; i <= view->more; i++) {
+		if (was_quick)
+			i += hs_collect_run_pass(c, view, i);
+		next.hops = view->datagram[i].bytes + hops_at;
+		next.device_ns = hs_be32_load(view->datagram[i].bytes + HS_COLLECT_TIME_AT);
+		was_quick = hs_collect_quick(c, &next, was_quick);
+		if (!was_quick)
+			apply(c, &next);
+	}
+	return was_quick;
+}
+
 void hs_collect_apply_views(struct hs_collect *c)
 {
 	struct hs_collect_view *views = c->views;
@@ -366,6 +387,8 @@ void hs_collect_apply_views(struct hs_collect *c)
 			was_quick = hs_collect_quick(c, &views[i], views[i].same && was_quick);
 			if (!was_quick)
 				apply(c, &views[i]);
+			if (views[i].more)
+				was_quick = apply_more(c, &views[i], was_quick);
 		}
 	}
 	c->n_views = 0;

@@ -19,6 +19,7 @@
 #define HS_COLLECT_KEPT	      256 // bytes of a datagram that was refused
 #define HS_COLLECT_SCRATCH    4096
 #define HS_COLLECT_LIKE	      64 // bytes of a packet
+#define HS_COLLECT_TIME_AT    12 // bytes before the ingress time in 1.0
 #define HS_COLLECT_NEAR_HOPS  8
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
@@ -206,6 +207,9 @@ struct hs_collect_view {
 	const uint8_t *hops; // the newest first
 	const struct hs_collect_layout *layout;
 	const struct hs_collect_dialect *dialect;
+	// `more` datagrams behind this one say the same, but for times and hops' values.
+	const struct hs_collect_datagram *datagram;
+	unsigned more;
 	uint64_t device_ns;	      // ingress time
 	struct hs_collect_values own; // of the reporter
 };
@@ -220,6 +224,30 @@ static inline void hs_collect_clear_view(struct hs_collect_view *view)
 
 	memcpy(view, &none, HS_COLLECT_VIEW_BARE); // not memset, for which some compilers loop
 }
+
+// ---- a flow's reports that are no event ----
+
+typedef uint32_t hs_collect_words __attribute__((vector_size(16)));
+
+// What a hop may say: twice four words.
+struct hs_collect_bounds {
+	_Alignas(64) hs_collect_words low[2];
+	hs_collect_words span[2];
+};
+
+// What the hops of one flow may say by its path, the newest first.
+struct hs_collect_run {
+	uint32_t flow;
+	uint64_t changes; // it holds as long as this number
+	const struct hs_collect_layout *layout;
+	uint8_t n_hops, hop_bytes;
+	bool good;	     // sums do not wrap
+	int at[2];	     // of the two times four words, from a hop's first byte
+	unsigned latency_at; // which of the first four words
+	uint64_t least_sum;  // of latencies
+	hs_collect_words mask[2];
+	struct hs_collect_bounds hops[HS_COLLECT_NEAR_HOPS];
+};
 
 // ---- the collector ----
 
@@ -250,6 +278,7 @@ struct hs_collect {
 	int64_t second_ns;   // when the clock's second began
 	unsigned n_points;
 	unsigned n_views;
+	uint64_t changes; // whatever may have changed a bound
 
 	int64_t push_began;		    // of this period
 	uint32_t pushed[HS_COLLECT_PUSHED]; // entries in it: flows, queues, links, drops
@@ -274,6 +303,7 @@ struct hs_collect {
 	struct hs_collect_hint hints[1 << HS_COLLECT_HINT_BITS];
 	struct hs_collect_point points[HS_COLLECT_MAX_POINTS];
 	struct hs_collect_view views[HS_COLLECT_BURST];
+	struct hs_collect_run run;
 	struct hs_collect_flow told; // for events
 	uint8_t scratch[HS_COLLECT_SCRATCH];
 };

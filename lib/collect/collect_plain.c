@@ -9,7 +9,6 @@ enum {
 	Q_AT = 3,
 	NODE = 4,
 	SEQUENCE = 8,
-	TIME = 12,
 	LIKE = HS_COLLECT_LIKE,
 	IPV4_SRC = 14 + 12,
 	PORTS = 14 + 20,
@@ -38,7 +37,7 @@ static vector differs_at(const uint8_t *packet, const uint8_t *like, size_t at)
 	vector x, y, mask;
 
 	memcpy(&x, packet + at, sizeof(x));
-	memcpy(&y, like + at, sizeof(y));
+	memcpy(&y, __builtin_assume_aligned(like + at, sizeof(y)), sizeof(y));
 	memcpy(&mask, like_mask + at, sizeof(mask));
 	return (x ^ y) & mask;
 }
@@ -184,8 +183,9 @@ int hs_collect_take_plain(struct hs_collect *c, const struct hs_collect_datagram
 	c->counters.reports++;
 	if (rc >= 0)
 		return rc;
+	view->datagram = datagram;
 	view->own.q = word >> 7 & 1;
-	view->device_ns = hs_be32_load(datagram->bytes + TIME);
+	view->device_ns = hs_be32_load(datagram->bytes + HS_COLLECT_TIME_AT);
 	keep_like(c, datagram, view);
 	hs_collect_keep_view(c, view);
 	return rc;
@@ -207,16 +207,35 @@ static inline bool is_like(const struct hs_collect *c, const struct hs_collect_d
 	return !(((word ^ c->like.word) & LIKE_MASK) | differs[0] | differs[1]);
 }
 
-// What such a datagram says. `before`: of the report behind which it comes.
-static inline void read_like(const struct hs_collect *c, const struct hs_collect_datagram *datagram,
-		const uint8_t *before, uint32_t *hash, struct hs_collect_view *view)
+static inline bool is_same_flow(
+		const struct hs_collect_datagram *last, const struct hs_collect_datagram *datagram)
 {
-	const uint8_t *packet = datagram->bytes + REPORT;
+	const uint8_t *x = last->bytes + REPORT, *y = datagram->bytes + REPORT;
 	uint32_t ports, ports_before;
 
+	memcpy(&ports_before, x + PORTS, sizeof(ports_before));
+	memcpy(&ports, y + PORTS, sizeof(ports));
+	return ports == ports_before &&
+	       hs_collect_word(x + IPV4_SRC) == hs_collect_word(y + IPV4_SRC);
+}
+
+// Whether reporter and Q are the same.
+static inline bool is_same_reporter(
+		const struct hs_collect_datagram *last, const struct hs_collect_datagram *datagram)
+{
+	return hs_collect_word(last->bytes) == hs_collect_word(datagram->bytes);
+}
+
+// What such a datagram says. `same`: of the flow of the report behind which it comes.
+static inline void read_like(const struct hs_collect *c, const struct hs_collect_datagram *datagram,
+		bool same, uint32_t *hash, struct hs_collect_view *view)
+{
+	const uint8_t *packet = datagram->bytes + REPORT;
+
 	memcpy(view, &c->like.view, HS_COLLECT_VIEW_BARE);
+	view->datagram = datagram;
 	view->hops = packet + HOPS_AT;
-	view->device_ns = hs_be32_load(datagram->bytes + TIME);
+	view->device_ns = hs_be32_load(datagram->bytes + HS_COLLECT_TIME_AT);
 	view->own.q = datagram->bytes[Q_AT] >> 7;
 	view->own.node_id = hs_be32_load(datagram->bytes + NODE);
 	view->has_reporter = view->own.node_id != UINT32_MAX;
@@ -224,15 +243,20 @@ static inline void read_like(const struct hs_collect *c, const struct hs_collect
 	memcpy(view->key.dst, packet + IPV4_SRC + 4, 4);
 	view->key.src_port = hs_be16_load(packet + PORTS);
 	view->key.dst_port = hs_be16_load(packet + PORTS + 2);
-	memcpy(&ports, packet + PORTS, sizeof(ports));
-	memcpy(&ports_before, before + PORTS, sizeof(ports_before));
-	view->same = ports == ports_before &&
-		     hs_collect_word(packet + IPV4_SRC) == hs_collect_word(before + IPV4_SRC);
-	if (!view->same) {
+	view->same = same;
+	if (!same) {
 		*hash = hs_collect_hash_flow(&c->secret, &view->key);
 		hs_collect_prefetch_map(c, *hash);
 	}
 	view->hash = *hash;
+}
+
+static inline void add_like(struct hs_collect *c, const struct hs_collect_datagram *datagram,
+		bool same, uint32_t *hash)
+{
+	read_like(c, datagram, same, hash, &c->views[c->n_views]);
+	if (++c->n_views == HS_COLLECT_BURST)
+		hs_collect_apply_views(c);
 }
 
 // Counts what is alike of them, too.
@@ -256,10 +280,12 @@ unsigned hs_collect_take_likes(
 
 	for (; i < n && is_like(c, &datagrams[i]); i++) {
 		note_in_row(c, &row, last, &datagrams[i]);
-		read_like(c, &datagrams[i], last->bytes + REPORT, &hash, &c->views[c->n_views]);
+		bool same = is_same_flow(last, &datagrams[i]);
+		if (same && c->n_views && is_same_reporter(last, &datagrams[i]))
+			c->views[c->n_views - 1].more++;
+		else
+			add_like(c, &datagrams[i], same, &hash);
 		last = &datagrams[i];
-		if (++c->n_views == HS_COLLECT_BURST)
-			hs_collect_apply_views(c);
 	}
 	end_row(&row);
 	count_likes(c, i);

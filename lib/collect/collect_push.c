@@ -94,6 +94,7 @@ static void push_entry(struct hs_collect *c, unsigned kind)
 			push_flow, push_queue, push_link, push_drop};
 
 	c->n_points = 0;
+	c->changes++;
 	push[kind](c, c->pushed[kind]++);
 }
 
