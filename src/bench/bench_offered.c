@@ -19,12 +19,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define MBUFS	       8192
+#define MBUFS	       16384 // as memory.mbufs is by default
 #define MBUF_BYTES     RTE_MBUF_DEFAULT_BUF_SIZE
 #define CACHE	       256
 #define HUGE_PAGE      ((size_t)2 << 20)
-#define ROOM	       4096    // as a collector's receive queue may have
-#define LONGEST_NAP_NS 1000000 // as latency_us is by default
+#define ROOM	       8192    // as docs/collector.md advises for high rates, and:
+#define LONGEST_NAP_NS 2000000 // latency_us
 #define TABLE_BYTES    (UINT64_C(64) << 20)
 #define UDP_PORT       32766
 #define RATE	       1200000.0
