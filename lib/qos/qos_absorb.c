@@ -9,6 +9,7 @@
 #include "qos_path.h"
 #include "qos_quick.h"
 #include "qos_reorder.h"
+#include "qos_run.h"
 #include "qos_stamp.h"
 #include "qos_step.h"
 #include "qos_sum.h"
@@ -50,6 +51,7 @@ static void set_edge(struct hs_qos_flow *flow, const struct hs_report *report,
 	copy_report(&flow->edge, report);
 	flow->has_edge = true;
 	flow->edge_order = plan->order;
+	flow->edge_number = flow->ring.next - 1;
 	flow->edges++;
 	if (plan->usual || plan->same_path)
 		return;
@@ -267,16 +269,6 @@ static void complete_plan(
 	hs_qos_path_chain_same(report, plan);
 }
 
-static void count_report(struct hs_qos_flow *flow, struct hs_qos_sum *sum, int64_t ts_ns)
-{
-	if (!sum->reports++ || ts_ns < sum->first_ns)
-		sum->first_ns = ts_ns;
-	if (ts_ns > sum->last_ns)
-		sum->last_ns = ts_ns;
-	if (ts_ns > flow->newest_ts_ns)
-		flow->newest_ts_ns = ts_ns;
-}
-
 static void absorb_edge(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
@@ -358,7 +350,7 @@ static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 		hs_qos_ring_accept(&flow->ring);
 	else
 		hs_qos_ring_push(&flow->ring, report, sum->tag);
-	count_report(flow, sum, report->sink_ts_ns);
+	hs_qos_sum_count(flow, sum, report->sink_ts_ns);
 	if (plan.usual) {
 		if (plan.relation == HS_QOS_NEWER && id == HS_QOS_CURRENT && !plan.doubtful &&
 				hs_qos_quick_absorb(flow, sum, report)) {
@@ -402,6 +394,8 @@ unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
 	if (flow->ring.ahead > 1)
 		fetch(flow);
 	while (flow->ring.ahead) {
+		if (hs_qos_run_absorb(flow, &flow->sums[HS_QOS_CURRENT]))
+			continue;
 		hs_qos_ring_get(&flow->ring, flow->ring.next, &report);
 		if (!absorb(flow, &report, HS_QOS_CURRENT, true))
 			continue;

@@ -164,7 +164,8 @@ struct hs_qos_flow {
 	bool new_time; // the sink's clock stepped since the edge
 	uint64_t edges;
 	int64_t edge_order, closing_order;
-	int64_t path_since; // order of the first report in a row that came by the edge's path
+	uint64_t edge_number; // of the edge's report
+	int64_t path_since;   // order of the first report in a row that came by the edge's path
 	struct hs_report edge, closing_edge;
 	struct hs_qos_step *last_step; // scratch of the monitor
 	uint16_t n_path_links;

@@ -6,38 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_MAX  312
-#define HOP_BYTES 24 // of an entry with all fields
-
-// The fixed part of a report, followed by its hops: 4 bytes of id and bitmap, then only the fields
-// of the bitmap. Hops whose ids or counts of packets have more than 16 bits are kept as they are.
-struct packed {
-	int64_t tag;
-	int64_t sink_ts_ns;
-	uint64_t sink_rx_packets;
-	uint64_t sink_rx_bytes;
-	uint64_t ts_ns;
-	uint32_t int_packets, tx_packets, tx_bytes;
-	uint32_t trace_type;
-	uint16_t e2e_bitmap;
-	uint8_t n_hops;
-	uint8_t form;
-	uint8_t hops[];
-};
-
-// Of the hops; what nodes say of themselves stands behind them.
-#define FORM_WIDE    1
-#define FORM_LOCALS  2
-#define FORM_MISSING 4 // nodes_missing
+#define SLOT_MAX 312
 
 // What a record can hold of narrow entries; of wide ones the ring keeps fewer than a thousand
 // reports where they are longer.
 #define NARROW_BYTES 247 // of option 0x31, whose entries are packed as they are on the wire
 #define LOCAL_BYTES  31	 // of a node with all values
 #define WIDE_MAX                                                                                   \
-	(offsetof(struct packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop) +           \
+	(offsetof(struct hs_qos_packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop) +    \
 			(HS_TELEMETRY_MAX_HOPS + 1) * LOCAL_BYTES + sizeof(uint32_t))
-static_assert(offsetof(struct packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot");
+static_assert(offsetof(struct hs_qos_packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot");
 static_assert(HS_QOS_RING_BYTES / (HS_QOS_RING_CHUNK * (WIDE_MAX + 8)) >= 1, "and those ahead");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
 						HS_QOS_RING_CHUNK >=
@@ -57,17 +35,9 @@ static inline uint32_t room_of(uint32_t capacity)
 	return capacity - HS_QOS_RING_AHEAD;
 }
 
-static inline uint8_t *slot_at(const struct hs_qos_ring *ring, uint32_t slot)
+static inline const uint8_t *slot_of(const struct hs_qos_ring *ring, uint64_t number)
 {
-	return ring->chunks[slot / HS_QOS_RING_CHUNK] +
-	       (size_t)(slot % HS_QOS_RING_CHUNK) * ring->slot_bytes;
-}
-
-static inline uint8_t *slot_of(const struct hs_qos_ring *ring, uint64_t number)
-{
-	uint32_t back = (uint32_t)(ring->next - number);
-	uint32_t slot = ring->head >= back ? ring->head - back : ring->head + ring->capacity - back;
-	return slot_at(ring, slot);
+	return (const uint8_t *)hs_qos_ring_packed(ring, number);
 }
 
 static_assert(sizeof(struct hs_hop) == 32 && offsetof(struct hs_hop, ts_ns) == 16, "no padding");
@@ -84,13 +54,13 @@ static inline bool is_wide(const struct hs_decoded *telemetry)
 
 static inline uint32_t packed_bytes(const struct hs_decoded *telemetry, bool wide)
 {
-	uint32_t bytes = offsetof(struct packed, hops);
+	uint32_t bytes = offsetof(struct hs_qos_packed, hops);
 	if (wide)
 		return bytes + telemetry->n_hops * (uint32_t)sizeof(struct hs_hop);
 	for (unsigned i = 0; i < telemetry->n_hops; i++) {
 		uint16_t bitmap = telemetry->hops[i].bitmap;
 		if (bitmap == HS_HOP_MEASURED) {
-			bytes += HOP_BYTES;
+			bytes += HS_QOS_PACKED_HOP_BYTES;
 			continue;
 		}
 		bytes += 4u + (bitmap & HS_HOP_PACKETS ? 4u : 0u) +
@@ -179,7 +149,7 @@ static inline uint8_t *pack_hop(uint8_t *at, const struct hs_hop *hop)
 	if (hop->bitmap == HS_HOP_MEASURED) {
 		memcpy(at, &packets, 4);
 		memcpy(at + 4, &hop->ts_ns, 16); // with both counts of bytes behind it
-		return at + HOP_BYTES - 4;
+		return at + HS_QOS_PACKED_HOP_BYTES - 4;
 	}
 	if (hop->bitmap & HS_HOP_PACKETS) {
 		memcpy(at, &packets, 4);
@@ -224,7 +194,7 @@ static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_hop *hop)
 // Returns where what nodes say of themselves may stand.
 static uint8_t *pack(uint8_t *slot, const struct hs_report *report, bool wide, int64_t tag)
 {
-	struct packed *packed = (struct packed *)slot;
+	struct hs_qos_packed *packed = (struct hs_qos_packed *)slot;
 	const struct hs_decoded *telemetry = &report->telemetry;
 	packed->tag = tag;
 	packed->sink_ts_ns = report->sink_ts_ns;
@@ -237,7 +207,7 @@ static uint8_t *pack(uint8_t *slot, const struct hs_report *report, bool wide, i
 	packed->trace_type = telemetry->trace_type;
 	packed->e2e_bitmap = telemetry->e2e.bitmap;
 	packed->n_hops = (uint8_t)telemetry->n_hops;
-	packed->form = wide ? FORM_WIDE : 0;
+	packed->form = wide ? HS_QOS_FORM_WIDE : 0;
 	uint8_t *at = packed->hops;
 	if (wide) {
 		memcpy(at, telemetry->hops, telemetry->n_hops * sizeof(telemetry->hops[0]));
@@ -250,7 +220,7 @@ static uint8_t *pack(uint8_t *slot, const struct hs_report *report, bool wide, i
 
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report)
 {
-	const struct packed *packed = (const struct packed *)slot_of(ring, number);
+	const struct hs_qos_packed *packed = (const struct hs_qos_packed *)slot_of(ring, number);
 	struct hs_decoded *telemetry = &report->telemetry;
 	report->sink_ts_ns = packed->sink_ts_ns;
 	report->sink_rx_packets = packed->sink_rx_packets;
@@ -266,31 +236,31 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 	};
 	telemetry->family = ring->family;
 	telemetry->n_hops = packed->n_hops;
-	telemetry->nodes_missing = packed->form & FORM_MISSING;
+	telemetry->nodes_missing = packed->form & HS_QOS_FORM_MISSING;
 	const uint8_t *at = packed->hops;
-	if (packed->form & FORM_WIDE) {
+	if (packed->form & HS_QOS_FORM_WIDE) {
 		memcpy(telemetry->hops, at, packed->n_hops * sizeof(telemetry->hops[0]));
 		at += packed->n_hops * sizeof(telemetry->hops[0]);
 	} else {
 		for (unsigned i = 0; i < packed->n_hops; i++)
 			at = unpack_hop(at, &telemetry->hops[i]);
 	}
-	if (packed->form & FORM_LOCALS)
+	if (packed->form & HS_QOS_FORM_LOCALS)
 		unpack_locals(at, telemetry);
 }
 
 bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
 		const struct hs_decoded *path, int64_t *delays)
 {
-	const struct packed *packed = (const struct packed *)slot_of(ring, number);
+	const struct hs_qos_packed *packed = (const struct hs_qos_packed *)slot_of(ring, number);
 	const uint8_t *at = packed->hops;
 	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
-	if (packed->form & FORM_WIDE || packed->n_hops != path->n_hops ||
+	if (packed->form & HS_QOS_FORM_WIDE || packed->n_hops != path->n_hops ||
 			!(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
 		return false;
 	delays[0] = (int64_t)(next_ns - packed->ts_ns);
 	delays += path->n_hops + 1u;
-	for (unsigned i = 0; i < path->n_hops; i++, at += HOP_BYTES) {
+	for (unsigned i = 0; i < path->n_hops; i++, at += HS_QOS_PACKED_HOP_BYTES) {
 		uint16_t id, bitmap;
 		uint64_t ts_ns;
 		memcpy(&id, at, sizeof(id));
@@ -307,7 +277,7 @@ bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
 
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number)
 {
-	return ((const struct packed *)slot_of(ring, number))->tag;
+	return ((const struct hs_qos_packed *)slot_of(ring, number))->tag;
 }
 
 static void free_chunks(struct hs_qos_ring *ring)
@@ -356,7 +326,8 @@ static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 			free_chunks(&grown);
 			return -ENOMEM;
 		}
-		memcpy(slot_at(&grown, grown.head), slot_of(ring, number), ring->slot_bytes);
+		memcpy(hs_qos_ring_slot_at(&grown, grown.head), slot_of(ring, number),
+				ring->slot_bytes);
 		step_head(&grown);
 	}
 	free_chunks(ring);
@@ -405,11 +376,12 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 	if (rc)
 		return rc;
 	const struct hs_decoded *telemetry = &report->telemetry;
-	struct packed *slot = (struct packed *)slot_at(ring, ring->head);
+	struct hs_qos_packed *slot = (struct hs_qos_packed *)hs_qos_ring_slot_at(ring, ring->head);
 	ring->family = telemetry->family;
 	uint8_t *end = pack((uint8_t *)slot, report, is_wide(telemetry), tag);
 	if (has_locals(telemetry)) {
-		slot->form |= FORM_LOCALS | (telemetry->nodes_missing ? FORM_MISSING : 0);
+		slot->form |= HS_QOS_FORM_LOCALS |
+			      (telemetry->nodes_missing ? HS_QOS_FORM_MISSING : 0);
 		pack_locals(end, telemetry);
 	}
 	step_head(ring);
@@ -421,7 +393,7 @@ static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead
 	uint32_t slot = ring->head + ahead;
 	if (slot >= ring->capacity)
 		slot -= ring->capacity;
-	return ring->chunks[slot / HS_QOS_RING_CHUNK] ? slot_at(ring, slot) : NULL;
+	return ring->chunks[slot / HS_QOS_RING_CHUNK] ? hs_qos_ring_slot_at(ring, slot) : NULL;
 }
 
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)

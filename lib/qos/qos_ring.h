@@ -5,6 +5,7 @@
 // Thread rule: owner.
 #pragma once
 
+#include "qos_packed.h"
 #include "report.h"
 
 #include <stdbool.h>
@@ -72,3 +73,32 @@ static inline uint64_t hs_qos_ring_oldest(const struct hs_qos_ring *ring)
 }
 
 size_t hs_qos_ring_bytes(const struct hs_qos_ring *ring);
+
+// ---- reports where they lie ----
+
+static inline uint8_t *hs_qos_ring_slot_at(const struct hs_qos_ring *ring, uint32_t slot)
+{
+	return ring->chunks[slot / HS_QOS_RING_CHUNK] +
+	       (size_t)(slot % HS_QOS_RING_CHUNK) * ring->slot_bytes;
+}
+
+// Of the report of a number that is in the ring, or placed behind it.
+static inline const struct hs_qos_packed *hs_qos_ring_packed(
+		const struct hs_qos_ring *ring, uint64_t number)
+{
+	uint32_t slot = ring->head + (uint32_t)(number - ring->next);
+	if ((int32_t)slot < 0)
+		slot += ring->capacity;
+	else if (slot >= ring->capacity)
+		slot -= ring->capacity;
+	return (const struct hs_qos_packed *)hs_qos_ring_slot_at(ring, slot);
+}
+
+// Of those placed, counted from the first.
+static inline const struct hs_qos_packed *hs_qos_ring_ahead(
+		const struct hs_qos_ring *ring, uint32_t ahead)
+{
+	uint32_t slot = ring->head + ahead;
+	slot -= slot >= ring->capacity ? ring->capacity : 0;
+	return (const struct hs_qos_packed *)hs_qos_ring_slot_at(ring, slot);
+}

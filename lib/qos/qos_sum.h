@@ -24,6 +24,17 @@ void hs_qos_sum_wipe_link(struct hs_qos_link_sum *sum);
 // are open nor by the one that is about to close.
 void hs_qos_sum_end_carry(struct hs_qos_flow *flow, unsigned link);
 
+// A report of this time.
+static inline void hs_qos_sum_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, int64_t ts_ns)
+{
+	if (!sum->reports++ || ts_ns < sum->first_ns)
+		sum->first_ns = ts_ns;
+	if (ts_ns > sum->last_ns)
+		sum->last_ns = ts_ns;
+	if (ts_ns > flow->newest_ts_ns)
+		flow->newest_ts_ns = ts_ns;
+}
+
 // `sign` -1 takes a pair of neighbours' delays back out.
 static inline void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, int64_t b, int sign)
 {

@@ -287,12 +287,152 @@ static void nonsense_counts_are_reckoned_alike_by_both_ways(void **state)
 	}
 }
 
+// ---- runs ----
+
+#define HOPS 12
+
+// A number at a bound of what counts as alike, or near it.
+static uint64_t near_bound(struct hs_rng *rng)
+{
+	static const uint64_t bounds[] = {1, 4096, 16384, 32767, 65535, MS, 1u << 26, 1u << 27,
+			SECOND / 2, SECOND, 1u << 30, 1ull << 31, 1ull << 32, 1ull << 62};
+	return bounds[hs_rng_u32(rng) % (sizeof(bounds) / sizeof(bounds[0]))] +
+	       hs_rng_u32(rng) % 5 - 2;
+}
+
+// One node, the source or the sink is off, from now on or in this report only.
+static void disturb(struct hs_rng *rng, struct hs_report *next, struct hs_report *report)
+{
+	unsigned what = hs_rng_u32(rng) % 14;
+	// What changes the path or the fields is rare, and soon over: the flow is no usual one
+	// then.
+	bool unusual = what < 3;
+	struct hs_report *at = !unusual && chance(rng, 2) ? next : report;
+	struct hs_decoded *telemetry = &at->telemetry;
+	struct hs_hop none = {0};
+	struct hs_hop *hop = telemetry->n_hops
+					     ? &telemetry->hops[hs_rng_u32(rng) % telemetry->n_hops]
+					     : &none;
+	uint64_t by = near_bound(rng);
+	by = chance(rng, 2) ? by : 0 - by;
+	switch (what) {
+	case 0:
+		hop->node_id = (uint16_t)(hop->node_id ^ (chance(rng, 8) ? 1u << 5 : 0));
+		break;
+	case 1:
+		hop->bitmap ^= chance(rng, 8) ? HS_HOP_TIMESTAMP : 0;
+		break;
+	case 2:
+		telemetry->e2e.bitmap ^= chance(rng, 4) ? HS_E2E_TX_BYTES : 0;
+		break;
+	case 3:
+		hop->rx_bytes += (uint32_t)by;
+		break;
+	case 4:
+		hop->rx_packets = (uint16_t)(hop->rx_packets + by);
+		break;
+	case 5:
+		hop->tx_packets = (uint16_t)(hop->tx_packets + by);
+		break;
+	case 6:
+		telemetry->e2e.ts_ns += by;
+		break;
+	case 7:
+		telemetry->e2e.tx_packets += (uint32_t)by;
+		break;
+	case 8:
+		telemetry->e2e.tx_bytes += (uint32_t)by;
+		break;
+	case 9:
+		report->sink_ts_ns += (int64_t)by % SECOND;
+		break;
+	case 10:
+		at->sink_rx_packets += at->sink_rx_packets + by < 1ull << 60 ? by : 0;
+		break;
+	case 11:
+		at->sink_rx_bytes += at->sink_rx_bytes + by < 1ull << 60 ? by : 0;
+		break;
+	case 12:
+		telemetry->e2e.tx_packets = (uint32_t)(by % 70000);
+		break;
+	default:
+		hop->ts_ns += by;
+	}
+}
+
+// As many packets of one size at each node, whose stamps differ by what queues make of it.
+static void go_on(struct hs_rng *rng, int64_t elapsed_ns, struct hs_report *report)
+{
+	uint32_t sent = chance(rng, 50) ? 1 + hs_rng_u32(rng) % 33000 : 1 + hs_rng_u32(rng) % 100;
+	uint32_t bytes = sent * (chance(rng, 50) ? hs_rng_u32(rng) % 70000 : 562);
+	struct hs_decoded *telemetry = &report->telemetry;
+	telemetry->e2e.ts_ns += (uint64_t)elapsed_ns;
+	telemetry->e2e.tx_packets += sent;
+	telemetry->e2e.tx_bytes += bytes;
+	report->sink_rx_packets += sent;
+	report->sink_rx_bytes += bytes;
+	report->sink_ts_ns += elapsed_ns;
+	for (unsigned i = 0; i < telemetry->n_hops; i++) {
+		struct hs_hop *hop = &telemetry->hops[i];
+		hop->rx_packets = (uint16_t)(hop->rx_packets + sent);
+		hop->tx_packets = (uint16_t)(hop->tx_packets + sent);
+		hop->rx_bytes += bytes;
+		hop->tx_bytes += bytes;
+		hop->ts_ns += (uint64_t)elapsed_ns;
+	}
+}
+
+static void scatter(struct hs_rng *rng, struct hs_report *report)
+{
+	for (unsigned i = 0; i < report->telemetry.n_hops; i++)
+		report->telemetry.hops[i].ts_ns += hs_rng_u32(rng) % 5000;
+}
+
+static void feed_runs(struct twins *t, unsigned hops, unsigned n)
+{
+	static const uint16_t nodes[HOPS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+	struct hs_report next = plain_report(1, MS, hops, nodes);
+	const struct hs_qos_key key = {1, 1, 1, 9};
+	uint32_t one_in = 20 + hs_rng_u32(&t->rng) % 200;
+	for (unsigned i = 0; i < n; i++) {
+		go_on(&t->rng, chance(&t->rng, 4) ? 0 : hs_rng_u32(&t->rng) % (5 * MS), &next);
+		struct hs_report report = next;
+		scatter(&t->rng, &report);
+		if (chance(&t->rng, one_in))
+			disturb(&t->rng, &next, &report);
+		hs_qos_advance(t->quick, next.sink_ts_ns);
+		hs_qos_advance(t->plain, next.sink_ts_ns);
+		assert_int_equal(hs_qos_report(t->quick, &key, &report),
+				hs_qos_report(t->plain, &key, &report));
+		if (chance(&t->rng, 700))
+			ask(t, key.ns_id, next.sink_ts_ns);
+		check_windows(t);
+	}
+}
+
+static void runs_end_before_the_first_report_that_is_not_like_the_others(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 240; seed += SIM_STEP) {
+		struct twins t;
+		twins_init(&t, seed);
+		feed_runs(&t, (unsigned)(seed % (HOPS + 1)), 6000);
+		hs_qos_flush(t.quick);
+		hs_qos_flush(t.plain);
+		check_windows(&t);
+		check_counters(&t);
+		twins_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(
 					reports_taken_together_by_the_short_cut_leave_the_numbers_of_one_by_one),
 			cmocka_unit_test(nonsense_counts_are_reckoned_alike_by_both_ways),
+			cmocka_unit_test(
+					runs_end_before_the_first_report_that_is_not_like_the_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a report lies in its slot of the ring. Internal to this folder.
+//
+// Thread rule: owner.
+#pragma once
+
+#include <assert.h>
+#include <stdint.h>
+
+// The fixed part of a report, followed by its hops: 4 bytes of id and bitmap, then only the fields
+// of the bitmap. Hops whose ids or counts of packets have more than 16 bits are kept as they are.
+struct hs_qos_packed {
+	int64_t tag;
+	int64_t sink_ts_ns;
+	uint64_t sink_rx_packets;
+	uint64_t sink_rx_bytes;
+	uint64_t ts_ns;
+	uint32_t int_packets, tx_packets, tx_bytes;
+	uint32_t trace_type;
+	uint16_t e2e_bitmap;
+	uint8_t n_hops;
+	uint8_t form;
+	uint8_t hops[];
+};
+
+// Of the hops; what nodes say of themselves stands behind them.
+#define HS_QOS_FORM_WIDE    1
+#define HS_QOS_FORM_LOCALS  2
+#define HS_QOS_FORM_MISSING 4 // nodes_missing
+
+// An entry with all fields: two numbers of 16 bits each in the first two words.
+#define HS_QOS_PACKED_HOP_BYTES 24
+struct hs_qos_packed_hop {
+	uint32_t id;	  // and bitmap
+	uint32_t packets; // sent and received
+	uint64_t ts_ns;
+	uint32_t tx_bytes, rx_bytes;
+} __attribute__((packed));
+static_assert(sizeof(struct hs_qos_packed_hop) == HS_QOS_PACKED_HOP_BYTES, "as it is packed");
+
+static inline const struct hs_qos_packed_hop *hs_qos_packed_hops(const struct hs_qos_packed *packed)
+{
+	return (const struct hs_qos_packed_hop *)packed->hops;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_run.h"
+
+#include "qos_order.h"
+#include "qos_sum.h"
+
+#include <string.h>
+
+#define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
+#define WRAP	     65536
+#define MOST_HOPS    10 // of narrow entries with all fields
+#define MOST_PACKETS 32767u
+#define MOST_BYTES   65535
+#define HALF	     16384u	 // as in qos_quick.c
+#define NODE_BYTES   (1u << 27)	 // at a node, in a step: those of a whole run are below 2^32
+#define DEVIATION_NS (1 << 26)	 // of a delay, from that of the report before the run
+#define SMOOTHED     (1u << 30)	 // before the run: what it adds stays below 2^32
+#define DELAY_NS     (1ll << 62) // of the report before the run
+// No packet in this many nanoseconds: as in qos_order.c.
+#define MIN_PACKET_NS 5
+
+// Delays of four links at a time.
+#define LANES	4
+#define VECTORS ((MOST_HOPS + 2 + LANES - 1) / LANES)
+typedef int32_t vector __attribute__((vector_size(4 * LANES)));
+typedef uint32_t wide_vector __attribute__((vector_size(4 * LANES)));
+// Id, bitmap and both counts of packets of an entry.
+typedef uint16_t numbers __attribute__((vector_size(8)));
+static_assert(offsetof(struct hs_qos_packed_hop, ts_ns) == sizeof(numbers), "before the stamp");
+
+struct run {
+	const struct hs_qos_flow *flow;
+	unsigned n, n_hops;
+	const struct hs_qos_packed *first, *last; // the newest before the run, and of it
+	const struct hs_qos_packed *reports[HS_QOS_RING_AHEAD];
+	int64_t base_ns[MOST_HOPS +
+			2]; // delays of `first`, end to end and of each link in path order
+	// Delays of the run, less those.
+	union {
+		int32_t lanes[VECTORS * LANES];
+		vector vectors[VECTORS];
+	} deviations[HS_QOS_RING_AHEAD];
+};
+
+// What the delays of four links add up to, and the newest of them.
+struct added {
+	vector low, high, sum, newest;
+	wide_vector jitter, smoothed;
+};
+
+static inline unsigned lanes_of(const struct run *run)
+{
+	return run->n_hops + 2;
+}
+
+static inline uint16_t link_of(const struct run *run, unsigned lane)
+{
+	return lane ? run->flow->path_links[lane - 1] : 0;
+}
+
+// ---- which reports make a run ----
+
+// Between the two ends alone: a step that hs_qos_order_relate calls newer and hs_qos_quick_absorb
+// takes, as far as these tell.
+static inline bool ends_fit(
+		const struct run *run, const struct hs_qos_packed *p, const struct hs_qos_packed *q)
+{
+	uint32_t sent = q->tx_packets - p->tx_packets;
+	uint64_t received_bytes = q->sink_rx_bytes - p->sink_rx_bytes;
+	int64_t elapsed_ns = (int64_t)(q->ts_ns - p->ts_ns);
+	int64_t beyond_slack = (int64_t)sent - run->flow->slack;
+	return !q->form && q->n_hops == run->n_hops && (q->e2e_bitmap & E2E_FIELDS) == E2E_FIELDS &&
+	       sent - 1 < MOST_PACKETS && q->sink_rx_packets - p->sink_rx_packets == sent &&
+	       received_bytes - 1 < (uint64_t)sent * MOST_BYTES && elapsed_ns >= 0 &&
+	       beyond_slack * MIN_PACKET_NS <= elapsed_ns &&
+	       q->sink_ts_ns - p->sink_ts_ns >= -HS_QOS_STAMP_BACK_NS;
+}
+
+// The nodes in between: the same, each with as many packets as the source, and no time that ran
+// back.
+static inline bool nodes_fit(
+		const struct run *run, const struct hs_qos_packed *p, const struct hs_qos_packed *q)
+{
+	const struct hs_qos_packed_hop *a = hs_qos_packed_hops(p), *b = hs_qos_packed_hops(q);
+	uint32_t sent = q->tx_packets - p->tx_packets, most = 0;
+	numbers more = {0, 0, (uint16_t)sent, (uint16_t)sent}, differ = {0}, before, now;
+	uint64_t back = 0, differs;
+	for (unsigned i = 0; i < run->n_hops; i++) {
+		uint32_t bytes = b[i].rx_bytes - a[i].rx_bytes - 1;
+		memcpy(&before, &a[i], sizeof(before));
+		memcpy(&now, &b[i], sizeof(now));
+		differ |= (before + more) ^ now;
+		most = bytes > most ? bytes : most;
+		back |= b[i].ts_ns - a[i].ts_ns + HS_QOS_STAMP_BACK_NS;
+	}
+	memcpy(&differs, &differ, sizeof(differs));
+	uint64_t bytes = run->n_hops ? most + 1ull : 0;
+	return !differs && !(back >> 63) && bytes <= NODE_BYTES &&
+	       bytes * sent <= HALF * (q->sink_rx_bytes - p->sink_rx_bytes) &&
+	       bytes * sent <= HALF * (uint64_t)(q->tx_bytes - p->tx_bytes);
+}
+
+static inline void delays_of(unsigned n_hops, const struct hs_qos_packed *packed, int64_t *delays)
+{
+	const struct hs_qos_packed_hop *hops = hs_qos_packed_hops(packed);
+	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
+	delays[0] = (int64_t)(next_ns - packed->ts_ns);
+	for (unsigned i = 0; i < n_hops; i++) {
+		delays[n_hops + 1 - i] = (int64_t)(next_ns - hops[i].ts_ns);
+		next_ns = hops[i].ts_ns;
+	}
+	delays[1] = (int64_t)(next_ns - packed->ts_ns);
+}
+
+// Notes the delays of a report. False where one is too far off.
+static inline bool deviations_fit(
+		const struct run *run, const struct hs_qos_packed *packed, int32_t *deviations)
+{
+	int64_t delays[MOST_HOPS + 2];
+	uint64_t far = 0;
+	delays_of(run->n_hops, packed, delays);
+	for (unsigned i = 0; i < lanes_of(run); i++) {
+		uint64_t deviation = (uint64_t)delays[i] - (uint64_t)run->base_ns[i];
+		far |= deviation + DEVIATION_NS;
+		deviations[i] = (int32_t)deviation;
+	}
+	return far < 2 * DEVIATION_NS;
+}
+
+// The newest report has all fields, and each link goes on from it.
+static bool begin(struct run *run)
+{
+	const struct hs_qos_flow *flow = run->flow;
+	const struct hs_qos_packed *first = run->first;
+	if (first->form || first->n_hops > MOST_HOPS ||
+			(first->e2e_bitmap & E2E_FIELDS) != E2E_FIELDS)
+		return false;
+	// Of the source's life before, and so may be those behind it.
+	if (flow->restarted && (int64_t)(first->ts_ns - flow->restart_ts_ns) < 0)
+		return false;
+	run->n_hops = first->n_hops;
+	for (unsigned i = 0; i < run->n_hops; i++)
+		if (hs_qos_packed_hops(first)[i].id >> 16 != HS_HOP_MEASURED)
+			return false;
+	delays_of(run->n_hops, first, run->base_ns);
+	for (unsigned i = 0; i < lanes_of(run); i++) {
+		const struct hs_qos_link *link = &flow->links[link_of(run, i)];
+		int64_t base_ns = run->base_ns[i];
+		if (!link->has_origin || !link->has_arrived || !link->has_ordered ||
+				link->arrived != base_ns || link->ordered != base_ns ||
+				link->rfc3550 >= SMOOTHED || base_ns >= DELAY_NS ||
+				base_ns <= -DELAY_NS)
+			return false;
+	}
+	return true;
+}
+
+// As many as the ring has room for: before it is full, delays move into histograms.
+static void find(struct run *run)
+{
+	const struct hs_qos_ring *ring = &run->flow->ring;
+	uint64_t kept = ring->next - run->flow->unfolded, room = hs_qos_ring_room(ring);
+	uint64_t most = room > kept ? room - kept : 0;
+	for (; run->n < ring->ahead && run->n < most; run->n++) {
+		const struct hs_qos_packed *next = hs_qos_ring_ahead(ring, run->n);
+		if (!ends_fit(run, run->last, next) || !nodes_fit(run, run->last, next) ||
+				!deviations_fit(run, next, run->deviations[run->n].lanes))
+			return;
+		run->reports[run->n] = run->last = next;
+	}
+}
+
+// ---- adding up ----
+
+static inline vector choose(vector which, vector a, vector b)
+{
+	return (which & a) | (~which & b);
+}
+
+static void add_up(const struct run *run, unsigned at, struct added *added)
+{
+	vector before = {0};
+	for (unsigned lane = 0; lane < LANES; lane++)
+		if (at * LANES + lane < lanes_of(run))
+			added->smoothed[lane] =
+					(uint32_t)run->flow->links[link_of(run, at * LANES + lane)]
+							.rfc3550;
+	added->low = added->high = run->deviations[0].vectors[at];
+	for (unsigned k = 0; k < run->n; k++) {
+		vector ns = run->deviations[k].vectors[at];
+		vector change = ns - before, negative = change < 0;
+		wide_vector distance = (wide_vector)((change ^ negative) - negative);
+		added->low = choose(ns < added->low, ns, added->low);
+		added->high = choose(ns > added->high, ns, added->high);
+		added->sum += ns;
+		added->jitter += distance;
+		added->smoothed += distance - ((added->smoothed + 8) >> 4);
+		before = ns;
+	}
+	added->newest = before;
+}
+
+static void add_delays(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run,
+		unsigned lane, const struct added *added)
+{
+	struct hs_qos_link *link = &flow->links[link_of(run, lane)];
+	struct hs_qos_link_sum *link_sum = &sum->links[link_of(run, lane)];
+	int64_t base_ns = run->base_ns[lane];
+	unsigned at = lane % LANES;
+	int64_t low = base_ns + added->low[at], high = base_ns + added->high[at];
+	if (!link_sum->delay_n || low < link_sum->delay_min)
+		link_sum->delay_min = low;
+	if (!link_sum->delay_n || high > link_sum->delay_max)
+		link_sum->delay_max = high;
+	link_sum->delay_n += run->n;
+	link_sum->delay_sum += (hs_qos_wide)base_ns * run->n + added->sum[at];
+	link_sum->jitter_n += run->n;
+	link_sum->jitter_sum += added->jitter[at];
+	sum->flags |= low < 0 ? HS_QOS_NEGATIVE_DELAY : 0;
+	link->rfc3550 = added->smoothed[at];
+	link->arrived = link->ordered = base_ns + added->newest[at];
+}
+
+// The step over the whole run, at the far end of a link.
+static struct hs_qos_delta delta_of(const struct run *run, unsigned lane)
+{
+	const struct hs_qos_packed *p = run->first, *q = run->last;
+	int64_t sent = q->tx_packets - p->tx_packets;
+	struct hs_qos_delta delta = {
+			.has = HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES |
+			       HS_QOS_HAS_SPAN,
+			.tx = sent,
+			.rx = sent,
+			.rx_bytes = (int64_t)(q->sink_rx_bytes - p->sink_rx_bytes),
+			.span_start_ns = p->sink_ts_ns,
+			.span_end_ns = q->sink_ts_ns,
+	};
+	if (lane == 0 || lane == lanes_of(run) - 1)
+		return delta;
+	const struct hs_qos_packed_hop *a = &hs_qos_packed_hops(p)[run->n_hops - lane];
+	const struct hs_qos_packed_hop *b = &hs_qos_packed_hops(q)[run->n_hops - lane];
+	delta.has |= HS_QOS_HAS_NODE_LOSS;
+	delta.rx_bytes = b->rx_bytes - a->rx_bytes;
+	delta.span_start_ns = (int64_t)a->ts_ns;
+	delta.span_end_ns = (int64_t)b->ts_ns;
+	return delta;
+}
+
+static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
+{
+	for (unsigned at = 0; at * LANES < lanes_of(run); at++) {
+		struct added added = {0};
+		add_up(run, at, &added);
+		for (unsigned lane = at * LANES; lane < (at + 1) * LANES && lane < lanes_of(run);
+				lane++) {
+			struct hs_qos_delta delta = delta_of(run, lane);
+			add_delays(flow, sum, run, lane, &added);
+			hs_qos_sum_add_delta(&sum->links[link_of(run, lane)], &delta, 1);
+		}
+	}
+}
+
+// What a report leaves in its flow beside its links.
+static void note_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
+{
+	const struct hs_qos_packed *before = run->first;
+	for (unsigned i = 0; i < run->n; i++) {
+		const struct hs_qos_packed *packed = run->reports[i];
+		const struct hs_qos_delta e2e = {.has = HS_QOS_HAS_LOSS,
+				.tx = packed->tx_packets - before->tx_packets};
+		hs_qos_ring_accept(&flow->ring);
+		hs_qos_sum_count(flow, sum, packed->sink_ts_ns);
+		hs_qos_order_note_step(flow, &e2e);
+		flow->edge_order = hs_qos_plus(flow->edge_order, e2e.tx);
+		hs_qos_order_newest(flow, flow->edge_order, flow->ring.next - 1);
+		before = packed;
+	}
+	flow->stragglers = flow->disagreements = flow->resets = 0;
+	flow->edges += run->n;
+	flow->edge_number = flow->ring.next - 1;
+	hs_qos_ring_get(&flow->ring, flow->edge_number, &flow->edge);
+}
+
+unsigned hs_qos_run_absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
+{
+	if (!flow->has_edge || flow->edge_number + 1 != flow->ring.next || !flow->ring.count ||
+			flow->limits.packets_wrap != WRAP || flow->multipath || flow->partial ||
+			flow->new_time)
+		return 0;
+	struct run run;
+	run.flow = flow;
+	run.n = 0;
+	run.first = run.last = hs_qos_ring_packed(&flow->ring, flow->edge_number);
+	if (!begin(&run))
+		return 0;
+	memset(run.deviations, 0, sizeof(run.deviations));
+	find(&run);
+	if (!run.n)
+		return 0;
+	add_links(flow, sum, &run);
+	note_reports(flow, sum, &run);
+	return run.n;
+}
