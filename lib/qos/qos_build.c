@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_build.h"
 
-#include "qos_delays.h"
 #include "qos_local.h"
 #include "qos_path.h"
 #include "qos_sum.h"
@@ -14,123 +13,6 @@
 #define P999_VALUES 1000
 #define OLD_SURPLUS 10 // windows
 
-// ---- columns ----
-
-void hs_qos_columns_fini(struct hs_qos_columns *columns)
-{
-	free(columns->values);
-	memset(columns, 0, sizeof(*columns));
-}
-
-static int reserve(struct hs_qos_columns *columns, uint32_t links)
-{
-	if (links <= columns->capacity)
-		return 0;
-	size_t bytes = (size_t)links * HS_QOS_RING_MAX * sizeof(int64_t);
-	int64_t *values = realloc(columns->values, bytes);
-	if (!values)
-		return -ENOMEM;
-	columns->values = values;
-	columns->capacity = links;
-	return 0;
-}
-
-static int64_t *column(const struct hs_qos_columns *columns, unsigned link)
-{
-	return columns->values + (size_t)link * HS_QOS_RING_MAX;
-}
-
-// A report has at most one value for a link, so a column cannot be full; if it ever were, its count
-// would differ from the sum's, and the histogram would answer.
-static void push(struct hs_qos_columns *columns, unsigned link, int64_t value)
-{
-	if (link < columns->capacity && columns->counts[link] < HS_QOS_RING_MAX)
-		column(columns, link)[columns->counts[link]++] = value;
-}
-
-// Links of the newest path, end to end first, and the number of the first report that none of them
-// is younger than.
-static uint64_t usual_links(const struct hs_qos_flow *flow, uint16_t links[HS_QOS_MAX_LINKS + 1])
-{
-	uint64_t born = 0;
-	links[0] = 0;
-	memcpy(links + 1, flow->path_links, flow->n_path_links * sizeof(links[0]));
-	for (unsigned i = 0; i <= flow->n_path_links; i++)
-		if (flow->links[links[i]].born > born)
-			born = flow->links[links[i]].born;
-	return born;
-}
-
-int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
-		int64_t after, int64_t until, uint64_t reports)
-{
-	uint16_t usual[HS_QOS_MAX_LINKS + 1], found[HS_QOS_MAX_LINKS + 1];
-	int64_t delays[HS_QOS_MAX_LINKS + 1];
-	struct hs_report report;
-	memset(columns->counts, 0, sizeof(columns->counts));
-	if (reserve(columns, flow->n_links))
-		return -ENOMEM;
-	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
-	uint64_t usual_from =
-			flow->has_edge && !flow->plain ? usual_links(flow, usual) : UINT64_MAX;
-	for (uint64_t number = flow->ring.next; number-- > oldest && reports;) {
-		int64_t tag = hs_qos_ring_tag(&flow->ring, number);
-		if (tag <= after || tag > until)
-			continue;
-		reports--;
-		const uint16_t *links = usual;
-		unsigned n = flow->n_path_links + 1u;
-		if (number < usual_from || !hs_qos_ring_delays(&flow->ring, number,
-							   &flow->edge.telemetry, delays)) {
-			links = found;
-			hs_qos_ring_get(&flow->ring, number, &report);
-			n = hs_qos_delays_of(flow, &report, number, found, delays);
-		}
-		for (unsigned i = 0; i < n; i++)
-			push(columns, links[i], delays[i]);
-	}
-	return 0;
-}
-
-static inline void swap(int64_t *a, int64_t *b)
-{
-	int64_t t = *a;
-	*a = *b;
-	*b = t;
-}
-
-// The value of index k were v[low ... n - 1] sorted (and all before them smaller): smaller ones end
-// up before it, greater ones behind (Hoare's selection, median of three).
-static int64_t select_value(int64_t *v, int64_t low, int64_t n, int64_t k)
-{
-	int64_t high = n - 1;
-	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-		if (v[middle] < v[low])
-			swap(&v[middle], &v[low]);
-		if (v[high] < v[low])
-			swap(&v[high], &v[low]);
-		if (v[high] < v[middle])
-			swap(&v[high], &v[middle]);
-		int64_t pivot = v[middle], i = low, j = high;
-		while (i <= j) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i <= j)
-				swap(&v[i++], &v[j--]);
-		}
-		if (k <= j)
-			high = j;
-		else if (k >= i)
-			low = i;
-		else
-			break;
-	}
-	return v[k];
-}
-
 // ---- delay ----
 
 // Rule 17: nearest rank, the value number ceil(p * n).
@@ -139,17 +21,8 @@ static uint64_t rank_of(uint64_t n, uint64_t per_mille)
 	return (n * per_mille + 999) / 1000;
 }
 
-// In ascending order of per_mille: *low is where the values begin that are not below the one
-// before.
-static int64_t percentile(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
-		int64_t *low, uint64_t per_mille)
+static int64_t percentile(const struct hs_qos_link_sum *sum, uint64_t per_mille)
 {
-	if (values) {
-		int64_t k = (int64_t)rank_of(n_values, per_mille) - 1;
-		int64_t value = select_value(values, *low, n_values, k);
-		*low = k;
-		return value;
-	}
 	int64_t value = hs_qos_hist_value(&sum->hist, rank_of(sum->hist.n, per_mille));
 	if (value < sum->delay_min)
 		return sum->delay_min;
@@ -168,25 +41,48 @@ static uint64_t shown_distance(hs_qos_wide ns)
 	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
 }
 
-static void fill_percentiles(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
-		struct hs_qos_hop *hop)
+static const uint16_t per_mille[] = {500, 990, 999};
+#define PERCENTILES 3
+
+// How many of these there are of so many values.
+static unsigned percentiles_of(uint64_t n)
 {
-	int64_t low = 0;
-	bool exact = sum->delay_n <= HS_QOS_EXACT_VALUES && n_values == sum->delay_n;
-	if (!exact) {
-		values = NULL;
-		if (!sum->hist.n)
-			return;
+	return 1u + (n >= P99_VALUES) + (n >= P999_VALUES);
+}
+
+// False where there are none.
+static bool find_percentiles(const struct hs_qos_link_sum *sum, struct hs_qos_columns *columns,
+		unsigned index, unsigned n, int64_t found[PERCENTILES])
+{
+	uint32_t ranks[PERCENTILES], n_values = hs_qos_columns_count(columns, index);
+	if (sum->delay_n <= HS_QOS_EXACT_VALUES && n_values == sum->delay_n) {
+		for (unsigned i = 0; i < n; i++)
+			ranks[i] = (uint32_t)rank_of(n_values, per_mille[i]) - 1;
+		hs_qos_columns_select(
+				columns, index, sum->delay_min, sum->delay_max, n, ranks, found);
+		return true;
 	}
-	hop->delay.p50 = percentile(sum, values, n_values, &low, 500);
+	for (unsigned i = 0; i < n && sum->hist.n; i++)
+		found[i] = percentile(sum, per_mille[i]);
+	return sum->hist.n;
+}
+
+static void fill_percentiles(const struct hs_qos_link_sum *sum, struct hs_qos_columns *columns,
+		unsigned index, struct hs_qos_hop *hop)
+{
+	unsigned n = percentiles_of(sum->delay_n);
+	int64_t found[PERCENTILES];
+	if (!find_percentiles(sum, columns, index, n, found))
+		return;
+	hop->delay.p50 = found[0];
 	hop->has |= HS_QOS_HAS_P50;
-	if (sum->delay_n < P99_VALUES)
+	if (n < 2)
 		return;
-	hop->delay.p99 = percentile(sum, values, n_values, &low, 990);
+	hop->delay.p99 = found[1];
 	hop->has |= HS_QOS_HAS_P99;
-	if (sum->delay_n < P999_VALUES)
+	if (n < 3)
 		return;
-	hop->delay.p999 = percentile(sum, values, n_values, &low, 999);
+	hop->delay.p999 = found[2];
 	hop->pdv_ns = shown_distance((hs_qos_wide)hop->delay.p999 - sum->delay_min);
 	hop->has |= HS_QOS_HAS_P999;
 }
@@ -308,11 +204,10 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 {
 	struct hs_qos_link *link = &flow->links[index];
 	const struct hs_qos_link_sum *link_sum = &sum->links[index];
-	uint32_t n_values = index < columns->capacity ? columns->counts[index] : 0;
 	*hop = (struct hs_qos_hop){.from = link->from, .to = link->to};
 	fill_delay(link_sum, hop);
 	if (link_sum->delay_n)
-		fill_percentiles(link_sum, n_values ? column(columns, index) : NULL, n_values, hop);
+		fill_percentiles(link_sum, columns, index, hop);
 	// Where the sink's clock stepped, the window was longer or shorter than it says.
 	fill_throughput(link_sum, sum->sink_stepped ? 0 : window_ns, hop);
 	fill_loss(link_sum, since ? &since->links[index] : NULL, flow->slack,

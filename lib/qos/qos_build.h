@@ -4,20 +4,8 @@
 // Thread rule: owner.
 #pragma once
 
+#include "qos_columns.h"
 #include "qos_flow.h"
-
-// The delays of a window as they lie in the ring, a column for each link.
-struct hs_qos_columns {
-	int64_t *values; // [capacity][HS_QOS_RING_MAX]
-	uint32_t capacity;
-	uint32_t counts[HS_QOS_FLOW_LINKS];
-};
-
-void hs_qos_columns_fini(struct hs_qos_columns *columns);
-// Collects the delays of the reports with a tag in (after, until]; at most `reports` of them. 0 or
-// -ENOMEM: the columns are empty.
-int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
-		int64_t after, int64_t until, uint64_t reports);
 
 void hs_qos_slot_fini(struct hs_qos_slot *slot);
 

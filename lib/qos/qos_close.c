@@ -133,9 +133,8 @@ static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const stru
 	if (sum->folded)
 		return; // hs_qos_sum_merge takes them
 	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++)
-		hs_qos_sum_add_delays(flow, into, i,
-				qos->columns.values + i * (size_t)HS_QOS_RING_MAX,
-				qos->columns.counts[i]);
+		hs_qos_sum_add_delays(flow, into, i, hs_qos_column(&qos->columns, i),
+				hs_qos_columns_count(&qos->columns, i));
 }
 
 static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
@@ -154,7 +153,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 	bool behind = sum == &flow->sums[HS_QOS_CLOSING] && flow->has_closing_edge;
 	if (sum->folded || hs_qos_sum_needs_hist(flow, sum))
 		hs_qos_delays_fold(flow);
-	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum->reports);
+	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum);
 	if (sum == &flow->sums[HS_QOS_CURRENT])
 		hs_qos_sum_keep_smoothed(flow, sum);
 	hs_qos_entries_judge(flow, sum);
@@ -177,8 +176,7 @@ static void close_longer(struct hs_qos *qos, struct hs_qos_flow *flow, int tier,
 		repeat_stale(qos, flow, tier, end_tag);
 		return;
 	}
-	hs_qos_columns_collect(
-			&qos->columns, flow, end_tag - qos->ratio[tier], end_tag, sum->reports);
+	hs_qos_columns_collect(&qos->columns, flow, end_tag - qos->ratio[tier], end_tag, sum);
 	build_tier(qos, flow, sum, tier, end_tag, &flow->edge);
 	hs_qos_sum_merge(flow, sum_behind(qos, flow, tier), sum);
 	hs_qos_sum_clear(flow, sum);

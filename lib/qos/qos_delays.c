@@ -4,6 +4,8 @@
 #include "qos_path.h"
 #include "qos_sum.h"
 
+#include <string.h>
+
 static unsigned collect(const struct hs_report *report, const uint16_t *path_links, uint16_t *links,
 		int64_t *delays)
 {
@@ -66,23 +68,51 @@ unsigned hs_qos_delays_of(const struct hs_qos_flow *flow, const struct hs_report
 	return drop_older_than_links(flow, number, n, links, delays);
 }
 
+void hs_qos_delays_unusual(
+		const struct hs_qos_flow *flow, uint64_t number, struct hs_qos_delays *delays)
+{
+	struct hs_report report;
+	hs_qos_ring_get(&flow->ring, number, &report);
+	delays->n = hs_qos_delays_of(flow, &report, number, delays->links, delays->ns);
+}
+
+void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual)
+{
+	const struct hs_decoded *path = &flow->edge.telemetry;
+	usual->from = UINT64_MAX;
+	if (!flow->has_edge || flow->plain || path->n_hops > HS_QOS_PACKED_HOPS ||
+			flow->n_path_links != path->n_hops + 1)
+		return;
+	usual->n_hops = path->n_hops;
+	for (unsigned i = 0; i < path->n_hops; i++) {
+		if (path->hops[i].node_id > UINT16_MAX)
+			return;
+		usual->ids[i] = hs_qos_packed_pair(path->hops[i].node_id, HS_HOP_MEASURED);
+	}
+	usual->links[0] = 0;
+	memcpy(usual->links + 1, flow->path_links, flow->n_path_links * sizeof(usual->links[0]));
+	usual->from = 0;
+	for (unsigned i = 0; i < usual->n_hops + 2; i++)
+		if (flow->links[usual->links[i]].born > usual->from)
+			usual->from = flow->links[usual->links[i]].born;
+}
+
 void hs_qos_delays_fold(struct hs_qos_flow *flow)
 {
-	uint16_t links[HS_QOS_MAX_LINKS + 1];
-	int64_t delays[HS_QOS_MAX_LINKS + 1];
-	struct hs_report report;
+	struct hs_qos_delays delays;
+	struct hs_qos_usual usual;
 	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
 	uint64_t number = flow->unfolded > oldest ? flow->unfolded : oldest;
+	hs_qos_delays_usual(flow, &usual);
 	for (; number < flow->ring.next; number++) {
 		struct hs_qos_sum *sum =
-				hs_qos_flow_sum(flow, hs_qos_ring_tag(&flow->ring, number));
+				hs_qos_flow_sum(flow, hs_qos_ring_packed(&flow->ring, number)->tag);
 		if (!sum)
 			continue;
 		sum->folded = true;
-		hs_qos_ring_get(&flow->ring, number, &report);
-		unsigned n = hs_qos_delays_of(flow, &report, number, links, delays);
-		for (unsigned i = 0; i < n; i++)
-			hs_qos_sum_add_delay(flow, sum, links[i], delays[i]);
+		const uint16_t *links = hs_qos_delays_at(flow, &usual, number, &delays);
+		for (unsigned i = 0; i < delays.n; i++)
+			hs_qos_sum_add_delay(flow, sum, links[i], delays.ns[i]);
 	}
 	flow->unfolded = flow->ring.next;
 }

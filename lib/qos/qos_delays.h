@@ -23,5 +23,52 @@ unsigned hs_qos_delays_of(const struct hs_qos_flow *flow, const struct hs_report
 		uint64_t number, uint16_t links[HS_QOS_MAX_LINKS + 1],
 		int64_t delays[HS_QOS_MAX_LINKS + 1]);
 
+// How reports by the newest path lie in the ring, where all of its entries have all fields, and the
+// links of their delays, end to end first.
+struct hs_qos_usual {
+	uint64_t from; // number of the first report that none of the links is younger than
+	unsigned n_hops;
+	uint32_t ids[HS_QOS_PACKED_HOPS];
+	uint16_t links[HS_QOS_PACKED_HOPS + 2];
+};
+void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual);
+// As hs_qos_delays_of, of a report of any path.
+void hs_qos_delays_unusual(
+		const struct hs_qos_flow *flow, uint64_t number, struct hs_qos_delays *delays);
+
+// False, with nothing of use in `delays`, for a report of another path or without all fields.
+static inline bool hs_qos_usual_delays(const struct hs_qos_usual *usual,
+		const struct hs_qos_packed *packed, int64_t *delays)
+{
+	const struct hs_qos_packed_hop *hops = hs_qos_packed_hops(packed);
+	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
+	if (packed->form & HS_QOS_FORM_WIDE || packed->n_hops != usual->n_hops ||
+			!(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
+		return false;
+	delays[0] = (int64_t)(next_ns - packed->ts_ns);
+	for (unsigned i = 0; i < usual->n_hops; i++) {
+		if (hops[i].id != usual->ids[i]) // the next one may lie elsewhere
+			return false;
+		delays[usual->n_hops + 1 - i] = (int64_t)(next_ns - hops[i].ts_ns);
+		next_ns = hops[i].ts_ns;
+	}
+	delays[1] = (int64_t)(next_ns - packed->ts_ns);
+	return true;
+}
+
+// Delays of a report of the ring. Returns the links that they are of.
+static inline const uint16_t *hs_qos_delays_at(const struct hs_qos_flow *flow,
+		const struct hs_qos_usual *usual, uint64_t number, struct hs_qos_delays *delays)
+{
+	if (number >= usual->from &&
+			hs_qos_usual_delays(usual, hs_qos_ring_packed(&flow->ring, number),
+					delays->ns)) {
+		delays->n = usual->n_hops + 2;
+		return usual->links;
+	}
+	hs_qos_delays_unusual(flow, number, delays);
+	return delays->links;
+}
+
 // Moves the delays that are only in the ring into the histograms of the open shortest windows.
 void hs_qos_delays_fold(struct hs_qos_flow *flow);

@@ -9,13 +9,11 @@
 #define EXACT_BITS 6 // deviations below 64 have a bucket each
 #define SUB_BITS   5 // buckets in a doubling: 32
 
-static uint32_t bucket_of(uint64_t deviation)
+// Below 2 * 2^SUB_BITS a deviation is its own bucket; above, each doubling has 2^SUB_BITS of them.
+static inline uint32_t bucket_of(uint64_t deviation)
 {
-	if (deviation < (1u << EXACT_BITS))
-		return (uint32_t)deviation;
-	unsigned exponent = 63u - (unsigned)__builtin_clzll(deviation);
-	uint32_t sub = (uint32_t)(deviation >> (exponent - SUB_BITS)) & ((1u << SUB_BITS) - 1);
-	return (1u << EXACT_BITS) + ((exponent - EXACT_BITS) << SUB_BITS) + sub;
+	unsigned above = 63u - SUB_BITS - (unsigned)__builtin_clzll(deviation | 1u << SUB_BITS);
+	return (above << SUB_BITS) + (uint32_t)(deviation >> above);
 }
 
 static uint64_t middle_of(uint32_t bucket)
@@ -30,7 +28,7 @@ static uint64_t middle_of(uint32_t bucket)
 }
 
 // Below the origin, without the overflow that a peer's nonsense could provoke.
-static uint64_t deviation_of(const struct hs_qos_hist *hist, int64_t value, bool *below)
+static inline uint64_t deviation_of(const struct hs_qos_hist *hist, int64_t value, bool *below)
 {
 	*below = value < hist->origin;
 	return *below ? (uint64_t)hist->origin - (uint64_t)value

@@ -38,6 +38,14 @@ struct hs_qos_packed_hop {
 } __attribute__((packed));
 static_assert(sizeof(struct hs_qos_packed_hop) == HS_QOS_PACKED_HOP_BYTES, "as it is packed");
 
+#define HS_QOS_PACKED_HOPS 10 // of these, at most, in a slot
+
+// Two numbers of 16 bits.
+static inline uint32_t hs_qos_packed_pair(uint32_t low, uint32_t high)
+{
+	return (low & UINT16_MAX) | high << 16;
+}
+
 static inline const struct hs_qos_packed_hop *hs_qos_packed_hops(const struct hs_qos_packed *packed)
 {
 	return (const struct hs_qos_packed_hop *)packed->hops;

@@ -134,16 +134,10 @@ static inline uint32_t bytes_of(const struct hs_report *report)
 	       (has_locals(telemetry) ? local_bytes(telemetry) : 0);
 }
 
-// Two numbers of 16 bits.
-static inline uint32_t pair(uint32_t low, uint32_t high)
-{
-	return (low & UINT16_MAX) | high << 16;
-}
-
 static inline uint8_t *pack_hop(uint8_t *at, const struct hs_hop *hop)
 {
-	uint32_t id = pair(hop->node_id, hop->bitmap);
-	uint32_t packets = pair(hop->tx_packets, hop->rx_packets);
+	uint32_t id = hs_qos_packed_pair(hop->node_id, hop->bitmap);
+	uint32_t packets = hs_qos_packed_pair(hop->tx_packets, hop->rx_packets);
 	memcpy(at, &id, 4);
 	at += 4;
 	if (hop->bitmap == HS_HOP_MEASURED) {
@@ -247,32 +241,6 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 	}
 	if (packed->form & HS_QOS_FORM_LOCALS)
 		unpack_locals(at, telemetry);
-}
-
-bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
-		const struct hs_decoded *path, int64_t *delays)
-{
-	const struct hs_qos_packed *packed = (const struct hs_qos_packed *)slot_of(ring, number);
-	const uint8_t *at = packed->hops;
-	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
-	if (packed->form & HS_QOS_FORM_WIDE || packed->n_hops != path->n_hops ||
-			!(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
-		return false;
-	delays[0] = (int64_t)(next_ns - packed->ts_ns);
-	delays += path->n_hops + 1u;
-	for (unsigned i = 0; i < path->n_hops; i++, at += HS_QOS_PACKED_HOP_BYTES) {
-		uint16_t id, bitmap;
-		uint64_t ts_ns;
-		memcpy(&id, at, sizeof(id));
-		memcpy(&bitmap, at + 2, sizeof(bitmap));
-		if (id != path->hops[i].node_id || bitmap != HS_HOP_MEASURED)
-			return false;
-		memcpy(&ts_ns, at + 8, sizeof(ts_ns));
-		*delays-- = (int64_t)(next_ns - ts_ns);
-		next_ns = ts_ns;
-	}
-	*delays = (int64_t)(next_ns - packed->ts_ns);
-	return true;
 }
 
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number)

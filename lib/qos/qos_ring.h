@@ -61,10 +61,6 @@ uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_re
 // The report of this number, which must be in the ring, or the first of those placed. ns_id is not
 // kept.
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report);
-// Its delays, end to end and of each link from the source on (n_hops + 2). False, with nothing of
-// use in them, where it has another path than this one or not all stamps and fields.
-bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
-		const struct hs_decoded *path, int64_t *delays);
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number);
 
 static inline uint64_t hs_qos_ring_oldest(const struct hs_qos_ring *ring)

@@ -8,7 +8,7 @@
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
 #define WRAP	     65536
-#define MOST_HOPS    10 // of narrow entries with all fields
+#define MOST_HOPS    HS_QOS_PACKED_HOPS
 #define MOST_PACKETS 32767u
 #define MOST_BYTES   65535
 #define HALF	     16384u	 // as in qos_quick.c

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The delays of a window, and the values of given ranks among them. Internal to this folder.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "qos_flow.h"
+
+// The delays of a window as they lie in the ring, a column for each link, and one behind them.
+struct hs_qos_columns {
+	int64_t *values; // [capacity + 1][HS_QOS_RING_MAX]
+	uint32_t capacity;
+	int64_t *ends[HS_QOS_FLOW_LINKS]; // where the next value of a column goes
+};
+
+void hs_qos_columns_fini(struct hs_qos_columns *columns);
+// Collects the delays of the reports with a tag in (after, until], which the sum has added up. They
+// are left out where no percentile can be found by them. 0 or -ENOMEM: the columns are empty.
+int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
+		int64_t after, int64_t until, const struct hs_qos_sum *sum);
+// The values at `ranks` (0: the least) of a link's column, which has some. `low` and `high`: what
+// the sum says of them.
+void hs_qos_columns_select(struct hs_qos_columns *columns, unsigned link, int64_t low, int64_t high,
+		unsigned n, const uint32_t *ranks, int64_t *found);
+
+static inline int64_t *hs_qos_column(const struct hs_qos_columns *columns, unsigned link)
+{
+	return columns->values + (size_t)link * HS_QOS_RING_MAX;
+}
+
+static inline uint32_t hs_qos_columns_count(const struct hs_qos_columns *columns, unsigned link)
+{
+	return link < columns->capacity
+			       ? (uint32_t)(columns->ends[link] - hs_qos_column(columns, link))
+			       : 0;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Values of given ranks in a column beside those of a sorted copy.
+#include "qos_columns.h"
+#include "qos_test.h"
+#include "rng.h"
+
+#define MOST 1000
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+// Shapes that fill few buckets or many: narrow, wide, steps, one far off, the whole range.
+static int64_t draw(struct hs_rng *rng, unsigned shape)
+{
+	uint64_t any = hs_rng_u64(rng);
+	switch (shape) {
+	case 0:
+		return 77;
+	case 1:
+		return 1000000 + (int64_t)(any % 40);
+	case 2:
+		return (int64_t)(any % 1000000) - 500000;
+	case 3:
+		return (int64_t)(any % 4) << 40;
+	case 4:
+		return any % 500 ? (int64_t)(any % 7000) : INT64_MAX - 5;
+	case 5:
+		return any % 500 ? -(int64_t)(any % 7000) : INT64_MIN;
+	default:
+		return (int64_t)any;
+	}
+}
+
+static void check_column(struct hs_qos_columns *columns, struct hs_rng *rng, unsigned n,
+		unsigned shape, int64_t off)
+{
+	static int64_t sorted[MOST];
+	for (unsigned i = 0; i < n; i++)
+		hs_qos_column(columns, 0)[i] = sorted[i] = draw(rng, shape);
+	columns->ends[0] = hs_qos_column(columns, 0) + n;
+	qsort(sorted, n, sizeof(sorted[0]), compare);
+	uint32_t a = hs_rng_u32(rng) % n, b = a + hs_rng_u32(rng) % (n - a);
+	const uint32_t ranks[] = {a, b, n - 1};
+	int64_t found[3], low = sorted[0], high = sorted[n - 1];
+	low += off > 0 && low < INT64_MAX - off ? off : 0;
+	high += off < 0 && high > INT64_MIN - off ? off : 0;
+	hs_qos_columns_select(columns, 0, low, low < high ? high : low, 3, ranks, found);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(found[i], sorted[ranks[i]]);
+}
+
+static void with_columns(int64_t off)
+{
+	struct hs_qos_columns columns = {.capacity = 1};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 17);
+	columns.values = calloc(2 * HS_QOS_RING_MAX, sizeof(int64_t));
+	for (unsigned i = 0; i < 20000; i++) {
+		unsigned most = i % 3 ? 40 : MOST;
+		check_column(&columns, &rng, 1 + hs_rng_u32(&rng) % most, i % 7, off);
+	}
+	hs_qos_columns_fini(&columns);
+}
+
+static void a_rank_has_the_value_of_a_sorted_column(void **state)
+{
+	(void)state;
+	with_columns(0);
+}
+
+// Then they are no bounds of its values.
+static void so_it_has_where_the_sum_knows_less_than_the_column(void **state)
+{
+	(void)state;
+	with_columns(3);
+	with_columns(-1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_rank_has_the_value_of_a_sorted_column),
+			cmocka_unit_test(so_it_has_where_the_sum_knows_less_than_the_column),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
