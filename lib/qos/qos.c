@@ -274,8 +274,11 @@ void hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t ns_id)
 {
 	const struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
-	if (flow)
-		hs_qos_ring_expect(&flow->ring);
+	if (!flow)
+		return;
+	hs_qos_ring_expect(&flow->ring);
+	if (flow->ring.ahead >= HS_QOS_RING_AHEAD - 1) // it will be settled
+		hs_qos_absorb_expect(flow);
 }
 
 // ---- the monitor ----

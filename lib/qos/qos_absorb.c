@@ -369,22 +369,26 @@ int hs_qos_absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 	return absorb(flow, report, id, false);
 }
 
-// All of a flow at once, where flows take turns: since it was settled last, all of it has left the
-// cache. Beyond what there is of links nothing is harmed.
-static void fetch(const struct hs_qos_flow *flow)
+static void fetch_bytes(const void *from, size_t bytes)
 {
-	const char *edge = (const char *)&flow->edge, *links = (const char *)flow->links;
-	const char *sums = (const char *)flow->sums[HS_QOS_CURRENT].links;
-	__builtin_prefetch(&flow->sums[HS_QOS_CURRENT], 1);
-	__builtin_prefetch(&flow->edge.sink_ts_ns, 1);
-	__builtin_prefetch(&flow->seen_head, 1);
-	__builtin_prefetch(&flow->unfolded, 1);
-	for (unsigned i = 0; i < 4; i++)
-		__builtin_prefetch(edge + i * LINE, 1);
-	for (unsigned i = 0; i < FETCHED_LINKS * sizeof(struct hs_qos_link); i += LINE)
-		__builtin_prefetch(links + i, 1);
-	for (unsigned i = 0; i < FETCHED_LINKS * sizeof(struct hs_qos_link_sum); i += LINE)
-		__builtin_prefetch(sums + i, 1);
+	for (size_t i = 0; i < bytes; i += LINE)
+		__builtin_prefetch((const char *)from + i, 1);
+}
+
+// Beyond what there is of links nothing is harmed.
+void hs_qos_absorb_expect(const struct hs_qos_flow *flow)
+{
+	fetch_bytes(&flow->sums[HS_QOS_CURRENT], sizeof(flow->sums[0]));
+	fetch_bytes(&flow->edge, 4 * LINE);
+	fetch_bytes(&flow->edge.sink_ts_ns, 1);
+	fetch_bytes(&flow->edge_order, 1);
+	fetch_bytes(&flow->seen_head, 1);
+	fetch_bytes(&flow->unfolded, 1);
+	fetch_bytes(flow->links, FETCHED_LINKS * sizeof(struct hs_qos_link));
+	fetch_bytes(flow->sums[HS_QOS_CURRENT].links,
+			FETCHED_LINKS * sizeof(struct hs_qos_link_sum));
+	for (uint32_t i = 0; i < flow->ring.ahead; i++)
+		fetch_bytes(hs_qos_ring_ahead(&flow->ring, i), flow->ring.slot_bytes);
 }
 
 unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
@@ -392,7 +396,7 @@ unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
 	struct hs_report report;
 	unsigned lost = 0;
 	if (flow->ring.ahead > 1)
-		fetch(flow);
+		hs_qos_absorb_expect(flow);
 	while (flow->ring.ahead) {
 		if (hs_qos_run_absorb(flow, &flow->sums[HS_QOS_CURRENT]))
 			continue;

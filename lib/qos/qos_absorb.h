@@ -16,3 +16,7 @@ unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow);
 
 // The current window becomes the closing one (which must be closed), a new one begins.
 void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag);
+
+// Brings all near that those placed will touch. Where flows take turns, all of it has left the
+// cache since they were taken last.
+void hs_qos_absorb_expect(const struct hs_qos_flow *flow);
