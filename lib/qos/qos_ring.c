@@ -185,10 +185,9 @@ static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_hop *hop)
 	return at;
 }
 
-// Returns where what nodes say of themselves may stand.
-static uint8_t *pack(uint8_t *slot, const struct hs_report *report, bool wide, int64_t tag)
+static inline void pack_ends(
+		struct hs_qos_packed *packed, const struct hs_report *report, int64_t tag)
 {
-	struct hs_qos_packed *packed = (struct hs_qos_packed *)slot;
 	const struct hs_decoded *telemetry = &report->telemetry;
 	packed->tag = tag;
 	packed->sink_ts_ns = report->sink_ts_ns;
@@ -201,6 +200,15 @@ static uint8_t *pack(uint8_t *slot, const struct hs_report *report, bool wide, i
 	packed->trace_type = telemetry->trace_type;
 	packed->e2e_bitmap = telemetry->e2e.bitmap;
 	packed->n_hops = (uint8_t)telemetry->n_hops;
+	packed->form = 0;
+}
+
+// Returns where what nodes say of themselves may stand.
+static uint8_t *pack(struct hs_qos_packed *packed, const struct hs_report *report, bool wide,
+		int64_t tag)
+{
+	const struct hs_decoded *telemetry = &report->telemetry;
+	pack_ends(packed, report, tag);
 	packed->form = wide ? HS_QOS_FORM_WIDE : 0;
 	uint8_t *at = packed->hops;
 	if (wide) {
@@ -210,6 +218,26 @@ static uint8_t *pack(uint8_t *slot, const struct hs_report *report, bool wide, i
 	for (unsigned i = 0; i < telemetry->n_hops; i++)
 		at = pack_hop(at, &telemetry->hops[i]);
 	return at;
+}
+
+// Entries with all fields, whose numbers have 16 bits; there is room for them. False, with nothing
+// of use in the slot: some are others.
+static inline bool pack_full(
+		struct hs_qos_packed *packed, const struct hs_report *report, int64_t tag)
+{
+	const struct hs_decoded *telemetry = &report->telemetry;
+	struct hs_qos_packed_hop *to = (struct hs_qos_packed_hop *)packed->hops;
+	uint32_t numbers = 0, differ = 0;
+	for (unsigned i = 0; i < telemetry->n_hops; i++) {
+		const struct hs_hop *hop = &telemetry->hops[i];
+		numbers |= hop->node_id | hop->tx_packets | hop->rx_packets;
+		differ |= (uint32_t)hop->bitmap ^ HS_HOP_MEASURED;
+		to[i].id = hop->node_id | (uint32_t)HS_HOP_MEASURED << 16;
+		to[i].packets = hop->tx_packets | hop->rx_packets << 16;
+		memcpy(&to[i].ts_ns, &hop->ts_ns, 16); // with both counts of bytes behind it
+	}
+	pack_ends(packed, report, tag);
+	return !differ && numbers <= UINT16_MAX;
 }
 
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report)
@@ -346,7 +374,7 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 	const struct hs_decoded *telemetry = &report->telemetry;
 	struct hs_qos_packed *slot = (struct hs_qos_packed *)hs_qos_ring_slot_at(ring, ring->head);
 	ring->family = telemetry->family;
-	uint8_t *end = pack((uint8_t *)slot, report, is_wide(telemetry), tag);
+	uint8_t *end = pack(slot, report, is_wide(telemetry), tag);
 	if (has_locals(telemetry)) {
 		slot->form |= HS_QOS_FORM_LOCALS |
 			      (telemetry->nodes_missing ? HS_QOS_FORM_MISSING : 0);
@@ -366,14 +394,21 @@ static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead
 
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
 {
-	bool wide = is_wide(&report->telemetry);
-	if (ring->ahead == HS_QOS_RING_AHEAD ||
-			packed_bytes(&report->telemetry, wide) > ring->slot_bytes)
-		return false;
-	uint8_t *slot = slot_ahead(ring, ring->ahead);
+	const struct hs_decoded *telemetry = &report->telemetry;
+	struct hs_qos_packed *slot =
+			ring->ahead < HS_QOS_RING_AHEAD
+					? (struct hs_qos_packed *)slot_ahead(ring, ring->ahead)
+					: NULL;
 	if (!slot)
 		return false;
-	pack(slot, report, wide, tag);
+	uint32_t bytes = (uint32_t)offsetof(struct hs_qos_packed, hops) +
+			 telemetry->n_hops * HS_QOS_PACKED_HOP_BYTES;
+	if (bytes > ring->slot_bytes || !pack_full(slot, report, tag)) {
+		bool wide = is_wide(telemetry);
+		if (packed_bytes(telemetry, wide) > ring->slot_bytes)
+			return false;
+		pack(slot, report, wide, tag);
+	}
 	ring->ahead++;
 	return true;
 }

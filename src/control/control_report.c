@@ -10,17 +10,16 @@
 // Reports whose packets were received in the old time may come this long after the step.
 #define STRAGGLERS_NS INT64_C(1000000000)
 
-static void monitor(struct hs_control *control, uint32_t slot, const struct hs_report *report,
-		uint16_t sink_node_id)
+// `note`: NULL where there was no memory for it.
+static void monitor(struct hs_control *control, const struct hs_rule *rule, uint32_t generation,
+		struct rule_note *note, const struct hs_report *report, uint16_t sink_node_id)
 {
-	const struct hs_rule *rule = hs_flow_table_rule(control->flows, slot);
 	struct hs_qos_key key = {
 			.ns_id = rule->ns_id,
 			.app_id = rule->app_id,
-			.generation = hs_flow_table_generation(control->flows, slot),
+			.generation = generation,
 			.sink_node_id = sink_node_id,
 	};
-	struct rule_note *note = hs_control_note(control, slot);
 	int rc = hs_qos_report(control->qos, &key, report);
 	if (rc < 0)
 		control->cap_refused++;
@@ -68,11 +67,11 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 	if (!report.telemetry.ns_id) // a format that names no rule
 		report.telemetry.ns_id = rule->ns_id;
 	uint16_t node_id = hs_node_config(control->node)->id;
+	struct rule_note *note = hs_control_note(control, record->rule_slot);
 	if (is_of_old_time(control, &report))
 		control->counts.reports_old_time++;
 	else
-		monitor(control, record->rule_slot, &report, node_id);
-	struct rule_note *note = hs_control_note(control, record->rule_slot);
+		monitor(control, rule, record->rule_generation, note, &report, node_id);
 	if (note)
 		note->ends_here = true;
 	if (rule->piggyback_report)
@@ -156,5 +155,7 @@ void hs_control_take_returned(struct hs_control *control, const struct hs_report
 	if (!is_measured(control, slot, report))
 		control->counts.reports_piggyback_unmonitored++;
 	else
-		monitor(control, slot, report, sender->sink_node_id);
+		monitor(control, hs_flow_table_rule(control->flows, slot),
+				hs_flow_table_generation(control->flows, slot),
+				hs_control_note(control, slot), report, sender->sink_node_id);
 }
