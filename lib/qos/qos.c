@@ -273,7 +273,7 @@ void hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t ns_id)
 {
-	const struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
+	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
 	if (!flow)
 		return;
 	hs_qos_ring_expect(&flow->ring);

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define LINE	      64 // bytes of the cache's
 #define FETCHED_LINKS 6
 #define PACE_NS	      100000000
 
@@ -369,34 +368,30 @@ int hs_qos_absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 	return absorb(flow, report, id, false);
 }
 
-static void fetch_bytes(const void *from, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i += LINE)
-		__builtin_prefetch((const char *)from + i, 1);
-}
-
 // Beyond what there is of links nothing is harmed.
-void hs_qos_absorb_expect(const struct hs_qos_flow *flow)
+void hs_qos_absorb_expect(struct hs_qos_flow *flow)
 {
-	fetch_bytes(&flow->sums[HS_QOS_CURRENT], sizeof(flow->sums[0]));
-	fetch_bytes(&flow->edge, 4 * LINE);
-	fetch_bytes(&flow->edge.sink_ts_ns, 1);
-	fetch_bytes(&flow->edge_order, 1);
-	fetch_bytes(&flow->seen_head, 1);
-	fetch_bytes(&flow->unfolded, 1);
-	fetch_bytes(flow->links, FETCHED_LINKS * sizeof(struct hs_qos_link));
-	fetch_bytes(flow->sums[HS_QOS_CURRENT].links,
+	flow->expected = true;
+	hs_qos_fetch(&flow->sums[HS_QOS_CURRENT], sizeof(flow->sums[0]));
+	hs_qos_fetch(&flow->edge, 4 * HS_QOS_LINE);
+	hs_qos_fetch(&flow->edge.sink_ts_ns, 1);
+	hs_qos_fetch(&flow->edge_order, 1);
+	hs_qos_fetch(&flow->seen_head, 1);
+	hs_qos_fetch(&flow->unfolded, 1);
+	hs_qos_fetch(flow->links, FETCHED_LINKS * sizeof(struct hs_qos_link));
+	hs_qos_fetch(flow->sums[HS_QOS_CURRENT].links,
 			FETCHED_LINKS * sizeof(struct hs_qos_link_sum));
 	for (uint32_t i = 0; i < flow->ring.ahead; i++)
-		fetch_bytes(hs_qos_ring_ahead(&flow->ring, i), flow->ring.slot_bytes);
+		hs_qos_fetch(hs_qos_ring_ahead(&flow->ring, i), flow->ring.slot_bytes);
 }
 
 unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
 {
 	struct hs_report report;
 	unsigned lost = 0;
-	if (flow->ring.ahead > 1)
+	if (flow->ring.ahead > 1 && !flow->expected)
 		hs_qos_absorb_expect(flow);
+	flow->expected = false;
 	while (flow->ring.ahead) {
 		if (hs_qos_run_absorb(flow, &flow->sums[HS_QOS_CURRENT]))
 			continue;

@@ -19,4 +19,4 @@ void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag);
 
 // Brings all near that those placed will touch. Where flows take turns, all of it has left the
 // cache since they were taken last.
-void hs_qos_absorb_expect(const struct hs_qos_flow *flow);
+void hs_qos_absorb_expect(struct hs_qos_flow *flow);

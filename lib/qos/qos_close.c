@@ -147,12 +147,25 @@ static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
 		flow->unfolded++;
 }
 
+// What a window's delays go into: no processor sees this coming.
+static void expect_hists(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
+{
+	for (unsigned i = 0; i < flow->n_links; i++)
+		for (unsigned below = 0; below < 2; below++) {
+			const struct hs_qos_hist *hist = &sum->links[i].hist;
+			hs_qos_fetch(hist->buckets[below],
+					hist->n_buckets[below] * sizeof(*hist->buckets[below]));
+		}
+}
+
 static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
 	int64_t tag = sum->tag;
 	bool behind = sum == &flow->sums[HS_QOS_CLOSING] && flow->has_closing_edge;
 	if (sum->folded || hs_qos_sum_needs_hist(flow, sum))
 		hs_qos_delays_fold(flow);
+	else
+		expect_hists(flow, sum_behind(qos, flow, 0));
 	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum);
 	if (sum == &flow->sums[HS_QOS_CURRENT])
 		hs_qos_sum_keep_smoothed(flow, sum);
@@ -228,6 +241,22 @@ void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 		fall_silent(qos, flow);
 }
 
+// While one flow's windows close, the memory of the next one comes near, and the part of the one
+// behind it that tells where that is.
+static void expect_next(const struct hs_qos_flow *flow)
+{
+	if (!flow->next)
+		return;
+	const struct hs_qos_flow *then = flow->next->next;
+	if (then) {
+		hs_qos_fetch(then, offsetof(struct hs_qos_flow, app_id));
+		hs_qos_fetch(&then->unfolded,
+				offsetof(struct hs_qos_flow, latest) -
+						offsetof(struct hs_qos_flow, unfolded));
+	}
+	hs_qos_absorb_expect(flow->next);
+}
+
 void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
 {
 	if (now_ns < qos->next_ns)
@@ -241,6 +270,8 @@ void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
 	while (qos->cursor && budget--) {
 		struct hs_qos_flow *flow = qos->cursor;
 		qos->cursor = flow->next;
+		if (flow->close_at_ns <= now_ns)
+			expect_next(flow);
 		while (flow->active && flow->close_at_ns <= now_ns)
 			hs_qos_close_next(qos, flow);
 		if (flow->active && flow->close_at_ns < qos->round_next_ns)

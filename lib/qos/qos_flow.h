@@ -150,6 +150,7 @@ struct hs_qos_flow {
 	uint32_t sink_id;
 	int64_t place_after_ns, place_until_ns; // sink times of such reports
 	int64_t place_tag;
+	bool expected; // hs_qos_absorb_expect
 	struct hs_qos_ring ring;
 
 	uint32_t app_id;
@@ -265,6 +266,15 @@ void hs_qos_flow_free_locals(struct hs_qos_sum *sum, unsigned n_links);
 
 // The open sum that reports with this tag are in; NULL: it is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
+
+#define HS_QOS_LINE 64 // bytes of the cache's
+
+// Brings memory near that is needed soon.
+static inline void hs_qos_fetch(const void *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += HS_QOS_LINE)
+		__builtin_prefetch((const char *)from + i, 1);
+}
 
 // The delay end to end of a report that has the source's stamp. Stamps are a peer's: they may wrap.
 static inline int64_t hs_qos_flow_delay(const struct hs_report *report)
