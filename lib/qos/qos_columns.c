@@ -64,11 +64,11 @@ int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_f
 	uint64_t oldest = hs_qos_ring_oldest(&flow->ring), reports = sum->reports;
 	hs_qos_delays_usual(flow, &usual);
 	for (uint64_t number = flow->ring.next; number-- > oldest && reports;) {
-		int64_t tag = hs_qos_ring_packed(&flow->ring, number)->tag;
-		if (tag <= after || tag > until)
+		const struct hs_qos_packed *packed = hs_qos_ring_packed(&flow->ring, number);
+		if (packed->tag <= after || packed->tag > until)
 			continue;
 		reports--;
-		const uint16_t *links = hs_qos_delays_at(flow, &usual, number, &delays);
+		const uint16_t *links = hs_qos_delays_at(flow, &usual, number, packed, &delays);
 		for (unsigned i = 0; i < delays.n; i++)
 			*columns->ends[links[i]]++ = delays.ns[i];
 	}

@@ -105,12 +105,12 @@ void hs_qos_delays_fold(struct hs_qos_flow *flow)
 	uint64_t number = flow->unfolded > oldest ? flow->unfolded : oldest;
 	hs_qos_delays_usual(flow, &usual);
 	for (; number < flow->ring.next; number++) {
-		struct hs_qos_sum *sum =
-				hs_qos_flow_sum(flow, hs_qos_ring_packed(&flow->ring, number)->tag);
+		const struct hs_qos_packed *packed = hs_qos_ring_packed(&flow->ring, number);
+		struct hs_qos_sum *sum = hs_qos_flow_sum(flow, packed->tag);
 		if (!sum)
 			continue;
 		sum->folded = true;
-		const uint16_t *links = hs_qos_delays_at(flow, &usual, number, &delays);
+		const uint16_t *links = hs_qos_delays_at(flow, &usual, number, packed, &delays);
 		for (unsigned i = 0; i < delays.n; i++)
 			hs_qos_sum_add_delay(flow, sum, links[i], delays.ns[i]);
 	}

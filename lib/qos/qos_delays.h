@@ -56,13 +56,12 @@ static inline bool hs_qos_usual_delays(const struct hs_qos_usual *usual,
 	return true;
 }
 
-// Delays of a report of the ring. Returns the links that they are of.
+// Delays of a report of the ring, which lies there. Returns the links that they are of.
 static inline const uint16_t *hs_qos_delays_at(const struct hs_qos_flow *flow,
-		const struct hs_qos_usual *usual, uint64_t number, struct hs_qos_delays *delays)
+		const struct hs_qos_usual *usual, uint64_t number,
+		const struct hs_qos_packed *packed, struct hs_qos_delays *delays)
 {
-	if (number >= usual->from &&
-			hs_qos_usual_delays(usual, hs_qos_ring_packed(&flow->ring, number),
-					delays->ns)) {
+	if (number >= usual->from && hs_qos_usual_delays(usual, packed, delays->ns)) {
 		delays->n = usual->n_hops + 2;
 		return usual->links;
 	}

@@ -87,8 +87,18 @@ int hs_qos_hist_add(struct hs_qos_hist *hist, int64_t value)
 
 void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		add_times(hist, values[i], 1);
+	const int64_t origin = hist->origin;
+	uint64_t added = 0;
+	for (size_t i = 0; i < n; i++) {
+		bool below = values[i] < origin;
+		uint64_t above = (uint64_t)values[i] - (uint64_t)origin;
+		uint32_t bucket = bucket_of(below ? 0 - above : above);
+		if (reserve(hist, below, bucket + 1))
+			continue;
+		hist->buckets[below][bucket]++;
+		added++;
+	}
+	hist->n += added;
 }
 
 static int64_t value_of(const struct hs_qos_hist *hist, bool below, uint32_t bucket)

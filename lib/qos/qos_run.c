@@ -77,54 +77,50 @@ static inline bool ends_fit(
 }
 
 // The nodes in between: the same, each with as many packets as the source, and no time that ran
-// back.
-static inline bool nodes_fit(
-		const struct run *run, const struct hs_qos_packed *p, const struct hs_qos_packed *q)
+// back. Notes the delays, of which none may be too far off.
+static inline bool nodes_fit(const struct run *run, const struct hs_qos_packed *p,
+		const struct hs_qos_packed *q, int32_t *deviations)
 {
 	const struct hs_qos_packed_hop *a = hs_qos_packed_hops(p), *b = hs_qos_packed_hops(q);
+	const int64_t *base_ns = run->base_ns;
 	uint32_t sent = q->tx_packets - p->tx_packets, most = 0;
 	numbers more = {0, 0, (uint16_t)sent, (uint16_t)sent}, differ = {0}, before, now;
-	uint64_t back = 0, differs;
-	for (unsigned i = 0; i < run->n_hops; i++) {
+	uint64_t next_ns = (uint64_t)q->sink_ts_ns, back = 0, differs;
+	uint64_t deviation = next_ns - q->ts_ns - (uint64_t)base_ns[0];
+	uint64_t far = deviation + DEVIATION_NS;
+	deviations[0] = (int32_t)deviation;
+	for (unsigned i = 0, lane = run->n_hops + 1; lane > 1; i++, lane--) {
 		uint32_t bytes = b[i].rx_bytes - a[i].rx_bytes - 1;
 		memcpy(&before, &a[i], sizeof(before));
 		memcpy(&now, &b[i], sizeof(now));
 		differ |= (before + more) ^ now;
 		most = bytes > most ? bytes : most;
 		back |= b[i].ts_ns - a[i].ts_ns + HS_QOS_STAMP_BACK_NS;
+		deviation = next_ns - b[i].ts_ns - (uint64_t)base_ns[lane];
+		far |= deviation + DEVIATION_NS;
+		deviations[lane] = (int32_t)deviation;
+		next_ns = b[i].ts_ns;
 	}
+	deviation = next_ns - q->ts_ns - (uint64_t)base_ns[1];
+	far |= deviation + DEVIATION_NS;
+	deviations[1] = (int32_t)deviation;
 	memcpy(&differs, &differ, sizeof(differs));
 	uint64_t bytes = run->n_hops ? most + 1ull : 0;
-	return !differs && !(back >> 63) && bytes <= NODE_BYTES &&
+	return !differs && !(back >> 63) && far < 2 * DEVIATION_NS && bytes <= NODE_BYTES &&
 	       bytes * sent <= HALF * (q->sink_rx_bytes - p->sink_rx_bytes) &&
 	       bytes * sent <= HALF * (uint64_t)(q->tx_bytes - p->tx_bytes);
 }
 
-static inline void delays_of(unsigned n_hops, const struct hs_qos_packed *packed, int64_t *delays)
+static void set_bases(struct run *run)
 {
-	const struct hs_qos_packed_hop *hops = hs_qos_packed_hops(packed);
-	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
-	delays[0] = (int64_t)(next_ns - packed->ts_ns);
-	for (unsigned i = 0; i < n_hops; i++) {
-		delays[n_hops + 1 - i] = (int64_t)(next_ns - hops[i].ts_ns);
+	const struct hs_qos_packed_hop *hops = hs_qos_packed_hops(run->first);
+	uint64_t next_ns = (uint64_t)run->first->sink_ts_ns;
+	run->base_ns[0] = (int64_t)(next_ns - run->first->ts_ns);
+	for (unsigned i = 0; i < run->n_hops; i++) {
+		run->base_ns[run->n_hops + 1 - i] = (int64_t)(next_ns - hops[i].ts_ns);
 		next_ns = hops[i].ts_ns;
 	}
-	delays[1] = (int64_t)(next_ns - packed->ts_ns);
-}
-
-// Notes the delays of a report. False where one is too far off.
-static inline bool deviations_fit(
-		const struct run *run, const struct hs_qos_packed *packed, int32_t *deviations)
-{
-	int64_t delays[MOST_HOPS + 2];
-	uint64_t far = 0;
-	delays_of(run->n_hops, packed, delays);
-	for (unsigned i = 0; i < lanes_of(run); i++) {
-		uint64_t deviation = (uint64_t)delays[i] - (uint64_t)run->base_ns[i];
-		far |= deviation + DEVIATION_NS;
-		deviations[i] = (int32_t)deviation;
-	}
-	return far < 2 * DEVIATION_NS;
+	run->base_ns[1] = (int64_t)(next_ns - run->first->ts_ns);
 }
 
 // The newest report has all fields, and each link goes on from it.
@@ -142,7 +138,7 @@ static bool begin(struct run *run)
 	for (unsigned i = 0; i < run->n_hops; i++)
 		if (hs_qos_packed_hops(first)[i].id >> 16 != HS_HOP_MEASURED)
 			return false;
-	delays_of(run->n_hops, first, run->base_ns);
+	set_bases(run);
 	for (unsigned i = 0; i < lanes_of(run); i++) {
 		const struct hs_qos_link *link = &flow->links[link_of(run, i)];
 		int64_t base_ns = run->base_ns[i];
@@ -163,8 +159,8 @@ static void find(struct run *run)
 	uint64_t most = room > kept ? room - kept : 0;
 	for (; run->n < ring->ahead && run->n < most; run->n++) {
 		const struct hs_qos_packed *next = hs_qos_ring_ahead(ring, run->n);
-		if (!ends_fit(run, run->last, next) || !nodes_fit(run, run->last, next) ||
-				!deviations_fit(run, next, run->deviations[run->n].lanes))
+		if (!ends_fit(run, run->last, next) ||
+				!nodes_fit(run, run->last, next, run->deviations[run->n].lanes))
 			return;
 		run->reports[run->n] = run->last = next;
 	}
