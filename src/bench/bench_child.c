@@ -283,7 +283,7 @@ static json_t *measure_collect(const struct hs_bench_case *spec,
 int hs_bench_child_run(const struct hs_bench_case *spec, const struct hs_bench_child_config *config)
 {
 	struct hs_error err = {0};
-	double per_second;
+	double per_second = 0;
 
 	hs_log_setup(HS_LOG_ERROR, false);
 	if (spec->kind == HS_BENCH_PACKETS)
@@ -291,5 +291,7 @@ int hs_bench_child_run(const struct hs_bench_case *spec, const struct hs_bench_c
 	if (hs_bench_case_collects(spec))
 		return say(measure_collect(spec, config, &err));
 	int rc = hs_bench_control(spec, config, &per_second, &err);
-	return say(rc < 0 ? failure(&err, rc) : json_pack("{s:f}", "per_second", per_second));
+	return say(rc < 0 ? failure(&err, rc)
+			  : json_pack("{s:f, s:I}", "per_second", per_second, "packets",
+					    (json_int_t)config->packets));
 }
