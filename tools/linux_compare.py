@@ -167,7 +167,7 @@ _COMMANDS = {
     udp: f"iperf3 -u -c {_B} -J -l {_PAYLOAD_BYTES} -b RATE -t SECONDS, from {_UDP_RATES[0]:,} packets/s down, "
          "until all packets come to the other host's interface",
     idle: f"ping -i 0.01 -c N {_B}",
-    busy: f"ping -i 0.01 -c N {_B}, beside {_BUSY_PROCESSES} of `sh -c 'while :; do :; done'`",
+    busy: f"ping -i 0.01 -c N {_B}, beside {_BUSY_PROCESSES} of sh -c 'while :; do :; done'",
     steady: f"ping -i 0.01 -c N {_B}, beside iperf3 -u -c {_B} -l {_PAYLOAD_BYTES} "
             f"-b {_STEADY_RATE * _PAYLOAD_BYTES * 8}",
 }
