@@ -60,6 +60,13 @@ static inline uint16_t link_of(const struct run *run, unsigned lane)
 
 // ---- which reports make a run ----
 
+// As far as its stamp tells: hs_qos_flow_is_of_life_before has more to say.
+static inline bool may_be_of_life_before(
+		const struct hs_qos_flow *flow, const struct hs_qos_packed *packed)
+{
+	return flow->restarted && (int64_t)(packed->ts_ns - flow->restart_ts_ns) < 0;
+}
+
 // Between the two ends alone: a step that hs_qos_order_relate calls newer and hs_qos_quick_absorb
 // takes, as far as these tell.
 static inline bool ends_fit(
@@ -73,7 +80,8 @@ static inline bool ends_fit(
 	       sent - 1 < MOST_PACKETS && q->sink_rx_packets - p->sink_rx_packets == sent &&
 	       received_bytes - 1 < (uint64_t)sent * MOST_BYTES && elapsed_ns >= 0 &&
 	       beyond_slack * MIN_PACKET_NS <= elapsed_ns &&
-	       q->sink_ts_ns - p->sink_ts_ns >= -HS_QOS_STAMP_BACK_NS;
+	       q->sink_ts_ns - p->sink_ts_ns >= -HS_QOS_STAMP_BACK_NS &&
+	       !may_be_of_life_before(run->flow, q);
 }
 
 // The nodes in between: the same, each with as many packets as the source, and no time that ran
@@ -130,9 +138,6 @@ static bool begin(struct run *run)
 	const struct hs_qos_packed *first = run->first;
 	if (first->form || first->n_hops > MOST_HOPS ||
 			(first->e2e_bitmap & E2E_FIELDS) != E2E_FIELDS)
-		return false;
-	// Of the source's life before, and so may be those behind it.
-	if (flow->restarted && (int64_t)(first->ts_ns - flow->restart_ts_ns) < 0)
 		return false;
 	run->n_hops = first->n_hops;
 	for (unsigned i = 0; i < run->n_hops; i++)

@@ -425,6 +425,35 @@ static void runs_end_before_the_first_report_that_is_not_like_the_others(void **
 	}
 }
 
+// ---- what no run and no usual report is ----
+
+static void feed_one(struct twins *t, const struct hs_report *report)
+{
+	const struct hs_qos_key key = {1, 1, 1, 9};
+	assert_int_equal(hs_qos_report(t->quick, &key, report),
+			hs_qos_report(t->plain, &key, report));
+}
+
+// An epoch begins with the sink's; its first stamp is half of all stamps ago. So reports that
+// follow become older than it, by serial arithmetic, in the middle of what is placed.
+static void a_run_ends_where_stamps_are_of_the_life_before(void **state)
+{
+	(void)state;
+	static const uint16_t nodes[] = {1};
+	struct twins t;
+	twins_init(&t, 1);
+	for (uint64_t i = 1; i <= 100; i++) {
+		struct hs_report report = plain_report(i, MS, 1, nodes);
+		report.sink_rx_packets += i < 40 ? 1ull << 41 : 0;
+		if (i == 40)
+			report.telemetry.e2e.ts_ns = (uint64_t)(T0 + 70 * MS) - (1ull << 63);
+		feed_one(&t, &report);
+	}
+	check_same(hs_qos_latest(t.quick, 1, 0), hs_qos_latest(t.plain, 1, 0));
+	check_counters(&t);
+	twins_fini(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +462,7 @@ int main(void)
 			cmocka_unit_test(nonsense_counts_are_reckoned_alike_by_both_ways),
 			cmocka_unit_test(
 					runs_end_before_the_first_report_that_is_not_like_the_others),
+			cmocka_unit_test(a_run_ends_where_stamps_are_of_the_life_before),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
