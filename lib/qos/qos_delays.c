@@ -84,6 +84,7 @@ void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *us
 			flow->n_path_links != path->n_hops + 1)
 		return;
 	usual->n_hops = path->n_hops;
+	usual->source = path->e2e.node_id;
 	for (unsigned i = 0; i < path->n_hops; i++) {
 		if (path->hops[i].node_id > UINT16_MAX)
 			return;

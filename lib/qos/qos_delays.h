@@ -29,6 +29,7 @@ struct hs_qos_usual {
 	uint64_t from; // number of the first report that none of the links is younger than
 	unsigned n_hops;
 	uint32_t ids[HS_QOS_PACKED_HOPS];
+	uint32_t source; // where nodes tell of themselves: it stands behind their entries
 	uint16_t links[HS_QOS_PACKED_HOPS + 2];
 };
 void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual);
@@ -52,6 +53,8 @@ static inline bool hs_qos_usual_delays(const struct hs_qos_usual *usual,
 		delays[usual->n_hops + 1 - i] = (int64_t)(next_ns - hops[i].ts_ns);
 		next_ns = hops[i].ts_ns;
 	}
+	if (packed->form & HS_QOS_FORM_LOCALS && hops[usual->n_hops].id != usual->source)
+		return false;
 	delays[1] = (int64_t)(next_ns - packed->ts_ns);
 	return true;
 }

@@ -454,6 +454,31 @@ static void a_run_ends_where_stamps_are_of_the_life_before(void **state)
 	twins_fini(&t);
 }
 
+// Where nodes tell of themselves, the source has an id, and paths of the same nodes in between may
+// begin at different ones.
+static void delays_are_those_of_the_link_from_their_own_source(void **state)
+{
+	(void)state;
+	static const struct hs_telemetry_family tells = {
+			.name = "tells", .packet_bits = 32, .has_locals = true};
+	for (uint64_t n = 600; n <= 2400; n += 1800) {
+		struct twins t;
+		twins_init(&t, n);
+		for (uint64_t i = 1; i <= n; i++) {
+			struct hs_report report = plain_report(i, MS / 4, 0, NULL);
+			report.telemetry.family = &tells;
+			report.telemetry.e2e.node_id = 5 + (uint32_t)(i / 7 % 2);
+			report.sink_ts_ns += (int64_t)(i / 7 % 2 * 500 * US + i % 100 * US);
+			feed_one(&t, &report);
+		}
+		check_same(hs_qos_latest(t.quick, 1, 0), hs_qos_latest(t.plain, 1, 0));
+		hs_qos_flush(t.quick);
+		hs_qos_flush(t.plain);
+		check_windows(&t);
+		twins_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +488,7 @@ int main(void)
 			cmocka_unit_test(
 					runs_end_before_the_first_report_that_is_not_like_the_others),
 			cmocka_unit_test(a_run_ends_where_stamps_are_of_the_life_before),
+			cmocka_unit_test(delays_are_those_of_the_link_from_their_own_source),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
