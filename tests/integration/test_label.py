@@ -233,8 +233,9 @@ def tcp_phase(chain, shift):
 
     def now():
         found = tcp_counters(chain.hosts[0])
-        # A segment that a pause of the machine has delayed, not lost, arrives twice: the other host says so.
-        found["lost"] = found["RetransSegs"] - found["TCPDSACKRecv"] - found["TCPDSACKOfoRecv"]
+        # A segment that a pause of the machine has delayed, not lost, arrives twice: the other host says so, of
+        # several segments at once where they came together.
+        found["lost"] = found["RetransSegs"] - found["TCPDSACKRecvSegs"]
         return found
 
     before, labels_before, missed_before = now(), labels(chain), missed(chain)
