@@ -87,7 +87,7 @@ def top_shows_rates_loss_and_paths_and_unknown_numbers_as_a_dash(workspace):
         found = terminal.until(lambda text: bits(row(terminal, "7")) and row(terminal, "7"), "rule 7")
         check(near(bits(found)[0], 800e3) and all(said in found for said in ("12.5 %", "250 ns", "0 → 1 → 9")), found)
         terminal.type("\t")
-        found = terminal.until(lambda text: "[3 hops]" in text and terminal.lines(), "hops")
+        found = terminal.until(lambda text: "[3 hops]" in text and "44.96" in text and terminal.lines(), "hops")
         check("44.96 Mbit/s" in found[3] and "10.000 ms" in found[3], found)
         node.window = dict(QOS, stale=True, reports=0, age_ns=5)
         found = terminal.until(lambda text: "12.5" not in text and terminal.lines(), "a stale window")
