@@ -18,14 +18,18 @@ void hs_errors_prefix(struct hs_errors *errors, unsigned from, const char *prefi
 		hs_error_prefix(&errors->list[i], prefix);
 }
 
-bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *member)
+static bool is_in(const char *path, const char *member)
 {
 	size_t len = strlen(member);
 
-	for (unsigned i = 0; i < n && i < HS_ERRORS_MOST; i++) {
-		const char *path = errors->list[i].path;
-		if (!path[0] || (strncmp(path, member, len) == 0 && strchr(".[", path[len])))
-			return true;
-	}
+	return !path[0] || (strncmp(path, member, len) == 0 && strchr(".[", path[len]));
+}
+
+bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *const members[])
+{
+	for (unsigned i = 0; i < n && i < HS_ERRORS_MOST; i++)
+		for (unsigned m = 0; members[m]; m++)
+			if (is_in(errors->list[i].path, members[m]))
+				return true;
 	return n > HS_ERRORS_MOST;
 }

@@ -21,6 +21,6 @@ int hs_errors_keep(struct hs_errors *errors, const struct hs_error *err);
 // Prepends a parent to the paths of the errors from number `from` on (hs_error_prefix).
 void hs_errors_prefix(struct hs_errors *errors, unsigned from, const char *prefix);
 
-// Returns whether one of the first `n` errors is in this member of the file's object, or in no
-// member: what the member means beside others cannot be checked then.
-bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *member);
+// Returns whether one of the first `n` errors is in one of these members of the file's object, or
+// in no member: what the members mean together cannot be checked then. NULL ends the list.
+bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *const members[]);

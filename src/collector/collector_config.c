@@ -414,28 +414,31 @@ static int check_influx(struct hs_collector_config *config, struct hs_error *err
 	return hs_influx_check(&config->base.influx, err);
 }
 
-// Members in which there are errors already are left out.
+// A check of members that are right by themselves. NULL ends their list.
+static const struct part {
+	const char *of[3];
+	int (*check)(struct hs_collector_config *, struct hs_error *);
+} parts[] = {
+		{{"name"}, check_name},
+		{{"listen", "ports"}, check_ways_in},
+		{{"accept"}, check_formats},
+		{{"influx"}, check_influx},
+};
+
 static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 		struct hs_errors *errors)
 {
-	static const struct {
-		const char *of[2];
-		int (*check)(struct hs_collector_config *, struct hs_error *);
-	} parts[] = {{{"name", "name"}, check_name}, {{"listen", "ports"}, check_ways_in},
-			{{"accept", "accept"}, check_formats},
-			{{"influx", "influx"}, check_influx}};
+	static const char *const of_cores[] = {"workers", "control_core", NULL};
+	static const char *const of_control[] = {"control", NULL};
 	struct hs_error err = {0};
-	unsigned n = errors->n;
+	unsigned n = errors->n; // found before
 
-	if (!hs_errors_touch(errors, n, "workers") && !hs_errors_touch(errors, n, "control_core") &&
-			check_workers(config, cores, &err) < 0)
+	if (!hs_errors_touch(errors, n, of_cores) && check_workers(config, cores, &err) < 0)
 		hs_errors_keep(errors, &err);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (!hs_errors_touch(errors, n, parts[i].of[0]) &&
-				!hs_errors_touch(errors, n, parts[i].of[1]) &&
-				parts[i].check(config, &err) < 0)
+		if (!hs_errors_touch(errors, n, parts[i].of) && parts[i].check(config, &err) < 0)
 			hs_errors_keep(errors, &err);
-	if (!hs_errors_touch(errors, n, "control"))
+	if (!hs_errors_touch(errors, n, of_control))
 		hs_config_check_control(&config->base, errors);
 	return errors->n ? -EINVAL : 0;
 }

@@ -421,7 +421,7 @@ static int check_ports(struct hs_config *config, struct hs_errors *errors)
 
 // A check of members of the configuration that are right by themselves.
 static const struct part {
-	const char *of[PARTS_MOST];
+	const char *of[PARTS_MOST + 1]; // NULL ends them
 	int (*one)(struct hs_config *, struct hs_error *);
 	int (*all)(struct hs_config *, struct hs_errors *);
 } parts[] = {
@@ -440,14 +440,6 @@ static const struct part {
 		{{"ports", "telemetry"}, .one = check_in_band},
 };
 
-static bool can_check(const struct part *part, const struct hs_errors *errors, unsigned n)
-{
-	for (unsigned i = 0; i < PARTS_MOST && part->of[i]; i++)
-		if (hs_errors_touch(errors, n, part->of[i]))
-			return false;
-	return true;
-}
-
 static int check_part(const struct part *part, struct hs_config *config, struct hs_errors *errors)
 {
 	struct hs_error err;
@@ -459,15 +451,15 @@ static int check_part(const struct part *part, struct hs_config *config, struct 
 
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors)
 {
-	static const struct part of_cores = {{"workers", "control_core"}};
+	static const char *const of_cores[] = {"workers", "control_core", NULL};
 	unsigned n = errors->n; // found before
 	struct hs_error err;
 
-	if (can_check(&of_cores, errors, n) && hs_config_check_cores(config, cores, &err) < 0)
+	if (!hs_errors_touch(errors, n, of_cores) && hs_config_check_cores(config, cores, &err) < 0)
 		hs_errors_keep(errors, &err);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		// Without ports, a pair that names one is no further error.
-		if (can_check(&parts[i], errors, config->n_ports ? n : errors->n))
+		if (!hs_errors_touch(errors, config->n_ports ? n : errors->n, parts[i].of))
 			check_part(&parts[i], config, errors);
 	}
 	// Whether a request fits depends on all of it.

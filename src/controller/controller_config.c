@@ -274,14 +274,19 @@ static int check_reroute(const struct hs_controller_config *config, struct hs_er
 	return 0;
 }
 
+static bool is_touched(const struct hs_errors *errors, unsigned n, const char *member)
+{
+	return hs_errors_touch(errors, n, (const char *const[]){member, NULL});
+}
+
 static int read_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
 {
 	struct hs_error err = {0};
 
 	hs_schema_read_all(fields, root, "", config, errors);
 	unsigned n = errors->n;
-	bool nodes = !hs_errors_touch(errors, n, "nodes");
-	bool label = !hs_errors_touch(errors, n, "label");
+	bool nodes = !is_touched(errors, n, "nodes");
+	bool label = !is_touched(errors, n, "label");
 	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	config->label.on = json_object_get(root, "label") != NULL;
 	config->probing.on = json_object_get(root, "probing") != NULL;
@@ -293,11 +298,11 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 				"there are no nodes to look after");
 		hs_errors_keep(errors, &err);
 	}
-	if (!hs_errors_touch(errors, n, "influx") && hs_influx_check(&config->influx, &err) < 0)
+	if (!is_touched(errors, n, "influx") && hs_influx_check(&config->influx, &err) < 0)
 		hs_errors_keep(errors, &err);
 	if (label && hs_controller_label_check(&config->label, &err) < 0)
 		hs_errors_keep(errors, &err);
-	if (config->probing.on && !hs_errors_touch(errors, n, "probing") &&
+	if (config->probing.on && !is_touched(errors, n, "probing") &&
 			(hs_probing_check(&config->probing, &err) < 0 ||
 					(nodes && check_reroute(config, &err) < 0)))
 		hs_errors_keep(errors, &err);

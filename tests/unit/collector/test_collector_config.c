@@ -3,9 +3,9 @@
 #include "collector_config.h"
 #include "collector_threshold.h"
 #include "refusal.h"
+#include "errors_of_file.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 static const char minimal[] = "{\"listen\": [{\"udp\": \"127.0.0.1:32766\"}]}";
 
@@ -223,23 +223,15 @@ static void a_file_that_is_not_there_is_refused(void **state)
 // Errors of values, and of what others mean together, in one file.
 static void all_errors_of_a_file_come_at_once(void **state)
 {
-	static const char text[] =
-			"{\"name\":\"x "
-			"y\",\"polling\":\"lazy\",\"listen\":[],\"control\":{\"bind\":[\"xyz\"]}}";
-	static const char *const paths[] = {"polling", "name", "listen", "control.bind[0]"};
-	char file[] = "/tmp/hopsight-config-XXXXXX";
+	static const char *const paths[] = {"polling", "name", "listen", "control.bind[0]", NULL};
+	char file[] = FILE_OF_TEST;
 	struct hs_errors errors = {0};
-	int fd = mkstemp(file);
 
 	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	make_file(file, "{'name':'x y','polling':'lazy','listen':[],'control':{'bind':['xyz']}}");
 	assert_true(hs_collector_config_load(file, NULL, &config, &errors) < 0);
 	unlink(file);
-	assert_int_equal(errors.n, sizeof(paths) / sizeof(paths[0]));
-	for (unsigned i = 0; i < errors.n; i++)
-		assert_string_equal(errors.list[i].path, paths[i]);
+	assert_paths(&errors, paths);
 }
 
 int main(void)

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The errors of one file of a node: all of them at once, and none that another one brings about.
 #include "config.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "errors_of_file.h"
 
 #define PORTS                                                                                      \
 	"'ports': [{'name': 'a', 'iface': 'a', 'side': 'host'}, "                                  \
@@ -22,22 +13,17 @@
 	"'protocol': 'udp', 'method': 'int', 'instructions': ['node_id'], 'mode': 'count', "       \
 	"'mode_setting': 1}}]"
 
-// Loads a file with this text, in which ' stands for ".
 static void load(const char *text, struct hs_errors *errors)
 {
-	char file[] = "/tmp/hopsight-config-XXXXXX";
+	char file[] = FILE_OF_TEST;
 	struct hs_config config;
 	cpu_set_t cores;
-	int fd = mkstemp(file);
 
 	CPU_ZERO(&cores);
 	CPU_SET(0, &cores);
 	CPU_SET(1, &cores);
 	*errors = (struct hs_errors){0};
-	assert_true(fd >= 0);
-	for (; *text; text++)
-		assert_int_equal(write(fd, *text == '\'' ? "\"" : text, 1), 1);
-	close(fd);
+	make_file(file, text);
 	int rc = hs_config_load(file, &cores, &config, errors);
 	unlink(file);
 	assert_int_equal(rc == 0, errors->n == 0);
@@ -45,20 +31,12 @@ static void load(const char *text, struct hs_errors *errors)
 		hs_config_fini(&config);
 }
 
-// `paths` ends with NULL; their order is that of the errors.
 static void assert_errors(const char *text, const char *const paths[])
 {
 	struct hs_errors errors;
-	unsigned n = 0;
 
 	load(text, &errors);
-	for (; paths[n]; n++) {
-		if (n >= errors.n || strcmp(errors.list[n].path, paths[n]) != 0)
-			fail_msg("error %u is at %s in place of %s", n,
-					n < errors.n ? errors.list[n].path : "no place", paths[n]);
-	}
-	if (errors.n > n)
-		fail_msg("%s: %s", errors.list[n].path, errors.list[n].message);
+	assert_paths(&errors, paths);
 }
 
 #define ASSERT_ERRORS(text, ...) assert_errors(text, (const char *const[]){__VA_ARGS__, NULL})

@@ -3,9 +3,9 @@
 #include "controller.h"
 #include "controller_config.h"
 #include "refusal.h"
+#include "errors_of_file.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 static const char minimal[] = "{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"}]}";
 
@@ -242,22 +242,16 @@ static void the_least_mtu_of_probes_is_the_one_that_is_told(void **state)
 // Errors of values, and of what others mean together, in one file.
 static void all_errors_of_a_file_come_at_once(void **state)
 {
-	static const char text[] = "{\"controller\":{\"nope\":1},\"nodes\":[]}";
-	static const char *const paths[] = {"controller.nope", "nodes"};
-	char file[] = "/tmp/hopsight-config-XXXXXX";
+	static const char *const paths[] = {"controller.nope", "nodes", NULL};
 	struct hs_controller_config config;
+	char file[] = FILE_OF_TEST;
 	struct hs_errors errors = {0};
-	int fd = mkstemp(file);
 
 	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	make_file(file, "{'controller':{'nope':1},'nodes':[]}");
 	assert_true(hs_controller_config_load(file, &config, &errors) < 0);
 	unlink(file);
-	assert_int_equal(errors.n, sizeof(paths) / sizeof(paths[0]));
-	for (unsigned i = 0; i < errors.n; i++)
-		assert_string_equal(errors.list[i].path, paths[i]);
+	assert_paths(&errors, paths);
 }
 
 int main(void)
