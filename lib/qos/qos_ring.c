@@ -35,11 +35,6 @@ static inline uint32_t room_of(uint32_t capacity)
 	return capacity - HS_QOS_RING_AHEAD;
 }
 
-static inline const uint8_t *slot_of(const struct hs_qos_ring *ring, uint64_t number)
-{
-	return (const uint8_t *)hs_qos_ring_packed(ring, number);
-}
-
 static_assert(sizeof(struct hs_hop) == 32 && offsetof(struct hs_hop, ts_ns) == 16, "no padding");
 
 static inline bool is_wide(const struct hs_decoded *telemetry)
@@ -242,7 +237,7 @@ static inline bool pack_full(
 
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report)
 {
-	const struct hs_qos_packed *packed = (const struct hs_qos_packed *)slot_of(ring, number);
+	const struct hs_qos_packed *packed = hs_qos_ring_packed(ring, number);
 	struct hs_decoded *telemetry = &report->telemetry;
 	report->sink_ts_ns = packed->sink_ts_ns;
 	report->sink_rx_packets = packed->sink_rx_packets;
@@ -273,7 +268,7 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number)
 {
-	return ((const struct hs_qos_packed *)slot_of(ring, number))->tag;
+	return hs_qos_ring_packed(ring, number)->tag;
 }
 
 static void free_chunks(struct hs_qos_ring *ring)
@@ -322,7 +317,7 @@ static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 			free_chunks(&grown);
 			return -ENOMEM;
 		}
-		memcpy(hs_qos_ring_slot_at(&grown, grown.head), slot_of(ring, number),
+		memcpy(hs_qos_ring_slot_at(&grown, grown.head), hs_qos_ring_packed(ring, number),
 				ring->slot_bytes);
 		step_head(&grown);
 	}
