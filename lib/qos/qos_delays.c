@@ -6,74 +6,55 @@
 
 #include <string.h>
 
-static unsigned collect(const struct hs_report *report, const uint16_t *path_links, uint16_t *links,
-		int64_t *delays)
+static inline void add(struct hs_qos_delays *delays, uint16_t link, uint64_t ns)
 {
-	const struct hs_decoded *telemetry = &report->telemetry;
-	unsigned n = 0;
-	bool has_last = telemetry->e2e.bitmap & HS_E2E_TIMESTAMP;
-	uint64_t last = telemetry->e2e.ts_ns;
-	if (has_last) {
-		links[n] = 0;
-		delays[n++] = (int64_t)((uint64_t)report->sink_ts_ns - last);
-	}
-	for (unsigned i = 0; i < telemetry->n_hops; i++) {
-		const struct hs_hop *hop = &telemetry->hops[telemetry->n_hops - 1 - i];
-		bool has = hop->bitmap & HS_HOP_TIMESTAMP;
-		if (has && has_last && path_links[i]) {
-			links[n] = path_links[i];
-			delays[n++] = (int64_t)(hop->ts_ns - last);
-		}
-		has_last = has;
-		last = hop->ts_ns;
-	}
-	if (has_last && path_links[telemetry->n_hops]) {
-		links[n] = path_links[telemetry->n_hops];
-		delays[n++] = (int64_t)((uint64_t)report->sink_ts_ns - last);
-	}
-	return n;
+	delays->links[delays->n] = link;
+	delays->ns[delays->n++] = (int64_t)ns;
 }
 
 void hs_qos_delays_collect(const struct hs_report *report, const uint16_t *path_links,
 		struct hs_qos_delays *delays)
 {
-	delays->n = collect(report, path_links, delays->links, delays->ns);
-}
-
-static unsigned drop_older_than_links(const struct hs_qos_flow *flow, uint64_t number, unsigned n,
-		uint16_t *links, int64_t *delays)
-{
-	unsigned kept = 0;
-	for (unsigned i = 0; i < n; i++) {
-		if (flow->links[links[i]].born > number)
-			continue;
-		links[kept] = links[i];
-		delays[kept++] = delays[i];
-	}
-	return kept;
-}
-
-unsigned hs_qos_delays_of(const struct hs_qos_flow *flow, const struct hs_report *report,
-		uint64_t number, uint16_t links[HS_QOS_MAX_LINKS + 1],
-		int64_t delays[HS_QOS_MAX_LINKS + 1])
-{
 	const struct hs_decoded *telemetry = &report->telemetry;
-	uint16_t found[HS_QOS_MAX_LINKS];
-	const uint16_t *path_links = flow->path_links;
-	if (!flow->has_edge || !hs_qos_path_same(telemetry, &flow->edge.telemetry)) {
-		hs_qos_path_links(flow, telemetry, found);
-		path_links = found;
+	bool has_last = telemetry->e2e.bitmap & HS_E2E_TIMESTAMP;
+	uint64_t last = telemetry->e2e.ts_ns, sink_ns = (uint64_t)report->sink_ts_ns;
+	delays->n = 0;
+	if (has_last)
+		add(delays, 0, sink_ns - last);
+	for (unsigned i = 0; i < telemetry->n_hops; i++) {
+		const struct hs_hop *hop = &telemetry->hops[telemetry->n_hops - 1 - i];
+		bool has = hop->bitmap & HS_HOP_TIMESTAMP;
+		if (has && has_last && path_links[i])
+			add(delays, path_links[i], hop->ts_ns - last);
+		has_last = has;
+		last = hop->ts_ns;
 	}
-	unsigned n = collect(report, path_links, links, delays);
-	return drop_older_than_links(flow, number, n, links, delays);
+	if (has_last && path_links[telemetry->n_hops])
+		add(delays, path_links[telemetry->n_hops], sink_ns - last);
 }
 
-void hs_qos_delays_unusual(
+static void drop_older_than_links(
 		const struct hs_qos_flow *flow, uint64_t number, struct hs_qos_delays *delays)
 {
+	unsigned n = delays->n;
+	delays->n = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (flow->links[delays->links[i]].born <= number)
+			add(delays, delays->links[i], (uint64_t)delays->ns[i]);
+}
+
+void hs_qos_delays_of(const struct hs_qos_flow *flow, uint64_t number, struct hs_qos_delays *delays)
+{
 	struct hs_report report;
+	uint16_t found[HS_QOS_MAX_LINKS];
+	const uint16_t *path_links = flow->path_links;
 	hs_qos_ring_get(&flow->ring, number, &report);
-	delays->n = hs_qos_delays_of(flow, &report, number, delays->links, delays->ns);
+	if (!flow->has_edge || !hs_qos_path_same(&report.telemetry, &flow->edge.telemetry)) {
+		hs_qos_path_links(flow, &report.telemetry, found);
+		path_links = found;
+	}
+	hs_qos_delays_collect(&report, path_links, delays);
+	drop_older_than_links(flow, number, delays);
 }
 
 void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual)

@@ -17,11 +17,10 @@ struct hs_qos_delays {
 void hs_qos_delays_collect(const struct hs_report *report, const uint16_t *path_links,
 		struct hs_qos_delays *delays);
 
-// Delays of a report of the ring and the links they are of (indices), end to end first; returns how
-// many. Links that the flow does not know, or has forgotten since, are left out.
-unsigned hs_qos_delays_of(const struct hs_qos_flow *flow, const struct hs_report *report,
-		uint64_t number, uint16_t links[HS_QOS_MAX_LINKS + 1],
-		int64_t delays[HS_QOS_MAX_LINKS + 1]);
+// Of the report of this number in the ring. Links that the flow does not know, or has forgotten
+// since, are left out.
+void hs_qos_delays_of(
+		const struct hs_qos_flow *flow, uint64_t number, struct hs_qos_delays *delays);
 
 // How reports by the newest path lie in the ring, where all of its entries have all fields, and the
 // links of their delays, end to end first.
@@ -33,9 +32,6 @@ struct hs_qos_usual {
 	uint16_t links[HS_QOS_PACKED_HOPS + 2];
 };
 void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual);
-// As hs_qos_delays_of, of a report of any path.
-void hs_qos_delays_unusual(
-		const struct hs_qos_flow *flow, uint64_t number, struct hs_qos_delays *delays);
 
 // False, with nothing of use in `delays`, for a report of another path or without all fields.
 static inline bool hs_qos_usual_delays(const struct hs_qos_usual *usual,
@@ -68,7 +64,7 @@ static inline const uint16_t *hs_qos_delays_at(const struct hs_qos_flow *flow,
 		delays->n = usual->n_hops + 2;
 		return usual->links;
 	}
-	hs_qos_delays_unusual(flow, number, delays);
+	hs_qos_delays_of(flow, number, delays);
 	return delays->links;
 }
 

@@ -340,14 +340,11 @@ static bool remember_more(struct hs_qos_flow *flow)
 
 static bool delay_on(const struct hs_qos_flow *flow, uint64_t number, uint16_t link, int64_t *delay)
 {
-	uint16_t links[HS_QOS_MAX_LINKS + 1];
-	int64_t delays[HS_QOS_MAX_LINKS + 1];
-	struct hs_report report;
-	hs_qos_ring_get(&flow->ring, number, &report);
-	unsigned n = hs_qos_delays_of(flow, &report, number, links, delays);
-	for (unsigned i = 0; i < n; i++) {
-		if (links[i] == link) {
-			*delay = delays[i];
+	struct hs_qos_delays delays;
+	hs_qos_delays_of(flow, number, &delays);
+	for (unsigned i = 0; i < delays.n; i++) {
+		if (delays.links[i] == link) {
+			*delay = delays.ns[i];
 			return true;
 		}
 	}
