@@ -113,7 +113,7 @@ hurry() {
 	done
 }
 
-# The sanitizers' builds take two and a half minutes of both cores. Most tests of the parts before them
+# The sanitizers' builds take minutes of both cores. Most tests of the parts before them
 # mostly wait, so the builds run beside these tests, in the time that they leave.
 compile_beside() {
 	[[ -z $job && " ${chosen[*]} " == *" sanitizers "* ]] || return
