@@ -22,6 +22,7 @@ static int decode(const uint8_t *ids, size_t n, const uint8_t *e2e, size_t e2e_l
 		return -EBADMSG;
 	out->ns_id = out->trace_type = 0;
 	out->e2e = (struct hs_e2e){0};
+	out->nodes_missing = false;
 	out->n_hops = (uint16_t)n;
 	for (size_t i = 0; i < n; i++)
 		out->hops[i] = (struct hs_hop){.node_id = ids[i]};
