@@ -248,7 +248,7 @@ def tcp_phase(chain, shift):
         labels=labels(chain) - labels_before, missed=missed(chain) - missed_before)
 
 
-@test(path=True, limit_s=90, alone=True)
+@test(limit_s=90, alone=True)
 def tcp_sends_no_segment_again_because_of_labels(workspace):
     """One connection, far below what the nodes forward, while labels go on and off. Beside other tests, pauses of the
     machine made TCP send segments again."""
