@@ -101,6 +101,7 @@ end_beside() {
 stop_beside() {
 	[ -n "$job" ] || return
 	hurry
+	pkill -CONT -s "$job"
 	kill "$job" 2>/dev/null
 	end_beside 2>/dev/null
 }
@@ -117,7 +118,7 @@ hurry() {
 # mostly wait, so the builds run beside these tests, in the time that they leave.
 compile_beside() {
 	[[ -z $job && " ${chosen[*]} " == *" sanitizers "* ]] || return
-	beside build/sanitizers.log setsid tools/sanitizers.sh
+	beside build/sanitizers.log setsid tools/give_way.sh tools/sanitizers.sh
 }
 
 compiled_beside() {
@@ -153,8 +154,8 @@ part_golden() {
 part_integration() {
 	build build
 	compile_beside
-	counted "$PYTHON" tests/integration/run.py --together
-	counted "$PYTHON" tests/integration/run.py --together --general
+	counted "$PYTHON" tests/integration/run.py --together --apart
+	counted "$PYTHON" tests/integration/run.py --together --apart --general
 	compiled_beside
 	counted "$PYTHON" tests/integration/run.py --alone
 	counted "$PYTHON" tests/integration/run.py --alone --general
@@ -168,13 +169,13 @@ part_sanitizers() {
 	meson_suite build-asan unit
 	meson_suite build-asan golden
 	threads_beside
-	nodes_sanitized --together
+	nodes_sanitized --together --apart
 	threads_ended
 	nodes_sanitized --alone
 }
 
 nodes_sanitized() {
-	counted env HOPSIGHT_BUILD="$PWD/build-asan" "$PYTHON" tests/integration/run.py "$1" \
+	counted env HOPSIGHT_BUILD="$PWD/build-asan" "$PYTHON" tests/integration/run.py "$@" \
 		listing_1 bad command_line layout_of_the_paper unchanged telemetry namespace jumbo \
 		sigterm vanishes bridge flooded configuration not_there thousand_rules \
 		kernel_itself taken_again undone two_workers partial_results
@@ -200,10 +201,15 @@ part_fuzz() {
 	counted "$PYTHON" tests/fuzz/run.py build-asan/tests/fuzz "$FUZZ_SECONDS"
 }
 
-# Hostile clients and hosts, killed peers, resources used up: nodes and controllers stay up.
+# Hostile clients and hosts, killed peers, resources used up: nodes and controllers stay up. These tests
+# mostly wait, so a part of the lab's runs beside them.
 part_chaos() {
 	build build
-	counted "$PYTHON" tests/chaos/run.py
+	[[ " ${chosen[*]} " != *" lab "* ]] || general_beside
+	counted "$PYTHON" tests/chaos/run.py --together --apart
+	[ -z "$job" ] || pkill -STOP -s "$job"
+	counted "$PYTHON" tests/chaos/run.py --alone
+	[ -z "$job" ] || pkill -CONT -s "$job"
 }
 
 # Every scenario meets its expectations. Then a few seconds of each run on the general path, and of
@@ -211,15 +217,23 @@ part_chaos() {
 part_lab() {
 	local code=0
 	build build
+	[ -n "$job" ] || general_beside
 	counted "$PYTHON" tests/lab/run.py
-	beside build/reproduce.log nice -n 5 "$PYTHON" tools/reproduce/run.py 000 001 002 003 --check
-	counted "$PYTHON" tests/lab/run.py --general
+	hurry
 	end_beside || code=$?
-	count_lines reproduce < <(cat build/reproduce.log; echo "status=$code")
+	count_lines lab --general < <(cat "$job_log"; echo "status=$code")
+	code=0
 	build_asan
+	beside build/reproduce.log nice -n 5 "$PYTHON" tools/reproduce/run.py 000 001 002 003 --check
 	counted env ASAN_OPTIONS=detect_leaks=1 \
 		LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \
 		"$PYTHON" tests/lab/run.py --sanitized "$PWD/build-asan"
+	end_beside || code=$?
+	count_lines reproduce < <(cat "$job_log"; echo "status=$code")
+}
+
+general_beside() {
+	beside build/general.log setsid tools/give_way.sh "$PYTHON" tests/lab/run.py --general
 }
 
 # An independent judge that knows what happened to the packets judges what the lab's nodes publish: in
@@ -246,7 +260,10 @@ for name in "$@"; do
 	esac
 done
 [ $# -gt 0 ] || set -- "${PARTS[@]}"
-readonly chosen=("$@")
+chosen=()
+for part in "${PARTS[@]}"; do
+	[[ " $* " != *" $part "* ]] || chosen+=("$part")
+done
 
 [ "$*" = checks ] || need_root
 install_packages "${TEST_PACKAGES[@]}"
@@ -254,8 +271,8 @@ for part in "${chosen[@]}"; do
 	say "== $part"
 	begin=$SECONDS
 	case $part in
-	unit | golden | integration) ;;
-	*) compiled_beside ;;
+	unit | golden | integration | lab) ;;
+	*) compiled_beside ;; # before sanitizers at the latest
 	esac
 	"part_$part"
 	say "== $part took $((SECONDS - begin)) s"

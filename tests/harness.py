@@ -8,10 +8,11 @@ A test of speed or processor time has several looks. Other work on the machine m
 worse and never better, so one look within the bound shows that the program keeps the bound. The
 line says how many looks there were, and what the first ones measured. Bounds are for the machine of
 _YARDSTICK_S, and in_time() widens them on a slower one. It runs alone, as do tests that
-load the machine and those that need names for themselves. The others mostly wait: they run four at a
-time, and those with the highest limits begin first.
+count what a paused machine loses. Tests that load the machine, set its clock or need names for themselves
+run apart from each other. The others mostly wait: they run four at a time, and those with the highest limits
+begin first.
 
---together runs only the tests beside which others may run, --alone only the others.
+--together, --apart and --alone run only these kinds. A build may run beside the first two.
 
 --general runs the tests about packets, with nodes that use the general path for every
 packet (docs/benchmark-method.md, "Fast and general path").
@@ -43,12 +44,12 @@ class Skip(Exception):
     """The machine lacks what the test needs."""
 
 
-def test(limit_s=60, path=False, looks=1, alone=False):
+def test(limit_s=60, path=False, looks=1, apart=False, alone=False):
     """path: about what nodes do to packets, so that --general runs it, too. looks: of a test of speed.
-    alone: no other test may run beside it."""
+    apart: no other test may run beside it. alone: nothing may."""
     def register(function):
-        _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path, looks,
-                       alone or looks > 1))
+        kind = "alone" if alone or looks > 1 else "apart" if apart else "together"
+        _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path, looks, kind))
         return function
 
     return register
@@ -243,7 +244,7 @@ def main(argv=None, at_once=_AT_ONCE):
     """Runs all registered tests, or those whose names contain one of the given words."""
     arguments = (argv or sys.argv)[1:]
     general = "--general" in arguments
-    alone = [only for word, only in (("--together", False), ("--alone", True)) if word in arguments]
+    kinds = [kind for kind in ("together", "apart", "alone") if f"--{kind}" in arguments]
     words = [word.replace("_", " ") for word in arguments if not word.startswith("--")]
     if general:
         os.environ[_GENERAL] = "1"
@@ -254,7 +255,7 @@ def main(argv=None, at_once=_AT_ONCE):
               if (entry[3] or not general) and (not words or any(word in entry[0] for word in words))]
     chosen.sort(key=lambda entry: -entry[2])
     failed = 0
-    for one_at_a_time in alone or (False, True):
-        failed += _run_all([entry for entry in chosen if entry[5] == one_at_a_time],
-                           1 if one_at_a_time else at_once, general)
+    for kind in kinds or ("together", "apart", "alone"):
+        failed += _run_all([entry for entry in chosen if entry[5] == kind],
+                           at_once if kind == "together" else 1, general)
     return 1 if failed else 0

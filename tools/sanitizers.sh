@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test.sh sources this file, for the builds that sanitizers check. When run, it makes both builds in the
-# time that other processes leave.
+# test.sh sources this file, for the builds that sanitizers check. When run, it makes both builds.
 # shellcheck disable=SC2317 # functions for those who source this
 
 # Lines are all that a sanitizer's report needs of -g, and they take a fifth less time to compile. Code
@@ -17,19 +16,11 @@ build_tsan() {
 		tests/unit/{node/test_{pending,workers,sharing},flow/test_flow_table,datapath/test_fib}
 }
 
-# Each session is a group of its own where the kernel schedules by groups, and only the group's nice
-# value counts between groups.
-give_way() {
-	chrt --idle --pid 0 $$
-	[ ! -w /proc/self/autogroup ] || echo 19 >/proc/self/autogroup
-}
-
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	set -u
 	cd "$(dirname "$0")/.." || exit 1
 	# shellcheck source=tools/setup.sh
 	. tools/setup.sh
-	give_way
 	build_asan
 	build_tsan
 fi

@@ -208,7 +208,7 @@ def another_client_is_answered_soon_whatever_chance_makes_one_ask_for(workspace)
     return f"p99 at most {worst_of(said)}"
 
 
-@test(limit_s=120, alone=True)
+@test(limit_s=120, apart=True)
 def what_is_too_much_for_one_reply_comes_in_pages(workspace):
     need()
     for target in targets_of(workspace):
@@ -226,7 +226,7 @@ def what_is_too_much_for_one_reply_comes_in_pages(workspace):
         client.close()
 
 
-@test(limit_s=120, alone=True)
+@test(limit_s=120, apart=True)
 def ten_thousand_changes_in_one_list_are_made_as_a_whole(workspace):
     need()
     node, controller = targets_of(workspace)

@@ -95,7 +95,7 @@ def has_rule(node, ns_id):
     return ns_id in node.call("int_list", limit=10000).get("in_band", [])
 
 
-@test(limit_s=60 + 4 * SECONDS, alone=True)
+@test(limit_s=60 + 4 * SECONDS, apart=True)
 def forged_requests_do_not_keep_genuine_rules_out(workspace):
     need()
     chain = Chain(workspace, nodes=2, link="veth").start()
@@ -133,7 +133,7 @@ def write_key(workspace):
     return path
 
 
-@test(limit_s=60 + 2 * SECONDS, alone=True)
+@test(limit_s=60 + 2 * SECONDS, apart=True)
 def a_domain_with_a_key_takes_none_of_them(workspace):
     need()
     chain = Chain(workspace, nodes=2, link="veth",

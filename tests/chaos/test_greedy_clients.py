@@ -208,7 +208,7 @@ def descriptors_that_run_out_refuse_connections_and_end_nothing(workspace):
     return f"{held} descriptors of 300, p99 {p99_s * 1000:.1f} ms"
 
 
-@test(limit_s=120, alone=True)
+@test(limit_s=120, apart=True)
 def signs_of_life_cost_nothing_that_lasts(workspace):
     need()
     node = ring_node(workspace)

@@ -27,7 +27,7 @@ def monitor(controller):
     return controller.call("node_get")["monitor"]
 
 
-@test(limit_s=120, alone=True)
+@test(limit_s=120, apart=True)
 def huge_messages_of_a_publisher_keep_nobody_waiting(workspace):
     need()
     node = ring_node(workspace)
@@ -87,7 +87,7 @@ class HostileNode:
         self.thread.join()
 
 
-@test(limit_s=60, alone=True)
+@test(limit_s=60, apart=True)
 def a_page_of_rules_longer_than_was_asked_for_keeps_nobody_waiting(workspace):
     need()
     said = []

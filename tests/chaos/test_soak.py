@@ -12,7 +12,7 @@ from netlab import ROOT
 LEAST_S = 16
 
 
-@test(limit_s=180, alone=True)
+@test(limit_s=180, apart=True)
 def all_attacks_at_once_leave_nodes_whole():
     need()
     seconds = max(LEAST_S, SECONDS)

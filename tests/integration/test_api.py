@@ -36,7 +36,7 @@ def command(node, *words, expected=0):
     return done.stdout
 
 
-@test(path=True, alone=True)
+@test(path=True, apart=True)
 def the_message_of_listing_1_from_a_plain_req_socket_installs_a_rule_at_once(workspace):
     need()
     _, node = one_node(workspace)

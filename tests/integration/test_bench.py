@@ -76,7 +76,7 @@ def reports_to_a_collector_pass_the_checks_of_the_bench(workspace):
         check(case["per_second"]["median"] > 0, case)
 
 
-@test(limit_s=60, alone=True)
+@test(limit_s=60, apart=True)
 def the_bench_compares_with_testpmd_where_it_is_there(workspace):
     need("dpdk-testpmd")
     card, baseline = workspace.path("card.md"), workspace.path("baseline.json")

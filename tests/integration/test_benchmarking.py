@@ -135,7 +135,7 @@ def the_latency_that_a_node_adds_is_measured_without_ports(workspace):
         f"{real['node']['p50_ns']['least']} and {real['node']['p99_ns']['least']} ns"
 
 
-@test(limit_s=90, alone=True)
+@test(limit_s=90, apart=True)
 def one_trial_of_the_generator_over_memif_adds_up_with_the_nodes_counters(workspace):
     need_loadgen()
     output = run_block(workspace, "memif-loadgen")
@@ -173,7 +173,7 @@ def a_ring_back_to_the_generator_loses_nothing_and_all_frames_are_accounted_for(
           unpaced)
 
 
-@test(limit_s=150, alone=True)
+@test(limit_s=150, apart=True)
 def testpmd_moves_packets_through_a_node_on_memif(workspace):
     need_loadgen("dpdk-testpmd")
     output = run_block(workspace, "memif-testpmd", 60)

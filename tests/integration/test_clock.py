@@ -83,7 +83,7 @@ def windows_until(subscriber, enough, limit_s=8):
     return found
 
 
-@test(alone=True)
+@test(apart=True)
 def delays_are_right_at_once_where_the_system_clock_is_set_and_windows_across_are_marked(workspace):
     need("ping", "cc")
     chain, clock, sink = chain_with_clock(workspace)
@@ -122,7 +122,7 @@ def delays_are_right_at_once_where_the_system_clock_is_set_and_windows_across_ar
     audit_ok(*chain.nodes)
 
 
-@test(alone=True)
+@test(apart=True)
 def timers_go_on_where_the_system_clock_is_set(workspace):
     need("ping", "cc")
     chain = Chain(workspace, nodes=2, telemetry={"request_interval_s": 1, "request_schedule_s": []})
@@ -156,7 +156,7 @@ def timers_go_on_where_the_system_clock_is_set(workspace):
     until(lambda: not sink.call("int_list")["rules"], 8, "and expires when nobody asks for it")
 
 
-@test(alone=True)
+@test(apart=True)
 def an_offset_below_the_bound_is_slewed_and_not_called_synchronised(workspace):
     need("cc")
     chain, clock, sink = chain_with_clock(workspace)

@@ -248,7 +248,7 @@ def a_controller_that_was_away_finds_everything_right_and_knows_what_it_missed(w
     controller.stop()
 
 
-@test(limit_s=90, alone=True)
+@test(limit_s=90, apart=True)
 def a_listener_that_does_not_read_holds_up_nobody(workspace):
     need()
     chain = chain_of(workspace, nodes=2)

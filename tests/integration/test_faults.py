@@ -309,7 +309,7 @@ def kill(node):
     node.workspace.at_close.remove(node._stop_at_close)  # pylint: disable=protected-access
 
 
-@test(alone=True)
+@test(apart=True)
 def an_interface_is_given_back_by_the_node_after_one_that_was_killed(workspace):
     need("ethtool")
     chain = Chain(workspace, nodes=1)
@@ -336,7 +336,7 @@ def an_interface_is_given_back_by_the_node_after_one_that_was_killed(workspace):
     equal(kept_files(node), set(), "files in the end")
 
 
-@test(alone=True)
+@test(apart=True)
 def a_kept_setting_is_believed_of_the_very_interface_and_in_a_whole_file_only(workspace):
     need("ethtool")
     chain = Chain(workspace, nodes=1)

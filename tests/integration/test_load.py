@@ -79,7 +79,7 @@ def unlimited_tcp(workspace, **links):
                   f"{end['sum_sent']['retransmits']} retransmits, drops {lost}, missed {missed}")
 
 
-@test(limit_s=60, alone=True)
+@test(limit_s=60, apart=True)
 def every_packet_that_unlimited_tcp_loses_on_memif_is_named_by_a_node(workspace):
     need("iperf3")
     lost, said = unlimited_tcp(workspace, link="memif", ring=7)
@@ -87,7 +87,7 @@ def every_packet_that_unlimited_tcp_loses_on_memif_is_named_by_a_node(workspace)
     return said
 
 
-@test(limit_s=60, alone=True)
+@test(limit_s=60, apart=True)
 def every_packet_that_unlimited_tcp_loses_on_veth_is_named_by_a_node(workspace):
     need("iperf3")
     return unlimited_tcp(workspace, link="veth")[1]
