@@ -247,7 +247,7 @@ part_judge() {
 part_bench() {
 	build build
 	counted "$PYTHON" tests/bench/instructions.py
-	counted build/apps/hopsight-bench --quick --baseline tests/bench/baseline.json
+	counted build/apps/hopsight-bench --quick --rounds 2 --baseline tests/bench/baseline.json
 }
 
 for name in "$@"; do
