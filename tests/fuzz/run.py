@@ -10,6 +10,7 @@ import tempfile
 import time
 
 FOLDER, SECONDS = sys.argv[1], int(sys.argv[2])
+AT_LEAST = {"fuzz_int_report": 20}  # a collector takes reports from anybody
 
 
 def targets():
@@ -27,12 +28,12 @@ def fuzz(name, path):
     corpus = os.path.join(FOLDER, os.pardir, "corpus", name)
     with tempfile.TemporaryDirectory(prefix="hs-fuzz-") as grown:
         seeds = [corpus] if os.path.isdir(corpus) else []
-        begin = time.monotonic()
+        begin, seconds = time.monotonic(), max(SECONDS, AT_LEAST.get(name, 0))
         run = subprocess.run(
             # libFuzzer ends when more than so many whole seconds are over.
-            [path, f"-max_total_time={max(SECONDS - 1, 1)}", "-timeout=10", "-rss_limit_mb=2048",
+            [path, f"-max_total_time={max(seconds - 1, 1)}", "-timeout=10", "-rss_limit_mb=2048",
              "-print_final_stats=1", "-verbosity=0", f"-artifact_prefix={grown}/", grown, *seeds],
-            capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS + 120,
+            capture_output=True, text=True, errors="replace", check=False, timeout=seconds + 120,
             env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"})
         took = time.monotonic() - begin
         units = next((line.split()[-1] for line in run.stderr.splitlines()
@@ -48,7 +49,7 @@ def fuzz(name, path):
     return run.returncode
 
 
-found = list(targets())
+found = sorted(targets(), key=lambda target: target[0] not in AT_LEAST)
 if not found:
     print("SKIP fuzz (no fuzz target was built)")
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
