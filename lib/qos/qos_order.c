@@ -390,11 +390,10 @@ static bool late_pair(struct hs_qos_flow *flow, struct hs_qos_sum *sum, unsigned
 	if (is_after == FOUND) {
 		struct hs_qos_sum *later =
 				hs_qos_flow_sum(flow, hs_qos_ring_tag(&flow->ring, number));
-		if (!later)
-			return true;
-		if (is_before == FOUND)
+		if (later && is_before == FOUND)
 			hs_qos_sum_add_pair(&later->links[link], after, before, -1);
-		hs_qos_sum_add_pair(&later->links[link], after, delay, 1);
+		if (later) // or closed
+			hs_qos_sum_add_pair(&later->links[link], after, delay, 1);
 	} else {
 		flow->links[link].has_ordered = true;
 		flow->links[link].ordered = delay;
