@@ -287,11 +287,16 @@ class Judge:
 
     def undisturbed(self, windows):
         """Flags have a meaning: if nothing happened, nothing is flagged. [10] Packets that others
-        overtook which were sent more than 50 ms later may look like a restart."""
-        overtaken = self.flow.overtaken_ns() > rules.HELD_NS
+        overtook which were sent more than 50 ms later may look like a restart, or leave it in doubt."""
+        excused = {"epoch"} if self.flow.overtaken_ns() > rules.HELD_NS else set()
+        doubts, in_doubt = [at for life in self.lives for at in life.doubts()], {}
         for window in windows:
             self.compared += 1
-            marks = markers_of(window) - ({"epoch"} if overtaken else set())
+            if not window.get("stale"):  # which shows the values of the last again
+                in_doubt[window["window_ns"]] = {"counter_ambiguous"} if any(
+                    window.get("run") or window["start_ns"] < at <= window["end_ns"]
+                    for at in doubts) else set()
+            marks = markers_of(window) - excused - in_doubt.get(window["window_ns"], set())
             if marks:
                 self.say("flag", f"{(window['start_ns'] - self.scenario.start_ns) / SECOND:g}+"
                          f"{window['window_ns'] / SECOND:g}s: {sorted(marks)}, and nothing happened")

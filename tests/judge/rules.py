@@ -7,6 +7,7 @@ import collections
 
 SECOND = 10**9
 HELD_NS = 50 * 10**6  # a packet is overtaken by those that were sent so much later, as [10] assumes
+LEAST_HELD = 8  # packets
 LATENESS = SECOND // 10  # [6]
 EXACT_REPORTS = 1000      # [17]
 
@@ -49,6 +50,11 @@ class Life:
     def within(self, start, end):
         return self.ordered[bisect.bisect_right(self.times, start):
                             bisect.bisect_right(self.times, end)]
+
+    def doubts(self):
+        """Returns the times of reports at which a node may have begun anew, by what was received."""
+        movers = [report for report in self.reports if report.arrival in self.movers]
+        return [self.counted[b.arrival] for a, b in zip(movers, movers[1:]) if looks_restarted(a, b)]
 
     # ---- edges, [7] and [22] ----
 
@@ -130,6 +136,30 @@ NEEDS = {
     "stamps": lambda r, a, b: r.has_stamp(b),
     "rate": lambda r, a, b: r.has_bytes(b) and r.has_stamp(b),
 }
+
+
+def looks_restarted(a, b):
+    """[10] Whether counts of two reports may be those of a node that began anew between them, though
+    none did. More packets came behind a node than it sent, by more than are overtaken in 50 ms, and it
+    may have sent all of its packets since; or its count went back, and it gives no stamps."""
+    elapsed = b.stops[-1].shown - a.stops[-1].shown
+    before = {stop.node: stop for stop in a.stops}
+    at = [i for i, stop in enumerate(b.stops) if stop.node in before]
+    both = [(before[b.stops[i].node], b.stops[i]) for i in at]
+    sent = [new.tx - old.tx for old, new in both[:-1]]
+    received = [new.rx - old.rx for old, new in both[1:]]
+    most = max(sent + received)
+    held = max(LEAST_HELD, most * HELD_NS // max(elapsed, 1))
+    behind = received[-1]
+    for i in reversed(range(len(sent))):
+        count = both[i][1].tx % (1 << 16 if i else 1 << 32)
+        if behind - sent[i] > held and count <= 2 * behind + held:
+            return True
+        if i and min(sent[i], received[i - 1]) <= 0 and most > held and not b.has_stamp(at[i]):
+            return True
+        behind = max(behind, sent[i], received[i - 1] if i else behind)
+    return (received[-1] - sent[0] > max(16, sent[0] // 2)
+            and b.stops[0].shown - a.stops[0].shown > SECOND // 10)
 
 
 def delay_numbers(delays):
