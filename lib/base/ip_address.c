@@ -14,6 +14,11 @@ bool hs_ip_address_is_loopback(const uint8_t address[16])
 	return memcmp(address, loopback, sizeof(loopback)) == 0;
 }
 
+bool hs_ip_address_is_multicast(const uint8_t address[16])
+{
+	return hs_ip_address_is_ipv4(address) ? address[12] >> 4 == 0xe : address[0] == 0xff;
+}
+
 const char *hs_ip_address_read(const char *text, uint8_t address[16])
 {
 	uint8_t ipv6[16], ipv4[4];

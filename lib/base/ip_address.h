@@ -28,6 +28,8 @@ static inline void hs_ip_address_map(const uint8_t ipv4[4], uint8_t address[16])
 
 // Whether it is 0.0.0.0 or ::, the unspecified address.
 bool hs_ip_address_is_any(const uint8_t address[16]);
+// Whether it is the address of a group: in 224.0.0.0/4 or ff00::/8.
+bool hs_ip_address_is_multicast(const uint8_t address[16]);
 // Whether nobody outside this machine can reach the address.
 bool hs_ip_address_is_loopback(const uint8_t address[16]);
 

@@ -124,6 +124,19 @@ static int refuse_unspecified(
 			"%s: \"%s\" is the address of no host", path, is_4 ? "0.0.0.0" : "::");
 }
 
+// RFC 1112 section 7.2, RFC 4291 section 2.7. A prefix is refused if no other addresses are in it.
+static int refuse_multicast_source(const struct hs_rule *rule, struct hs_error *err)
+{
+	unsigned most = hs_ip_address_is_ipv4(rule->src_ip) ? 28 : 120;
+	char text[HS_IP_ADDRESS_TEXT];
+
+	if (!hs_ip_address_is_multicast(rule->src_ip) || rule->src_host_bits > most)
+		return 0;
+	return hs_error_set(err, "bad_value", "src_ip", "a host's address",
+			"src_ip: \"%s\" is multicast, and no packet has a multicast source",
+			hs_ip_prefix_write(rule->src_ip, rule->src_host_bits, text));
+}
+
 static int check_prefixes(const struct hs_rule *rule, struct hs_error *err)
 {
 	int rc = check_prefix("src_ip", rule->src_ip, rule->src_host_bits, err);
@@ -132,6 +145,8 @@ static int check_prefixes(const struct hs_rule *rule, struct hs_error *err)
 		rc = check_prefix("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
 	if (rc == 0)
 		rc = refuse_unspecified("src_ip", rule->src_ip, rule->src_host_bits, err);
+	if (rc == 0)
+		rc = refuse_multicast_source(rule, err);
 	return rc ? rc : refuse_unspecified("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
 }
 

@@ -199,7 +199,8 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				PREFIX_BYTES, .text = &prefix_text, .required = true,
 				.allowed = "an IPv6 or IPv4 address, or with method int or label a "
 					   "prefix",
-				.help = "source of the flow; method flexint needs IPv6"},
+				.help = "source of the flow, not multicast; method flexint needs "
+					"IPv6"},
 		[HS_RULE_DST_IP] = {"dst_ip", HS_SCHEMA_PARSED, offsetof(struct hs_rule, dst_ip),
 				PREFIX_BYTES, .text = &prefix_text, .required = true,
 				.allowed = "an IPv6 or IPv4 address, or with method int or label a "

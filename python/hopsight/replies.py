@@ -232,7 +232,7 @@ class Rule(TypedDict):
 
     ns_id: int  # names the rule: the namespace id that its telemetry carries
     app_id: NotRequired[int]  # groups the flows of one application
-    src_ip: str  # source of the flow; method flexint needs IPv6
+    src_ip: str  # source of the flow, not multicast; method flexint needs IPv6
     dst_ip: str  # destination of the flow, of the same version
     src_port: NotRequired[int]  # source port, 0 for any; 0 with icmp
     dst_port: NotRequired[int]  # destination port, 0 for any; 0 with icmp

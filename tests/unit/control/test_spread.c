@@ -282,7 +282,7 @@ static void a_request_that_fits_only_unsigned_is_refused_where_there_is_a_key(vo
 {
 	static const char text[] =
 			"{\"int_request\": {\"ns_id\": 4294967295, \"app_id\": 4294967295, "
-			"\"src_ip\": \"ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff\", \"dst_ip\": "
+			"\"src_ip\": \"fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff\", \"dst_ip\": "
 			"\"ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff\", \"src_port\": 65535, "
 			"\"dst_port\": 65535, \"protocol\": \"udp\", \"trace_type\": "
 			"\"0x7000E000\", \"mode\": \"frequency\", \"mode_setting\": 86400000, "

@@ -79,7 +79,7 @@ static void the_longest_request_fits_one_option(void **state)
 	(void)state;
 	rule.ns_id = rule.app_id = UINT32_MAX;
 	rule.src_port = rule.dst_port = 65535;
-	memset(rule.src_ip, 0xff, 16);
+	memset(rule.src_ip, 0xfe, 16);
 	memset(rule.dst_ip, 0xff, 16);
 	rule.mode = HS_MODE_FREQUENCY;
 	rule.mode_setting = 86400000;
@@ -167,7 +167,7 @@ static void a_request_with_long_addresses_and_all_switches_is_too_large(void **s
 	(void)state;
 	rule.ns_id = rule.app_id = UINT32_MAX;
 	rule.src_port = rule.dst_port = 65535;
-	memset(rule.src_ip, 0xff, 16);
+	memset(rule.src_ip, 0xfe, 16);
 	memset(rule.dst_ip, 0xff, 16);
 	rule.mode = HS_MODE_FREQUENCY;
 	rule.mode_setting = 86400000;

@@ -190,6 +190,34 @@ static void a_prefix_with_host_bits_is_told_the_right_prefix(void **state)
 	}
 }
 
+static void a_source_is_not_multicast_though_a_destination_may_be(void **state)
+{
+	static const struct {
+		const char *src_ip, *dst_ip;
+		bool refused;
+	} cases[] = {{"ff02::1", "2001:db8::1", true}, {"ff00::/8", "::/0", true},
+			{"ff3e::/16", "::/0", true}, {"fe00::/7", "::/0", false},
+			{"2001:db8::1", "ff02::1", false}, {"224.0.0.1", "192.0.2.1", true},
+			{"239.255.255.255", "192.0.2.1", true}, {"224.0.0.0/4", "0.0.0.0/0", true},
+			{"224.0.0.0/3", "0.0.0.0/0", false},
+			{"223.255.255.255", "224.0.0.1", false}, {"240.0.0.1", "224.0.0.1", false},
+			{"::/0", "ff02::1", false}};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *in = int_rule_with("instructions", "[\"queue\"]");
+		struct hs_error err = {0};
+		struct hs_rule rule;
+		json_object_set_new(in, "src_ip", json_string(cases[i].src_ip));
+		json_object_set_new(in, "dst_ip", json_string(cases[i].dst_ip));
+		assert_int_equal(hs_rule_from_json(in, &rule, &err) != 0, cases[i].refused);
+		assert_string_equal(err.path, cases[i].refused ? "src_ip" : "");
+		if (cases[i].refused)
+			assert_non_null(strstr(err.message, cases[i].src_ip));
+		json_decref(in);
+	}
+}
+
 static void what_a_method_does_not_have_is_refused(void **state)
 {
 	static const struct {
@@ -657,6 +685,7 @@ int main(void)
 			cmocka_unit_test(a_rule_for_a_set_of_flows_prints_as_it_was_read),
 			cmocka_unit_test(an_address_with_its_whole_length_is_the_address),
 			cmocka_unit_test(a_prefix_with_host_bits_is_told_the_right_prefix),
+			cmocka_unit_test(a_source_is_not_multicast_though_a_destination_may_be),
 			cmocka_unit_test(what_a_method_does_not_have_is_refused),
 			cmocka_unit_test(int_has_nothing_in_band),
 			cmocka_unit_test(flexint_has_no_instructions),
