@@ -42,16 +42,17 @@ static bool is_tag(uint16_t type)
 	return is_usual_tag(type) || type == HS_ETHERTYPE_9200 || type == HS_ETHERTYPE_9300;
 }
 
-// IPv6 or a tag behind LLC and SNAP (RFC 1042, IEEE 802.1H): a bridge between media converts it to
+// IP or a tag behind LLC and SNAP (RFC 1042, IEEE 802.1H): a bridge between media converts it to
 // Ethernet.
-static bool is_snap_of_ipv6(const uint8_t *llc)
+static bool hides_in_snap(const uint8_t *llc, const struct hs_packet_options *options)
 {
 	static const uint8_t rfc1042[] = {0xaa, 0xaa, 0x03, 0, 0, 0};
 	static const uint8_t tunnel[] = {0xaa, 0xaa, 0x03, 0, 0, 0xf8};
 	uint16_t type = hs_be16_load(llc + 6);
 	if (memcmp(llc, rfc1042, sizeof(rfc1042)) != 0 && memcmp(llc, tunnel, sizeof(tunnel)) != 0)
 		return false;
-	return type == HS_ETHERTYPE_IPV6 || is_tag(type);
+	return type == HS_ETHERTYPE_IPV6 || is_tag(type) ||
+	       (type == HS_ETHERTYPE_IPV4 && !(options && options->ipv6_alone));
 }
 
 // Rules match behind at most two tags, of the current types.
@@ -85,7 +86,8 @@ static bool see_ip(const uint8_t *frame, size_t len, size_t frame_len, size_t of
 }
 
 // Returns true if an IP header begins at packet->l3_off and may be read.
-static bool find_ip(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+static bool find_ip(const uint8_t *frame, size_t len, size_t frame_len,
+		const struct hs_packet_options *options, struct hs_packet *packet)
 {
 	size_t off = HS_ETHER_BYTES;
 	for (;;) {
@@ -99,7 +101,7 @@ static bool find_ip(const uint8_t *frame, size_t len, size_t frame_len, struct h
 				off += HS_SNAP_BYTES;
 				goto beyond;
 			}
-			packet->flags |= is_snap_of_ipv6(frame + off) ? HS_PACKET_HIDDEN : 0;
+			packet->flags |= hides_in_snap(frame + off, options) ? HS_PACKET_HIDDEN : 0;
 			return false;
 		}
 		if (!is_tag(type))
@@ -368,7 +370,7 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 		const struct hs_packet_options *options, struct hs_packet *packet)
 {
 	*packet = (struct hs_packet){0};
-	if (!find_ip(frame, len, frame_len, packet))
+	if (!find_ip(frame, len, frame_len, options, packet))
 		return;
 	if (packet->flags & HS_PACKET_IPV4)
 		parse_ipv4(frame, len, frame_len, packet);

@@ -59,6 +59,7 @@ struct hs_packet_options {
 	bool (*parse)(const uint8_t *hbh, struct hs_packet *packet);
 	// Whether any telemetry option begins in these bytes of a header that may be cut off.
 	bool (*are_there)(const uint8_t *hbh, size_t bytes);
+	bool ipv6_alone; // IPv4 has no telemetry to look for
 };
 
 // Parses frame[0, len). frame_len >= len is the length of the whole frame when `len` is only its

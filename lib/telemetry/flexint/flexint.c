@@ -111,7 +111,8 @@ static inline void get_hop(const uint8_t *at, uint16_t bitmap, struct hs_hop *ho
 
 void hs_flexint_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
-	static const struct hs_packet_options options = {hs_hbh_parse, hs_hbh_has_telemetry};
+	static const struct hs_packet_options options = {
+			hs_hbh_parse, hs_hbh_has_telemetry, .ipv6_alone = true};
 
 	hs_packet_parse(frame, len, frame_len, &options, packet);
 }

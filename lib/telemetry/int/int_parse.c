@@ -168,12 +168,10 @@ void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, 
 			.settings = settings, .frame = frame, .len = len, .packet = packet};
 
 	hs_packet_parse(frame, len, frame_len, NULL, packet);
-	if (!packet->l3_off)
-		return;
 	// A DSCP is read where it is, whatever the headers behind it.
-	if (by_dscp || settings->mode == HS_INT_XD)
+	if ((by_dscp && packet->l3_off) || settings->mode == HS_INT_XD)
 		packet->flags &= (uint16_t)~HS_PACKET_HIDDEN;
-	if (settings->mode == HS_INT_XD)
+	if (!packet->l3_off || settings->mode == HS_INT_XD)
 		return;
 	if (claims_by_dscp(settings, frame, packet))
 		packet->flags |= HS_PACKET_ANY_TELEMETRY;

@@ -130,7 +130,7 @@ void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *fra
 		size_t frame_len, struct hs_packet *packet)
 {
 	hs_packet_parse(frame, len, frame_len, NULL, packet);
-	if (packet->flags & HS_PACKET_IPV6 || packet->vlan_tags < HS_VLAN_LOOK_TAGS)
+	if (packet->l3_off)
 		packet->flags &= (uint16_t)~HS_PACKET_HIDDEN;
 	if (hs_probe_is_marked(settings, frame, packet))
 		hs_probe_parse_marked(settings, frame, len, packet);

@@ -57,7 +57,7 @@ static inline bool hs_probe_is_marked(const struct hs_probe_settings *settings,
 //   trace_type  enum hs_probe_kind, of a well-formed one
 //   trace_off   the payload of UDP
 // Nothing can be taken out: telemetry_bytes is 0. HS_PACKET_HIDDEN is set where there are more tags
-// than are followed; extension headers hide no probe.
+// than are followed, or IP behind SNAP; extension headers hide no probe.
 void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet);
 // The second part of it, for a packet whose headers were parsed and that hs_probe_is_marked names.

@@ -20,6 +20,12 @@ struct frame {
 
 struct frame frame_of(const void *bytes, size_t len);
 struct frame frame_from_hex(const char *hex);
+// UDP over IPv4, and a tag, behind LLC and SNAP.
+#define IPV4_IN_SNAP "0200000000020200000000010024aaaa030000000800" IPV4_OF_SNAP
+#define TAG_IN_SNAP                                                                                \
+	"0200000000020200000000010028aaaa030000008100"                                             \
+	"00010800" IPV4_OF_SNAP
+#define IPV4_OF_SNAP "4500001c0000000040110000c0000201c000020203e807d000080000"
 struct frame frame_join(struct frame a, struct frame b); // takes both
 void frame_free(struct frame *frame);
 void frame_assert_equal(const struct frame *is, const struct frame *should);

@@ -294,6 +294,24 @@ static void a_profile_sees_only_its_own(void **state)
 	}
 }
 
+static void what_is_behind_snap_is_hidden_from_all_but_who_writes_nothing(void **state)
+{
+	(void)state;
+	static const char *const hex[] = {IPV4_IN_SNAP, TAG_IN_SNAP};
+
+	for (size_t i = 0; i < sizeof(hex) / sizeof(hex[0]); i++) {
+		struct frame frame = frame_from_hex(hex[i]);
+		struct hs_int_settings settings = int_example_profile(HS_INT_2_1, HS_INT_TCP_UDP);
+		struct hs_packet packet;
+		int_parse(&settings, &frame, &packet);
+		assert_int_equal(packet.flags, HS_PACKET_HIDDEN);
+		settings.mode = HS_INT_XD;
+		int_parse(&settings, &frame, &packet);
+		assert_int_equal(packet.flags, 0);
+		frame_free(&frame);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +322,8 @@ int main(void)
 			cmocka_unit_test(only_the_masked_bits_are_marked_and_cleared),
 			cmocka_unit_test(nothing_is_telemetry_of_a_profile_without_packets),
 			cmocka_unit_test(destination_headers_are_no_transits_and_are_stripped),
+			cmocka_unit_test(
+					what_is_behind_snap_is_hidden_from_all_but_who_writes_nothing),
 			cmocka_unit_test(a_second_header_for_transit_is_malformed),
 			cmocka_unit_test(a_checksum_that_nobody_computes_is_left_alone),
 			cmocka_unit_test(vxlan_that_could_not_be_restored_is_left_alone),

@@ -412,9 +412,24 @@ static void mutated_packets_are_stripped_or_claimed_or_plain(void **state)
 	assert_true(stripped > 10000 && claimed > 1000);
 }
 
+static void what_is_behind_snap_is_hidden(void **state)
+{
+	(void)state;
+	static const char *const hex[] = {IPV4_IN_SNAP, TAG_IN_SNAP};
+
+	for (size_t i = 0; i < sizeof(hex) / sizeof(hex[0]); i++) {
+		struct frame frame = frame_from_hex(hex[i]);
+		struct hs_packet packet;
+		label_parse(&usual, &frame, &packet);
+		assert_int_equal(packet.flags, HS_PACKET_HIDDEN);
+		frame_free(&frame);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(what_is_behind_snap_is_hidden),
 			cmocka_unit_test(the_example_of_the_paper_s_layout_has_its_bytes),
 			cmocka_unit_test(an_export_has_the_protocol_that_the_host_wrote),
 			cmocka_unit_test(frames_of_the_prototype_are_read),

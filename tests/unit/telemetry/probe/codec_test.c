@@ -273,6 +273,20 @@ static void headers_hide_no_probe(void **state)
 	frame_free(&frame);
 }
 
+static void what_is_behind_snap_is_hidden(void **state)
+{
+	(void)state;
+	static const char *const hex[] = {IPV4_IN_SNAP, TAG_IN_SNAP};
+
+	for (size_t i = 0; i < sizeof(hex) / sizeof(hex[0]); i++) {
+		struct frame frame = frame_from_hex(hex[i]);
+		struct hs_packet packet;
+		probe_parse(&usual, &frame, &packet);
+		assert_int_equal(packet.flags, HS_PACKET_HIDDEN);
+		frame_free(&frame);
+	}
+}
+
 static void every_cut_is_short_or_the_same(void **state)
 {
 	(void)state;
@@ -356,6 +370,7 @@ int main(void)
 			cmocka_unit_test(padding_of_ethernet_is_no_part),
 			cmocka_unit_test(a_packet_that_padding_may_complete_is_claimed),
 			cmocka_unit_test(headers_hide_no_probe),
+			cmocka_unit_test(what_is_behind_snap_is_hidden),
 			cmocka_unit_test(every_cut_is_short_or_the_same),
 			cmocka_unit_test(mutated_probes_are_filled_or_claimed),
 			cmocka_unit_test(the_page_has_the_examples),
