@@ -18,6 +18,7 @@
 #define ENTRY_BYTES    256 // of the table
 #define LATE_PARTS     4   // the end of a wait is seen this part of it late at most
 #define MACS	       12  // bytes of a frame
+#define VLAN_ID	       0xfff
 
 // What a buffer that waits says of itself, in hash.usr: whether a fragment begins in it, and the
 // port at which it waits.
@@ -285,19 +286,34 @@ static bool is_right(const struct hs_packet *packet, const struct rte_ipv4_hdr *
 	return packet->l3_bytes > header && rte_raw_cksum(ip, header) == UINT16_MAX;
 }
 
+// The library tells packets apart by addresses and identification alone. To tell those of two VLANs
+// apart, too, it is given a source address with the ids of the tags in it.
+static struct rte_ipv4_hdr key_of(const struct rte_mbuf *fragment, const struct rte_ipv4_hdr *ip)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(fragment, const uint8_t *);
+	struct rte_ipv4_hdr key = *ip;
+	uint32_t ids = 0;
+
+	for (unsigned at = HS_ETHER_BYTES; at < fragment->l2_len; at += HS_VLAN_BYTES)
+		ids = ids << 12 | (hs_be16_load(frame + at) & VLAN_ID);
+	key.src_addr ^= ids * UINT32_C(0x9e3779b1); // different for any two tags
+	return key;
+}
+
 // The packet that the fragment, which waits, makes whole; NULL: none.
 static struct rte_mbuf *find_whole(struct hs_worker *worker, const struct hs_burst *burst,
 		struct rte_mbuf *fragment, struct rte_ipv4_hdr *ip)
 {
 	struct hs_label_fragments *own = worker->fragments;
+	struct rte_ipv4_hdr key = key_of(fragment, ip);
 
 	if (own->waiting > HS_LABEL_WAITING_BUFFERS) {
 		own->dead.row[own->dead.cnt++] = fragment;
 		bury(worker, HS_DROP_FRAGMENT_NO_PLACE);
 		return NULL;
 	}
-	struct rte_mbuf *chain = rte_ipv4_frag_reassemble_packet(
-			own->table, &own->dead, fragment, (uint64_t)hs_burst_steady_ns(burst), ip);
+	struct rte_mbuf *chain = rte_ipv4_frag_reassemble_packet(own->table, &own->dead, fragment,
+			(uint64_t)hs_burst_steady_ns(burst), &key);
 	// A fragment that comes back alone found no place; else its packet was given up.
 	bool alone = own->dead.cnt == 1 && fragments_of(own->dead.row[0]) == 1;
 	bury(worker, alone ? HS_DROP_FRAGMENT_NO_PLACE : HS_DROP_FRAGMENT_BAD);

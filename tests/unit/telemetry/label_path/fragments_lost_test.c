@@ -334,7 +334,35 @@ static void fragments_of_two_vlans_are_not_put_together(void **state)
 	tag(&fragments[0], 5);
 	tag(&fragments[1], 6);
 	send_all(s, 2);
-	assert_bad(s, 2);
+	assert_nothing_came(s);
+	let_expire(s);
+	assert_int_equal(test_node_drops(&s->t, OUT, HS_DROP_FRAGMENT_EXPIRED), 2);
+	stand_close(s);
+}
+
+// Networks in two VLANs may have the same private addresses.
+static void packets_of_two_vlans_with_one_identification_become_whole(void **state)
+{
+	(void)state;
+	static const uint8_t vlans[] = {0, 5, 6};
+	struct stand *s = open_sink();
+
+	assert_int_equal(use(1400, 1000), 2);
+	const struct fragment first = fragments[0], second = fragments[1];
+	for (unsigned i = 0; i < 6; i++) {
+		fragments[i] = i < 3 ? first : second;
+		if (vlans[i % 3])
+			tag(&fragments[i], vlans[i % 3]);
+		send_one(s, &fragments[i]);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		size_t tags = vlans[i] ? 4 : 0;
+		assert_int_equal(test_node_take(&s->t, OUT, out, ROOM), plain_len + tags);
+		assert_memory_equal(out + 14 + tags, plain + 14, plain_len - 14);
+		assert_true(!tags || out[15] == vlans[i]);
+	}
+	assert_int_equal(test_node_event(&s->t, IN, HS_EVENT_REASSEMBLED), 3);
+	stand_close(s);
 }
 
 // The first is flooded. Then the node learns where the host is.
@@ -379,6 +407,7 @@ int main(void)
 			cmocka_unit_test(padding_behind_fragments_is_no_data),
 			cmocka_unit_test(items_that_lie_in_a_whole_packet_end_as_in_any_other),
 			cmocka_unit_test(fragments_of_two_vlans_are_not_put_together),
+			cmocka_unit_test(packets_of_two_vlans_with_one_identification_become_whole),
 			cmocka_unit_test(fragments_that_leave_by_two_ports_are_not_put_together),
 	};
 
