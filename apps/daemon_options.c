@@ -2,6 +2,7 @@
 #include "daemon_options.h"
 
 #include "clean_stdio.h"
+#include "help_line.h"
 #include "log.h"
 
 #include <errno.h>
@@ -46,17 +47,15 @@ static void print_help(const struct daemon_program *program)
 	printf("Usage: %s --config FILE [options]%s\n\n", program->name,
 			program->takes_eal_words ? " [-- arguments for DPDK's EAL]" : "");
 	for (size_t i = 0; i < N_OPTIONS; i++) {
-		char name[32];
+		char name[32], config[256];
 		int letter = table[i].option.val;
 		snprintf(name, sizeof(name), "%c%c%s--%s%s%s", letter < OPTION_CHECK ? '-' : ' ',
 				letter < OPTION_CHECK ? letter : ' ',
 				letter < OPTION_CHECK ? ", " : "  ", table[i].option.name,
 				table[i].value[0] ? " " : "", table[i].value);
-		printf("  %-18s ", name);
-		if (table[i].help)
-			printf("%s\n", table[i].help);
-		else
-			printf("%s (or %s)\n", program->config_help, program->environment);
+		snprintf(config, sizeof(config), "%s (or %s)", program->config_help,
+				program->environment);
+		hs_help_line(stdout, 18, name, table[i].help ? table[i].help : config);
 	}
 	printf("\n%s\n", program->exit_codes);
 }

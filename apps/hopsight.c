@@ -3,6 +3,7 @@
 #include "hopsight_cli.h"
 
 #include "clean_stdio.h"
+#include "help_line.h"
 #include "rule_field.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HELP_COLUMNS	 29
 #define SECONDS		 "%s is no number of seconds above 0, to 86400"
 #define DEFAULT_ENDPOINT "ipc:///run/hopsight/hopsight.api"
 
@@ -99,7 +101,7 @@ static bool takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
 
 static void print_option(enum hs_cli_option option)
 {
-	char text[48];
+	char text[48], limits[256];
 	const struct hs_cli_rule_option *of_rule = rule_option(option);
 	const struct cli_option one = option_of(option);
 	const struct hs_schema_field *field =
@@ -110,18 +112,17 @@ static void print_option(enum hs_cli_option option)
 	snprintf(text, sizeof(text), "%c%c%s--%s%s%s", one.letter ? '-' : ' ',
 			one.letter ? one.letter : ' ', one.letter ? ", " : "  ", one.name,
 			one.value ? " " : "", one.value ? one.value : "");
-	printf("  %-29s ", text);
-	if (!field) {
-		printf("%s\n", one.help);
+	hs_help_line(stdout, HELP_COLUMNS, text, field ? field->help : one.help);
+	if (!field)
 		return;
-	}
 	const char *fallback = of_rule->fallback;
-	printf("%s\n%32s(%s%s%s)\n", field->help, "",
+	snprintf(limits, sizeof(limits), "(%s%s%s)",
 			of_rule->allowed ? of_rule->allowed : field->allowed,
 			fallback	  ? "; default "
 			: field->required ? "; required"
 					  : "",
 			fallback ? fallback : "");
+	hs_help_line(stdout, HELP_COLUMNS, "", limits);
 }
 
 static void print_verb_line(const struct hs_cli_verb *verb)
@@ -130,7 +131,7 @@ static void print_verb_line(const struct hs_cli_verb *verb)
 	// Verbs with many words explain them in their own help.
 	bool long_words = strlen(verb->args) > 16;
 	snprintf(name, sizeof(name), "%s %s", verb->name, long_words ? "OPTIONS" : verb->args);
-	printf("  %-29s %s\n", name, verb->help);
+	hs_help_line(stdout, HELP_COLUMNS, name, verb->help);
 }
 
 // Prints all verbs, or those that begin with a word ("rule").
@@ -147,10 +148,24 @@ static void print_help(const char *group)
 	       "2 bad usage, 3 the node cannot be reached.\n");
 }
 
+static void print_keys(void)
+{
+	char meaning[256];
+
+	printf("\nKeys:\n");
+	for (unsigned i = 0; i < HS_RULE_ROWS; i++) {
+		if (!((HS_RULE_CHANGEABLE | HS_RULE_LABELS) >> i & 1))
+			continue;
+		snprintf(meaning, sizeof(meaning), "%s (%s)", hs_rule_fields[i].help,
+				hs_rule_fields[i].allowed);
+		hs_help_line(stdout, HELP_COLUMNS, hs_rule_fields[i].key, meaning);
+	}
+}
+
 static void print_verb_help(const struct hs_cli_verb *verb)
 {
-	printf("Usage: hopsight %s%s%s\n\n%s\n", verb->name, verb->args[0] ? " " : "", verb->args,
-			verb->help);
+	hs_help_wrap(stdout, printf("Usage: hopsight %s", verb->name), verb->args);
+	printf("\n%s\n", verb->help);
 	if (verb->options)
 		printf("\nOptions:\n");
 	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++) {
@@ -159,13 +174,8 @@ static void print_verb_help(const struct hs_cli_verb *verb)
 		for (; option < end; option++)
 			print_option(option);
 	}
-	if (strcmp(verb->name, "rule set") != 0)
-		return;
-	printf("\nKeys:\n");
-	for (unsigned i = 0; i < HS_RULE_ROWS; i++)
-		if ((HS_RULE_CHANGEABLE | HS_RULE_LABELS) >> i & 1)
-			printf("  %-29s %s (%s)\n", hs_rule_fields[i].key, hs_rule_fields[i].help,
-					hs_rule_fields[i].allowed);
+	if (strcmp(verb->name, "rule set") == 0)
+		print_keys();
 }
 
 // The verb whose help explains more than that of the program, or NULL.

@@ -3,6 +3,7 @@
 #include "hopsight_lab.h"
 
 #include "clean_stdio.h"
+#include "help_line.h"
 #include "lab_words.h"
 #include "text_table.h"
 
@@ -142,17 +143,17 @@ static const struct option_row table[] = {
 
 static void print_help(void)
 {
-	printf("hopsight-lab runs many nodes, links and traffic in one process, and compares what\n"
-	       "telemetry measures with the truth. It needs neither root nor huge pages.\n"
+	printf("hopsight-lab runs many nodes, links and traffic in one process, and compares\n"
+	       "what telemetry measures with the truth. It needs neither root nor huge pages.\n"
 	       "\nUsage:\n");
 	for (size_t i = 0; i < N_VERBS; i++) {
 		char words[64];
-		snprintf(words, sizeof(words), "%s %s [options]", verbs[i].name, verbs[i].args);
-		printf("  hopsight-lab %-26s  %s\n", words, verbs[i].help);
+		snprintf(words, sizeof(words), "hopsight-lab %s %s [options]", verbs[i].name,
+				verbs[i].args);
+		hs_help_line(stdout, 40, words, verbs[i].help);
 	}
-	printf("\nSCENARIO is a file, or a name that `list` shows; of `plan` also a topology in "
-	       "JSON:\n"
-	       "'{\"kind\": \"watts_strogatz\", \"n\": 100, \"k\": 4, \"beta\": "
+	printf("\nSCENARIO is a file, or a name that `list` shows; of `plan` also a topology in\n"
+	       "JSON: '{\"kind\": \"watts_strogatz\", \"n\": 100, \"k\": 4, \"beta\": "
 	       "0.1}'.\n\nOptions:\n");
 	for (size_t i = 0; i < N_OPTIONS; i++) {
 		char name[40];
@@ -160,7 +161,7 @@ static void print_help(void)
 		snprintf(name, sizeof(name), "%c%c%s--%s%s%s", letter ? '-' : ' ',
 				letter ? letter : ' ', letter ? ", " : "  ", table[i].name,
 				table[i].value[0] ? " " : "", table[i].value);
-		printf("  %-20s  %s\n", name, table[i].help);
+		hs_help_line(stdout, 21, name, table[i].help);
 	}
 	printf("\nFiles appear when they are complete. Ctrl-C ends a run with partial results,\n"
 	       "which are marked; a second Ctrl-C ends the program at once.\n\n"

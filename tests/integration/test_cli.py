@@ -593,7 +593,7 @@ def help_names_every_verb_and_every_field_of_a_rule(workspace):
                  "route add", "route del", "neighbour list", "neighbour add", "neighbour del", "qos",
                  "reports", "node", "ports", "drops", "stats", "top", "events", "audit", "call"):
         check(f"  {verb} " in out, verb, out)
-    out = node.run("rule", "add", "--help").stdout
+    out = " ".join(node.run("rule", "add", "--help").stdout.split())  # lines are wrapped
     for said in ("rule add --src ADDRESS --dst ADDRESS", "--trace HEX", "0xF000E000",
                  "1 to 4294967295", "required", "-s, --src", "default any", "--every N|TIME", "or names of packets, time, bytes, telemetry"):
         check(said in out, said, out)

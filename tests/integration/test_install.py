@@ -168,14 +168,25 @@ def shown(page):
 
 def options_of(*words):
     """Returns the options in a help text."""
-    return set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", run(os.path.join(netlab.BUILD, "apps", words[0]), *words[1:], "--help"),
+    return set(re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", run(os.path.join(netlab.BUILD, "apps", words[0]), *words[1:], "--help"),
                           re.M))
 
 
 def verbs_of_hopsight():
     text = run(PROGRAM, "--help")
     lines = text.split("Verbs:\n")[1].split("\n\n")[0].splitlines()
-    return [re.match(r"  ([a-z][\w-]*(?: [a-z][\w-]*)?)(?= |$)", line).group(1) for line in lines]
+    return [re.match(r"  ([a-z][\w-]*(?: [a-z][\w-]*)?)(?= |$)", line).group(1) for line in lines
+            if not line.startswith("   ")]
+
+
+@test()
+def no_line_of_help_is_wider_than_80_columns():
+    programs = [os.path.basename(page)[:-2] for page in PAGES if not page.endswith(".5")]
+    check(len(programs) > 5, programs)
+    for words in [[name] for name in programs] + [["hopsight", "help", *verb.split()] for verb in verbs_of_hopsight()]:
+        text = run(os.path.join(netlab.BUILD, "apps", words[0]), *words[1:], *(["--help"] if len(words) == 1 else []))
+        wide = [line for line in text.splitlines() if len(line) > 80]
+        check(text and not wide, words, wide)
 
 
 @test()

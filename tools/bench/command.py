@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import sys
+import textwrap
 import time
 
 from bench import measure, result, show
@@ -36,12 +37,13 @@ OPTIONS = (
 )
 HELP = """Usage: hopsight-bench [options] [NAME...]
 
-What a packet costs one worker in each stage and role, as nanoseconds of its core's
-own time and as a ratio to dpdk-testpmd's mac forwarding of the same frames,
-measured in turn. NAME: a case, or several by a pattern ('matched_*'); all
-without one. Needs no NIC, and huge pages only with --huge.
+What a packet costs one worker in each stage and role, as nanoseconds of its
+core's own time and as a ratio to dpdk-testpmd's mac forwarding of the same
+frames, measured in turn. NAME: a case, or several by a pattern ('matched_*');
+all without one. Needs no NIC, and huge pages only with --huge.
 
-""" + "".join(f"  {f'--{name} {value}'.rstrip():<24} {text}\n" for name, value, text in OPTIONS) + """
+""" + "".join(textwrap.fill(text, 80, initial_indent=f"  {f'--{name} {value}'.rstrip():<24} ",
+                            subsequent_indent=" " * 27) + "\n" for name, value, text in OPTIONS) + """
 Exit codes: 0 done; 1 a case failed or is slower than its baseline; 2 bad usage.
 """
 
