@@ -21,7 +21,7 @@ static int listen_to_all(int fd, int ifindex)
 			       : 0;
 }
 
-static int bind_to(int fd, const char *iface, uint16_t ether_type)
+int hs_packet_socket_bind(int fd, const char *iface, uint16_t ether_type)
 {
 	struct sockaddr_ll address = {
 			.sll_family = AF_PACKET,
@@ -37,6 +37,14 @@ static int bind_to(int fd, const char *iface, uint16_t ether_type)
 	return bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 }
 
+bool hs_packet_socket_is_bound(int fd)
+{
+	struct sockaddr_ll address = {0};
+	socklen_t len = sizeof(address);
+
+	return getsockname(fd, (struct sockaddr *)&address, &len) == 0 && address.sll_ifindex > 0;
+}
+
 // The filter is there before the first frame.
 static int set_up(int fd, const struct hs_packet_socket_config *config)
 {
@@ -47,7 +55,7 @@ static int set_up(int fd, const struct hs_packet_socket_config *config)
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &config->filter, sizeof(config->filter)) <
 			0)
 		return -errno;
-	return bind_to(fd, config->iface, config->ether_type);
+	return hs_packet_socket_bind(fd, config->iface, config->ether_type);
 }
 
 int hs_packet_socket_open(const struct hs_packet_socket_config *config)

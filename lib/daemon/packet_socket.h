@@ -21,6 +21,12 @@ struct hs_packet_socket_config {
 // what is done with the socket later does not. Returns the socket, or a negative errno.
 int hs_packet_socket_open(const struct hs_packet_socket_config *config);
 
+// Whether the interface of a socket is there. One that is deleted leaves the socket without any.
+bool hs_packet_socket_is_bound(int fd);
+// Binds such a socket to the interface that has the name now. Needs no capability. Returns 0, or a
+// negative errno.
+int hs_packet_socket_bind(int fd, const char *iface, uint16_t ether_type);
+
 // Returns how many frames the kernel dropped since this was called last, because the buffer was
 // full.
 uint32_t hs_packet_socket_lost(int fd);

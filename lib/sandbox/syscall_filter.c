@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "syscall_filter.h"
 
+#include <linux/sockios.h>
+
 #include <errno.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -166,13 +168,15 @@ static int add_threads(scmp_filter_ctx filter)
 	return rc;
 }
 
-// For a program without ports: whether the log is a terminal, and how much waits at a socket.
+// For a program without ports: whether the log is a terminal, how much waits at a socket, and which
+// interface has a name.
 static int add_few_ioctls(scmp_filter_ctx filter)
 {
-	int rc = add_compared(filter, CALL(ioctl), SCMP_A1(SCMP_CMP_EQ, TCGETS));
+	static const scmp_datum_t requests[] = {TCGETS, FIONREAD, SIOCGIFINDEX};
+	int rc = 0;
 
-	if (rc == 0)
-		rc = add_compared(filter, CALL(ioctl), SCMP_A1(SCMP_CMP_EQ, FIONREAD));
+	for (size_t i = 0; rc == 0 && i < N(requests); i++)
+		rc = add_compared(filter, CALL(ioctl), SCMP_A1(SCMP_CMP_EQ, requests[i]));
 	return rc;
 }
 

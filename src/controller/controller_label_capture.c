@@ -18,12 +18,12 @@
 
 #define BATCH	     32			// frames of one socket in turn
 #define NS_PER_ROUND INT64_C(2000000)	// of processor time
-#define LOST_NS	     INT64_C(250000000) // interval of asking the kernel what it dropped
+#define ASK_NS	     INT64_C(250000000) // interval of asking the kernel
 
 struct controller_label_capture {
 	const struct hs_controller_label_config *config;
 	unsigned n;
-	int64_t lost_ns;
+	int64_t ask_ns;
 	int fds[HS_CONTROLLER_MAX_CAPTURES];
 	uint8_t frame[HS_LABEL_PROTOTYPE_MAX_BYTES];
 };
@@ -109,15 +109,29 @@ unsigned controller_label_capture_fds(
 	return n;
 }
 
-static void tell_lost(struct controller_label_capture *capture, struct hs_controller *controller)
+// The socket stays, because the capability to open another one is given up.
+static void bind_again(const struct controller_label_capture *capture, unsigned socket)
+{
+	const char *iface = capture->config->captures[socket].iface;
+
+	if (!hs_packet_socket_bind(capture->fds[socket], iface, ETH_P_ALL))
+		hs_log(HS_LOG_NOTICE, "controller", "label.capture[%u].iface: %s is there again",
+				socket, iface);
+}
+
+// What the kernel dropped, and which interfaces are gone.
+static void ask(struct controller_label_capture *capture, struct hs_controller *controller)
 {
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 
-	if (now_ns < capture->lost_ns)
+	if (now_ns < capture->ask_ns)
 		return;
-	capture->lost_ns = now_ns + LOST_NS;
-	for (unsigned i = 0; i < capture->n; i++)
+	capture->ask_ns = now_ns + ASK_NS;
+	for (unsigned i = 0; i < capture->n; i++) {
 		hs_controller_label_frames_lost(controller, hs_packet_socket_lost(capture->fds[i]));
+		if (!hs_packet_socket_is_bound(capture->fds[i]))
+			bind_again(capture, i);
+	}
 }
 
 // The kernel says once that an interface went down, or away.
@@ -152,7 +166,7 @@ bool controller_label_capture_take(
 	if (!capture)
 		return false;
 	int64_t end_ns = hs_os_clock_spent_ns() + NS_PER_ROUND;
-	tell_lost(capture, controller);
+	ask(capture, controller);
 	while (more && hs_os_clock_spent_ns() < end_ns) {
 		more = false;
 		for (unsigned i = 0; i < capture->n; i++)

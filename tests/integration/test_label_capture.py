@@ -32,7 +32,8 @@ class Network:
     """A controller beside two switches: of the one, the host's end of a link, of the other, the switch's own."""
 
     def __init__(self, workspace, nodes=(), **label):
-        self.namespace, peers = workspace.namespace("ctl"), workspace.namespace("net")
+        self.namespace, self.peers = workspace.namespace("ctl"), workspace.namespace("net")
+        peers = self.peers
         veth(self.namespace, "c1", peers, "p1")
         veth(self.namespace, "c2", peers, "p2")
         self.controller = Controller(workspace, nodes, namespace=self.namespace, prometheus={}, label={
@@ -151,13 +152,13 @@ def each_interface_has_the_buffer_of_the_configuration_or_the_log_says_so(worksp
 
 
 @test()
-def an_interface_that_goes_is_told_and_the_others_are_read_on(workspace):
+def an_interface_that_goes_is_told_and_read_when_it_is_there_again(workspace):
     need()
     net = Network(workspace)
 
-    def said(name):
+    def said(name, what=": Network is down"):
         with open(workspace.path("ctl.log"), encoding="utf-8") as f:
-            return f.read().count(f"{name}: Network is down")
+            return f.read().count(name + what)
 
     run("ip", "-n", net.namespace, "link", "set", "c2", "down")
     until(lambda: said("label.capture[1].iface: c2") == 1, 5, "the interface that is down")
@@ -167,6 +168,12 @@ def an_interface_that_goes_is_told_and_the_others_are_read_on(workspace):
     RawPort(net.namespace, "c2").send(RECEIVED)
     net.until_frames(1)
     equal((said("c1"), said("c2")), (1, 1), "each is told once")
+    veth(net.namespace, "c1", net.peers, "p1")
+    until(lambda: said("label.capture[0].iface: c1", " is there again") == 1, 5, "the interface that was made again")
+    RawPort(net.peers, "p1").send(RECEIVED)
+    net.until_frames(2)
+    RawPort(net.namespace, "c1").send(RECEIVED)  # what leaves, too
+    net.until_frames(3)
     net.controller.stop()
 
 
