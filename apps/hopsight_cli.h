@@ -125,12 +125,18 @@ json_t *hs_cli_number_or_text(const char *text);
 json_t *hs_cli_value(const char *text);
 // Reads a namespace id. Returns false after a usage error.
 bool hs_cli_read_ns(const char *text, json_t **ns_id);
+#define HS_CLI_TRACE_NAMES "all, or names of packets, time, bytes, telemetry, or "
+// Refuses what is neither names nor hex.
+int hs_cli_trace_check(const char *text);
 // Returns the trace type of "packets,time,bytes" or "all" as hex, valid until the next call; other
 // texts as they are.
 const char *hs_cli_trace_hex(const char *text);
 // Returns the names of a trace type, or its hex where it asks for a value at one of source and hops
 // only. New reference.
 json_t *hs_cli_trace_names(const char *hex);
+// Returns what to add to --trace so that it has bits which are missing: names, or the bits where
+// the user wrote hex. New reference.
+json_t *hs_cli_trace_needs(const struct hs_cli *cli, const char *hex);
 
 // ---- verbs ----
 

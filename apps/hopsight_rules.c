@@ -4,13 +4,9 @@
 
 #include "duration.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
-
-#define TRACE_NAMES "all, or names of packets, time, bytes, telemetry, or "
 
 const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"ns", 0, "N", "ns_id", false, "by the flow: alike at each node where it is free"},
@@ -21,7 +17,8 @@ const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"dport", 0, "PORT", "dst_port", false},
 		{"proto", 0, "NAME", "protocol", true, "any"},
 		{"trace", 0, "HEX|NAME,...", "trace_type", true, "all",
-				TRACE_NAMES "0x and 1 to 8 hex digits, bits of 0xF000E000 only"},
+				HS_CLI_TRACE_NAMES
+				"0x and 1 to 8 hex digits, bits of 0xF000E000 only"},
 		{"mode", 0, "NAME", "mode", true, "count"},
 		{"setting", 0, "N", "mode_setting", false, "100 with mode count"},
 		{"transmit-report", 0, "BOOL", "transmit_report", false},
@@ -38,80 +35,6 @@ const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"instruction-bitmap", 0, "HEX", "instruction_bitmap", true},
 		{"dscp", 0, "N", "dscp", false},
 };
-
-// ---- trace types ----
-
-static const struct {
-	const char *name;
-	uint32_t bits; // of the source's half and of the hops'
-} values[] = {
-		{"packets", 0x20008000},
-		{"time", 0x40004000},
-		{"bytes", 0x10002000},
-		{"telemetry", 0x80000000},
-};
-#define N_VALUES (sizeof(values) / sizeof(values[0]))
-#define ALL	 "all"
-
-static uint32_t bits_of(const char *name, size_t len)
-{
-	uint32_t bits = 0, all = 0;
-
-	for (size_t i = 0; i < N_VALUES; i++) {
-		all |= values[i].bits;
-		if (strlen(values[i].name) == len && memcmp(values[i].name, name, len) == 0)
-			bits = values[i].bits;
-	}
-	return len == strlen(ALL) && memcmp(name, ALL, len) == 0 ? all : bits;
-}
-
-const char *hs_cli_trace_hex(const char *text)
-{
-	static char hex[16];
-	uint32_t bits = 0;
-
-	for (const char *at = text;; at++) {
-		size_t len = strcspn(at, ",");
-		if (!bits_of(at, len))
-			return text;
-		bits |= bits_of(at, len);
-		at += len;
-		if (!*at)
-			break;
-	}
-	snprintf(hex, sizeof(hex), "0x%08" PRIX32, bits);
-	return hex;
-}
-
-// Refuses what is neither names nor hex.
-static int check_trace(const char *text)
-{
-	bool hex = strncasecmp(text, "0x", 2) == 0; // the node looks at the digits
-
-	return hex || hs_cli_trace_hex(text) != text
-			       ? HS_CLI_DONE
-			       : hs_cli_usage("--trace: \"%s\" is not one of: " TRACE_NAMES
-					      "hex such as 0x7000E000",
-						 text);
-}
-
-json_t *hs_cli_trace_names(const char *hex)
-{
-	uint32_t bits = (uint32_t)strtoul(hex, NULL, 16), named = 0;
-	char names[64] = "";
-	size_t used = 0;
-
-	if (bits == bits_of(ALL, strlen(ALL)))
-		return json_string(ALL);
-	for (size_t i = 0; i < N_VALUES; i++) {
-		if ((bits & values[i].bits) != values[i].bits)
-			continue;
-		named |= values[i].bits;
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-				used ? "," : "", values[i].name);
-	}
-	return json_string(named == bits ? names : hex);
-}
 
 // ---- changes ----
 
@@ -406,7 +329,7 @@ int hs_cli_rule_add(struct hs_cli *cli)
 	int rc = hs_cli_check_where(cli);
 
 	if (rc == HS_CLI_DONE && trace)
-		rc = check_trace(trace);
+		rc = hs_cli_trace_check(trace);
 	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++) {
 		const char *text = cli->values[HS_CLI_RULE + i];
 		const char *field = hs_cli_rule_options[i].field;

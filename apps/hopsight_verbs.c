@@ -188,6 +188,16 @@ static void print_done(const json_t *ok, const char *noun, const char *name, con
 		printf("%s%s%s %s\n", noun, name[0] ? " " : "", name, done);
 }
 
+static void print_untold(const struct hs_cli *cli, const json_t *untold)
+{
+	json_t *needs = hs_cli_trace_needs(cli, text_of(untold, "needs"));
+
+	printf("its trace type does not tell %s of %s: %s (--trace needs %s)\n",
+			text_of(untold, "metric"), text_of(untold, "of"), text_of(untold, "text"),
+			json_string_value(needs));
+	json_decref(needs);
+}
+
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
 		const char *name, const char *done)
 {
@@ -212,9 +222,7 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 		print_done(ok, noun, name, dry_run ? "would be accepted" : done);
 	json_array_foreach (json_object_get(ok, "not_told"), i, untold)
 		if (!wants_json(cli))
-			printf("its trace type does not tell %s of %s: %s (needs %s)\n",
-					text_of(untold, "metric"), text_of(untold, "of"),
-					text_of(untold, "text"), text_of(untold, "needs"));
+			print_untold(cli, untold);
 	if (shadow && !wants_json(cli))
 		printf("but rule %" JSON_INTEGER_FORMAT " takes all of its packets\n",
 				json_integer_value(shadow));

@@ -268,8 +268,10 @@ def rules_whose_packets_another_takes_and_what_a_trace_type_does_not_tell_are_sh
     listed = json.loads(node.run("--json", "rule", "list").stdout)
     equal(listed["shadowed"], pages[1]["ok"]["shadowed"], "shadowed")
     said = node.run("rule", "add", "--ns", "7").stdout
-    for word in ("loss_ratio of e2e", "no count", "0x20000000"):
+    for word in ("loss_ratio of e2e", "no count", "(--trace needs packets)"):
         check(word in said, said)
+    said = node.run("rule", "add", "--ns", "7", "--trace", "0x40000000").stdout
+    check("(--trace needs 0x20000000)" in said, said)
 
 
 @test()
