@@ -312,9 +312,8 @@ class Scenario:
             event["set"] for event in data.get("events", []) if "link" in event]
         self.copies = any(way.get("duplicate_ratio") for way in ways)
         self.reorders = self.copies or data.get("forwarding") == "shortest_path" or any(
-            (way.get("jitter_ns") or way.get("reorder_ratio")) and not way.get("in_order")
-            or "delay_ns" in way for way in ways[len(links) * 2:]) or any(
-            (way.get("jitter_ns") or way.get("reorder_ratio")) and not way.get("in_order")
+            "delay_ns" in way for way in ways[len(links) * 2:]) or any(
+            way.get("reorder_ratio") or (way.get("jitter_ns") and not way.get("in_order"))
             for way in ways)
         nodes = data.get("nodes", [])
         # [10] The counts of a node that begins anew look as if packets had passed by.
