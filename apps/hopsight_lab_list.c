@@ -82,11 +82,7 @@ static int add_file(const char *folder, const char *name, struct hs_lab_list *li
 	for (size_t i = 0; i < list->n; i++)
 		if (strcmp(list->entries[i].name, entry.name) == 0)
 			return 0;
-	struct hs_lab_entry *added = HS_ARRAY_ADD(list->entries, list->n);
-	if (!added)
-		return -ENOMEM;
-	*added = entry;
-	return 0;
+	return HS_ARRAY_APPEND(list->entries, list->n, entry) ? 0 : -ENOMEM;
 }
 
 static int by_name(const void *a, const void *b)

@@ -14,3 +14,12 @@ void *hs_array_add(void *array, size_t *n, size_t member_bytes);
 
 // Does the same for a typed pointer.
 #define HS_ARRAY_ADD(array, n) ((__typeof__(array))hs_array_add(&(array), &(n), sizeof(*(array))))
+
+// Does the same with a value for the member.
+#define HS_ARRAY_APPEND(array, n, ...)                                                             \
+	({                                                                                         \
+		__typeof__(array) appended = HS_ARRAY_ADD(array, n);                               \
+		if (appended)                                                                      \
+			*appended = (__VA_ARGS__);                                                 \
+		appended;                                                                          \
+	})

@@ -195,10 +195,7 @@ static struct family *add_family(struct hs_prometheus *page,
 {
 	if (hs_u32_map_add(&page->by_name, hash, (uint32_t)page->n_families) < 0)
 		return NULL;
-	struct family *added = HS_ARRAY_ADD(page->families, page->n_families);
-	if (added)
-		*added = (struct family){.of = *family};
-	return added;
+	return HS_ARRAY_APPEND(page->families, page->n_families, (struct family){.of = *family});
 }
 
 static struct text *series_of(struct hs_prometheus *page, const struct hs_prometheus_family *family)

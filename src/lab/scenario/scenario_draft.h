@@ -104,13 +104,9 @@ int hs_draft_no_memory(const struct hs_draft *draft);
 void *hs_draft_room(const struct hs_draft *draft, size_t n, size_t size);
 // Appends a copy of an item to a list of the scenario.
 #define HS_DRAFT_APPEND(draft, list, item)                                                         \
-	({                                                                                         \
-		__typeof__((draft)->scenario.list) added =                                         \
-				HS_ARRAY_ADD((draft)->scenario.list, (draft)->scenario.n_##list);  \
-		if (added)                                                                         \
-			*added = *(item);                                                          \
-		added ? 0 : hs_draft_no_memory(draft);                                             \
-	})
+	(HS_ARRAY_APPEND((draft)->scenario.list, (draft)->scenario.n_##list, *(item))              \
+					? 0                                                        \
+					: hs_draft_no_memory(draft))
 
 // ---- names ----
 

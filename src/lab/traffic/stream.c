@@ -194,13 +194,9 @@ static bool remember(struct hs_stream *stream, uint64_t word)
 {
 	if (stream->traffic->kind < HS_TRAFFIC_PING)
 		return true;
-	uint64_t *sent = HS_ARRAY_ADD(stream->sent, stream->n_sent);
-	if (!sent) {
+	if (!HS_ARRAY_APPEND(stream->sent, stream->n_sent, word))
 		stream->status = -ENOMEM;
-		return false;
-	}
-	*sent = word;
-	return true;
+	return !stream->status;
 }
 
 bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_frame *frame)
@@ -267,34 +263,22 @@ static bool is_unaltered(struct hs_stream *stream, bool reply, uint64_t number,
 
 static void answer(struct hs_stream *stream, int64_t now_ns, uint64_t what)
 {
-	struct hs_stream_reply *reply = HS_ARRAY_ADD(stream->replies, stream->n_replies);
-	if (!reply) {
+	const struct hs_stream_reply reply = {now_ns + stream->traffic->reply_delay_ns, what};
+
+	if (!HS_ARRAY_APPEND(stream->replies, stream->n_replies, reply))
 		stream->status = -ENOMEM;
-		return;
-	}
-	*reply = (struct hs_stream_reply){
-			.at_ns = now_ns + stream->traffic->reply_delay_ns,
-			.what = what,
-	};
 }
 
 static void record_trip(struct hs_stream *stream, int64_t now_ns, uint64_t number)
 {
-	uint64_t *sent_ns = &stream->sent[number - 1];
+	int64_t sent_ns = (int64_t)stream->sent[number - 1];
+	const struct hs_stream_trip trip = {number, sent_ns, now_ns - sent_ns};
 
-	if (*sent_ns == ANSWERED)
+	if (stream->sent[number - 1] == ANSWERED)
 		return; // a duplicate
-	struct hs_stream_trip *trip = HS_ARRAY_ADD(stream->trips, stream->n_trips);
-	if (!trip) {
+	if (!HS_ARRAY_APPEND(stream->trips, stream->n_trips, trip))
 		stream->status = -ENOMEM;
-		return;
-	}
-	*trip = (struct hs_stream_trip){
-			.number = number,
-			.sent_ns = (int64_t)*sent_ns,
-			.rtt_ns = now_ns - (int64_t)*sent_ns,
-	};
-	*sent_ns = ANSWERED;
+	stream->sent[number - 1] = ANSWERED;
 }
 
 static void take_request(struct hs_stream *stream, int64_t now_ns, uint64_t number, uint32_t len)

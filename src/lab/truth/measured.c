@@ -213,14 +213,11 @@ static int take_report(struct hs_measured *measured, uint32_t index, json_t *bod
 		return -EINVAL;
 	if (source_ns == INT64_MIN) // the source wrote no stamp
 		return 0;
-	struct hs_trip *trip = HS_ARRAY_ADD(flow->trips, flow->n_trips);
-	if (!trip)
-		return -ENOMEM;
-	*trip = (struct hs_trip){
+	const struct hs_trip trip = {
 			.source_ns = source_ns + measured->ahead_ns[scenario->nodes[of->source].id],
 			.sink_ns = sink_ns + measured->ahead_ns[scenario->nodes[of->sink].id],
 	};
-	return 0;
+	return HS_ARRAY_APPEND(flow->trips, flow->n_trips, trip) ? 0 : -ENOMEM;
 }
 
 // ---- messages ----

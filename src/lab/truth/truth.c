@@ -49,10 +49,9 @@ void hs_truth_destroy(struct hs_truth *truth)
 // Adds a member with this value to one of the flow's arrays. Returns it, or NULL if memory is out.
 #define ADD(truth, flow, array, ...)                                                               \
 	({                                                                                         \
-		__typeof__((flow)->array) added = HS_ARRAY_ADD((flow)->array, (flow)->n_##array);  \
-		if (added)                                                                         \
-			*added = (__VA_ARGS__);                                                    \
-		else                                                                               \
+		__typeof__((flow)->array) added =                                                  \
+				HS_ARRAY_APPEND((flow)->array, (flow)->n_##array, __VA_ARGS__);    \
+		if (!added)                                                                        \
 			(truth)->status = -ENOMEM;                                                 \
 		added;                                                                             \
 	})
