@@ -154,27 +154,37 @@ void hs_scenario_distances(const struct hs_scenario *scenario, hs_scenario_is_up
 	}
 }
 
-// Nodes that links connect get the same label. `labels` has room for all nodes.
-static int check_cycles(struct hs_draft *draft, uint32_t *labels)
+static uint32_t part_of(uint32_t *parts, uint32_t node)
+{
+	while (parts[node] != node)
+		node = parts[node] = parts[parts[node]];
+	return node;
+}
+
+bool hs_draft_join(uint32_t *parts, const struct hs_scenario_link *link)
+{
+	uint32_t from = part_of(parts, link->from), to = part_of(parts, link->to);
+
+	parts[from] = to;
+	return from != to;
+}
+
+// `parts` has room for all nodes.
+static int check_cycles(struct hs_draft *draft, uint32_t *parts)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
 
 	for (uint32_t node = 0; node < scenario->n_nodes; node++)
-		labels[node] = node;
+		parts[node] = node;
 	for (size_t i = 0; i < scenario->n_links; i++) {
 		const struct hs_scenario_link *link = &scenario->links[i];
-		uint32_t from = labels[link->from], to = labels[link->to];
-		if (from == to) {
-			point_to(draft, "links", link->entry, NULL);
-			return hs_draft_refuse(draft, NULL, "cycle",
-					"no cycles where forwarding is bridge",
-					"link \"%s\" closes a cycle, in which frames would go "
-					"round for ever",
-					link->name);
-		}
-		for (uint32_t node = 0; node < scenario->n_nodes; node++)
-			if (labels[node] == from)
-				labels[node] = to;
+		if (hs_draft_join(parts, link))
+			continue;
+		point_to(draft, "links", link->entry, NULL);
+		return hs_draft_refuse(draft, NULL, "cycle", "no cycles where forwarding is bridge",
+				"link \"%s\" closes a cycle, in which frames would go round for "
+				"ever",
+				link->name);
 	}
 	return 0;
 }

@@ -143,6 +143,10 @@ int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_fi
 int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64_t begin_ns,
 		const char *end, int64_t end_ns, const char *message);
 
+// Joins the parts of the network that a link connects. parts[node] is another node of the same
+// part, or the node itself. Returns false if the two were one part.
+bool hs_draft_join(uint32_t *parts, const struct hs_scenario_link *link);
+
 // ---- parts that the lists share with topologies and traffic ----
 
 #define HS_DRAFT_QUEUE_PACKETS 1000 // of a link that does not say
@@ -154,7 +158,10 @@ int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64
 // Checks both directions of a link that was read. Without "reverse", they are the same.
 int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct hs_error *err);
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);
-int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link);
+// A link is added first, and then named: it gets the default name, or the name that it has is
+// checked.
+int hs_draft_add_link(struct hs_draft *draft, const struct hs_scenario_link *link);
+int hs_draft_name_link(struct hs_draft *draft, size_t index);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);
 
 int hs_draft_read_profiles(json_t *value, const char *path, void *profiles, struct hs_error *err);

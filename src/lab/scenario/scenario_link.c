@@ -125,9 +125,10 @@ int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct
 	return check_direction(&link->directions[1], AT(path, "reverse"), err);
 }
 
-int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
+int hs_draft_name_link(struct hs_draft *draft, size_t index)
 {
-	struct hs_scenario_node *nodes = draft->scenario.nodes;
+	const struct hs_scenario_node *nodes = draft->scenario.nodes;
+	struct hs_scenario_link *link = &draft->scenario.links[index];
 
 	if (!link->name[0])
 		snprintf(link->name, sizeof(link->name), "%s-%s", nodes[link->from].name,
@@ -135,10 +136,14 @@ int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
 	if (strcmp(link->name, "e2e") == 0)
 		return hs_draft_refuse(draft, "name", "bad_value", "another name",
 				"\"e2e\" is what results call a whole way");
-	nodes[link->from].n_links++;
-	nodes[link->to].n_links++;
-	return hs_draft_add_name(draft, HS_NAME_LINK, link->name, draft->scenario.n_links)
-			       ?: HS_DRAFT_APPEND(draft, links, link);
+	return hs_draft_add_name(draft, HS_NAME_LINK, link->name, index);
+}
+
+int hs_draft_add_link(struct hs_draft *draft, const struct hs_scenario_link *link)
+{
+	draft->scenario.nodes[link->from].n_links++;
+	draft->scenario.nodes[link->to].n_links++;
+	return HS_DRAFT_APPEND(draft, links, link);
 }
 
 const struct hs_scenario_link *hs_scenario_link_between(
@@ -182,7 +187,8 @@ static int take_link(struct hs_draft *draft, struct hs_scenario_link *link)
 	struct hs_scenario_link *first = find_other_direction(&draft->scenario, link);
 	link->entry = (uint32_t)draft->item.index;
 	if (!first)
-		return hs_draft_add_link(draft, link);
+		return hs_draft_add_link(draft, link)
+				       ?: hs_draft_name_link(draft, draft->scenario.n_links - 1);
 	if (first->has_both || link->has_both)
 		return hs_draft_refuse(draft, NULL, "conflict",
 				"a name, for another link between the two",

@@ -68,6 +68,7 @@ static int add_node(struct hs_draft *draft, const char *kind, uint32_t pod, uint
 	return hs_draft_add_node(draft, &node);
 }
 
+// A link without a name yet.
 static int add_link(struct hs_draft *draft, uint32_t from, uint32_t to)
 {
 	struct hs_scenario_link link = draft->topology.link;
@@ -156,104 +157,56 @@ static int make_tree(struct hs_draft *draft, uint32_t k, uint32_t pods)
 #define DRAWS	   100
 #define MOST_LINKS (HS_MAX_PORTS - 1) // of a node: one port is for its host
 
-struct world {
-	uint32_t n, n_links;
-	uint32_t (*links)[2];
-	uint32_t *degrees; // links of each node
-	uint32_t *parts;   // of each node: another one of the same part of the network, or itself
-	struct hs_rng rng;
-};
-
-static bool is_linked(const struct world *world, uint32_t a, uint32_t b)
+static bool is_connected(const struct hs_scenario *s, uint32_t *parts)
 {
-	for (uint32_t i = 0; i < world->n_links; i++) {
-		const uint32_t *ends = world->links[i];
-		if ((ends[0] == a && ends[1] == b) || (ends[0] == b && ends[1] == a))
-			return true;
-	}
-	return false;
-}
+	size_t n_parts = s->n_nodes;
 
-// Returns the node that stands for all nodes of the part.
-static uint32_t part_of(uint32_t *parts, uint32_t node)
-{
-	while (parts[node] != node)
-		node = parts[node] = parts[parts[node]];
-	return node;
-}
-
-static bool is_connected(const struct world *world)
-{
-	uint32_t n_parts = world->n;
-
-	for (uint32_t node = 0; node < world->n; node++)
-		world->parts[node] = node;
-	for (uint32_t i = 0; i < world->n_links && n_parts > 1; i++) {
-		uint32_t from = part_of(world->parts, world->links[i][0]);
-		uint32_t to = part_of(world->parts, world->links[i][1]);
-		n_parts -= from != to;
-		world->parts[from] = to;
-	}
+	for (uint32_t node = 0; node < s->n_nodes; node++)
+		parts[node] = node;
+	for (size_t i = 0; i < s->n_links && n_parts > 1; i++)
+		n_parts -= hs_draft_join(parts, &s->links[i]);
 	return n_parts == 1;
 }
 
 // Lets a link lead elsewhere, unless the network falls apart.
-static void move(struct world *world, uint32_t link[2])
+static void move(struct hs_scenario *s, struct hs_rng *rng, struct hs_scenario_link *link,
+		uint32_t *parts)
 {
-	uint32_t was = link[1];
+	uint32_t was = link->to, to = was;
 
 	for (unsigned i = 0; i < DRAWS; i++) {
-		uint32_t to = (uint32_t)hs_variate_below(&world->rng, world->n);
-		if (to == link[0] || world->degrees[to] == MOST_LINKS ||
-				is_linked(world, link[0], to))
-			continue;
-		link[1] = to;
-		if (is_connected(world)) {
-			world->degrees[was]--;
-			world->degrees[to]++;
-		} else {
-			link[1] = was;
-		}
-		return;
+		to = (uint32_t)hs_variate_below(rng, s->n_nodes);
+		if (to != link->from && s->nodes[to].n_links < MOST_LINKS &&
+				!hs_scenario_link_between(s, link->from, to))
+			break;
+		to = was;
 	}
+	link->to = to;
+	if (!is_connected(s, parts))
+		link->to = was;
+	s->nodes[was].n_links--;
+	s->nodes[link->to].n_links++;
 }
 
 // Watts, Strogatz, Collective dynamics of 'small-world' networks (Nature 393, 1998): each of n
 // nodes has links to its k nearest neighbours on a ring. Each link then leads to another node,
 // drawn at random, with probability beta. Ours differs in two points: a link stays where the
 // network would fall apart without it, and the number of links of a node has a limit.
-static void draw_links(struct world *world, double beta)
-{
-	for (uint32_t i = 0; i < world->n_links; i++) {
-		world->links[i][0] = i % world->n;
-		world->links[i][1] = (i + i / world->n + 1) % world->n;
-		world->degrees[world->links[i][0]]++;
-		world->degrees[world->links[i][1]]++;
-	}
-	for (uint32_t i = 0; i < world->n_links; i++)
-		if (hs_variate_chance(&world->rng, beta))
-			move(world, world->links[i]);
-}
-
 static int add_world_links(struct hs_draft *draft)
 {
 	const struct hs_draft_topology *topology = &draft->topology;
 	uint32_t n = topology->n, n_links = n * (topology->k / 2);
-	struct world world = {.n = n,
-			.n_links = n_links,
-			.links = hs_draft_room(draft, n_links, sizeof(*world.links)),
-			.degrees = hs_draft_room(draft, n, sizeof(*world.degrees)),
-			.parts = hs_draft_room(draft, n, sizeof(*world.parts))};
-	int rc = world.links && world.degrees && world.parts ? 0 : -ENOMEM;
+	uint32_t *parts = hs_draft_room(draft, n, sizeof(*parts));
+	struct hs_rng rng;
+	int rc = parts ? 0 : -ENOMEM;
 
-	hs_rng_init(&world.rng, topology->seed);
-	if (rc == 0)
-		draw_links(&world, topology->beta);
+	hs_rng_init(&rng, topology->seed);
 	for (uint32_t i = 0; i < n_links && rc == 0; i++)
-		rc = add_link(draft, world.links[i][0], world.links[i][1]);
-	free(world.links);
-	free(world.degrees);
-	free(world.parts);
+		rc = add_link(draft, i % n, (i + i / n + 1) % n);
+	for (uint32_t i = 0; i < n_links && rc == 0; i++)
+		if (hs_variate_chance(&rng, topology->beta))
+			move(&draft->scenario, &rng, &draft->scenario.links[i], parts);
+	free(parts);
 	return rc;
 }
 
@@ -347,8 +300,10 @@ int hs_draft_make_topology(struct hs_draft *draft)
 	if (settle(draft) < 0 ||
 			hs_draft_settle_link(&topology->link, "topology.link", draft->err) < 0)
 		return -EINVAL;
-	if (topology->kind == WATTS_STROGATZ)
-		return make_world(draft);
-	return topology->kind == HULA ? make_tree(draft, 4, 2)
-				      : make_tree(draft, topology->k, topology->k);
+	rc = topology->kind == WATTS_STROGATZ ? make_world(draft)
+	     : topology->kind == HULA	      ? make_tree(draft, 4, 2)
+					      : make_tree(draft, topology->k, topology->k);
+	for (size_t i = 0; i < draft->scenario.n_links && rc == 0; i++)
+		rc = hs_draft_name_link(draft, i);
+	return rc;
 }
