@@ -172,7 +172,8 @@ static bool send_paths(struct hs_lab *lab, int64_t *until_ns)
 	struct lab_probing *probing = lab->probing;
 	uint32_t n = count_awaited(lab, until_ns);
 
-	for (; n < config_of(lab)->concurrent && probing->sent < probing->plan.n_paths; n++) {
+	for (; n < config_of(lab)->tuning.concurrent && probing->sent < probing->plan.n_paths;
+			n++) {
 		const struct hs_gpint_path *path = &probing->plan.paths[probing->sent];
 		probing->sent_ns[probing->sent] = lab->now_ns;
 		*until_ns = n ? *until_ns : lab->now_ns + config_of(lab)->wait_ns;
@@ -334,41 +335,55 @@ static void describe_plan(struct lab_probing *probing)
 	counts->mean_hops = (double)plan->sum_hops / plan->n_paths;
 }
 
-int lab_make_monitor(struct hs_lab *lab, struct hs_error *err)
+static int make(struct hs_lab *lab, struct hs_error *err)
 {
 	const struct hs_scenario_probing *config = config_of(lab);
 	struct lab_probing *probing = lab->probing;
-	const struct hs_gpint_recovery_config recovery = {
-			.feedback_ns = config->feedback_ns,
-			.resolution_ns = config->resolution_ns,
-			.attempts = config->attempts,
-			.concurrent = config->concurrent,
-			.adaptive = config->adaptive,
-	};
-
-	int rc = hs_scenario_graph_init(&probing->network, lab->scenario);
-	if (rc == 0)
-		rc = make_plan(lab, err);
+	int rc = hs_scenario_graph_init(&probing->network, lab->scenario) ?: make_plan(lab, err);
 	if (rc == 0 && config->recovery)
-		rc = hs_gpint_recovery_create(&recovery, &probing->recovery);
+		rc = hs_gpint_recovery_create(&config->tuning, &probing->recovery);
 	if (rc == 0)
 		rc = hs_event_add_timer(&lab->queue, due, 0);
+	return rc;
+}
+
+int lab_make_probing(struct hs_lab *lab, struct hs_error *err)
+{
+	const struct hs_scenario *s = lab->scenario;
+	size_t n = s->n_nodes;
+
+	if (!s->probing.given)
+		return 0;
+	struct lab_probing *probing = lab->probing = calloc(1, sizeof(*probing));
+	int rc = probing ? make(lab, err) : -ENOMEM;
 	if (rc < 0)
 		return rc;
+	probing->profiles = calloc(n, sizeof(*probing->profiles));
+	probing->covered = calloc(n, sizeof(*probing->covered));
+	probing->was_dead = calloc(lab_ports(s), sizeof(*probing->was_dead));
 	probing->sent_ns = calloc(probing->plan.n_paths, sizeof(*probing->sent_ns));
-	if (!probing->sent_ns)
+	if (!probing->profiles || !probing->covered || !probing->was_dead || !probing->sent_ns)
 		return -ENOMEM;
 	describe_plan(probing);
-	if (config->start_ns < lab->scenario->duration_ns)
+	lab->run.probing = &probing->counts;
+	if (s->probing.start_ns < s->duration_ns)
 		hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
-				lab->run.start_ns + config->start_ns);
+				lab->run.start_ns + s->probing.start_ns);
 	return 0;
 }
 
-void lab_free_monitor(struct hs_lab *lab)
+void lab_free_probing(struct hs_lab *lab)
 {
-	hs_gpint_recovery_destroy(lab->probing->recovery);
-	hs_gpint_plan_fini(&lab->probing->plan);
-	hs_scenario_graph_fini(&lab->probing->network);
-	free(lab->probing->sent_ns);
+	struct lab_probing *probing = lab->probing;
+
+	if (!probing)
+		return;
+	hs_gpint_recovery_destroy(probing->recovery);
+	hs_gpint_plan_fini(&probing->plan);
+	hs_scenario_graph_fini(&probing->network);
+	free(probing->profiles);
+	free(probing->covered);
+	free(probing->was_dead);
+	free(probing->sent_ns);
+	free(probing);
 }

@@ -274,10 +274,8 @@ void lab_label_back(const struct lab_node *node);
 int lab_label_end(struct hs_lab *lab);
 
 // ---- lab_probe.c: probes on the links, and between the nodes and the monitoring host. Only
-// lab_make_probing and lab_probe_config may be called in a scenario without ----
+// lab_probe_config may be called in a scenario without ----
 
-int lab_make_probing(struct hs_lab *lab, struct hs_error *err);
-void lab_free_probing(struct hs_lab *lab);
 // Gives the node's ports their profile. The last port leads to the host.
 void lab_probe_config(const struct lab_node *node, struct hs_node_config *config);
 static inline bool lab_is_probe(const struct hs_packet_truth *packet_truth)
@@ -293,10 +291,11 @@ void lab_probe_send(struct hs_lab *lab, uint16_t request_id, const struct hs_gpi
 		uint32_t n_hops);
 hs_lab_event_fn lab_probe_answer; // about: a buffer for the monitoring host
 
-// ---- lab_monitor.c: the monitoring host's sessions ----
+// ---- lab_monitor.c: the monitoring host's sessions. Only lab_monitor_take and lab_monitor_end
+// need a scenario with probes ----
 
-int lab_make_monitor(struct hs_lab *lab, struct hs_error *err);
-void lab_free_monitor(struct hs_lab *lab);
+int lab_make_probing(struct hs_lab *lab, struct hs_error *err);
+void lab_free_probing(struct hs_lab *lab);
 // An answer came, with these ids of nodes; of feedback none.
 void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t request_id,
 		const uint8_t *ids, uint32_t n);

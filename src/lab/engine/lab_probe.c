@@ -9,44 +9,11 @@
 
 #include <rte_mbuf.h>
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SRC_PORT 40000
 #define TTL	 64
 #define MAX_HOPS (HS_PORT_MTU_MAX / HS_PROBE_HOP_BYTES)
-
-// ---- making ----
-
-int lab_make_probing(struct hs_lab *lab, struct hs_error *err)
-{
-	const struct hs_scenario *s = lab->scenario;
-
-	if (!s->probing.given)
-		return 0;
-	struct lab_probing *probing = lab->probing = calloc(1, sizeof(*probing));
-	if (!probing)
-		return -ENOMEM;
-	probing->profiles = calloc(s->n_nodes, sizeof(*probing->profiles));
-	probing->covered = calloc(s->n_nodes, sizeof(*probing->covered));
-	probing->was_dead = calloc(lab_ports(s), sizeof(*probing->was_dead));
-	if (!probing->profiles || !probing->covered || !probing->was_dead)
-		return -ENOMEM;
-	lab->run.probing = &probing->counts;
-	return lab_make_monitor(lab, err);
-}
-
-void lab_free_probing(struct hs_lab *lab)
-{
-	if (!lab->probing)
-		return;
-	lab_free_monitor(lab);
-	free(lab->probing->profiles);
-	free(lab->probing->covered);
-	free(lab->probing->was_dead);
-	free(lab->probing);
-}
 
 void lab_probe_config(const struct lab_node *node, struct hs_node_config *config)
 {
@@ -59,7 +26,7 @@ void lab_probe_config(const struct lab_node *node, struct hs_node_config *config
 	*own = *hs_profile_probe(&config->profiles[0]);
 	own->monitor_port = (uint8_t)node->n_ports;
 	own->recovery = s->recovery;
-	own->timeout_ns = s->feedback_ns;
+	own->timeout_ns = s->tuning.feedback_ns;
 	for (uint16_t p = 0; p < last; p++)
 		if (node->ports[p].out)
 			config->profiles[p].settings = own;
