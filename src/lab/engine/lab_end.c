@@ -163,8 +163,10 @@ void lab_collect(struct hs_lab *lab)
 			hs_link_counters(lab->links[l][direction], &lab->run.links[l][direction]);
 	}
 	int rc = lab->run.truth->status ?: lab_queue_collect(lab);
-	if (rc == 0)
-		rc = lab_label_end(lab);
+	if (lab->label) {
+		hs_label_truth_end(lab->run.label, lab->run.end_ns);
+		rc = rc ?: lab->run.label->status;
+	}
 	if (lab->probing)
 		lab_monitor_end(lab);
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)

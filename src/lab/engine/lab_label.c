@@ -18,20 +18,13 @@
 
 #define AGE_NS INT64_C(3600000000000)
 
-// A packet that its node handed to a host when it was polled; members of struct hs_packet_truth.
-struct straight {
-	const struct lab_port *port; // NULL: none
-	uint32_t traffic;
-	int64_t came_ns;
-	uint8_t labels;
-	bool host_label;
-};
-
 struct lab_label {
-	struct hs_label_truth *truth;
+	struct hs_label_truth truth;
 	struct hs_label_database *database;
 	struct hs_rng rng; // of losses
-	struct straight straight;
+	// A packet that its node handed to a host while the node was polled; NULL: none.
+	struct rte_mbuf *handed;
+	const struct lab_port *handed_by;
 };
 
 struct datagram {
@@ -96,60 +89,55 @@ void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packe
 	if (!profile)
 		return;
 	uint32_t labels = items_of(profile, packet);
-	struct hs_label_counts *counts = hs_label_truth_counts(lab->label->truth);
+	struct hs_label_counts *counts = &lab->label->truth.counts;
 	counts->telemetry_bytes += packet->telemetry_bytes;
 	counts->traffic_bytes += rte_pktmbuf_pkt_len(m) - packet->telemetry_bytes;
-	hs_label_truth_depart(lab->label->truth, lab_place_of(port), lab->now_ns,
+	hs_label_truth_depart(&lab->label->truth, lab_place_of(port), lab->now_ns,
 			packet_truth->came_ns, packet_truth->labels, labels,
 			profile->rule.interval_ns);
 	packet_truth->labels = (uint8_t)labels;
 }
 
-void lab_label_enter(struct hs_lab *lab)
-{
-	struct hs_label_counts *counts = hs_label_truth_counts(lab->label->truth);
-
-	counts->packets++;
-	counts->labels_per_packet[0]++;
-}
-
 // ---- hosts ----
 
-static void settle(const struct straight *of)
+static void settle(const struct lab_port *port, const struct hs_packet_truth *of)
 {
-	const struct lab_port *port = of->port;
 	struct hs_lab *lab = port->node->lab;
 	const struct hs_label_profile *profile =
 			hs_profile_label(hs_node_profile(port->node->node, port->port->index));
 
-	hs_label_truth_depart(lab->label->truth, lab_place_of(port), lab->now_ns, of->came_ns,
+	hs_label_truth_depart(&lab->label->truth, lab_place_of(port), lab->now_ns, of->came_ns,
 			of->labels, of->labels + of->host_label, profile->rule.interval_ns);
-	hs_label_truth_deliver(lab->label->truth, of->traffic, of->labels + of->host_label);
+	hs_label_truth_deliver(&lab->label->truth, of->traffic, of->labels + of->host_label);
 }
 
-void lab_label_deliver(const struct lab_port *port, const struct hs_packet_truth *packet_truth)
+bool lab_label_deliver(const struct lab_port *port, struct rte_mbuf *m)
 {
-	struct hs_lab *lab = port->node->lab;
-	struct straight of = {port, packet_truth->traffic, packet_truth->came_ns,
-			packet_truth->labels, packet_truth->host_label};
+	const struct hs_packet_truth *of = rte_mbuf_to_priv(m);
+	struct lab_label *label = port->node->lab->label;
 
-	if (!lab->label)
-		return;
-	if (!hs_node_label(port->node->node, port->port->index))
-		hs_label_truth_deliver(lab->label->truth, of.traffic, of.labels);
-	else if (packet_truth == lab->polled) // its datagram follows
-		lab->label->straight = of;
-	else
-		settle(&of);
+	if (!hs_node_label(port->node->node, port->port->index)) {
+		hs_label_truth_deliver(&label->truth, of->traffic, of->labels);
+		return false;
+	}
+	if (of != port->node->lab->polled) {
+		settle(port, of);
+		return false;
+	}
+	label->handed = m; // its datagram follows
+	label->handed_by = port;
+	return true;
 }
 
 void lab_label_polled(struct hs_lab *lab)
 {
-	struct straight *straight = &lab->label->straight;
+	struct rte_mbuf *m = lab->label->handed;
 
-	if (straight->port)
-		settle(straight);
-	straight->port = NULL;
+	if (!m)
+		return;
+	settle(lab->label->handed_by, rte_mbuf_to_priv(m));
+	rte_pktmbuf_free(m);
+	lab->label->handed = NULL;
 }
 
 // ---- datagrams ----
@@ -168,7 +156,6 @@ static const struct lab_port *port_of(const struct hs_lab *lab, const struct hs_
 // The newest item of a packet that is being polled may be of the port to its host.
 static void note_host(struct hs_lab *lab, const uint8_t *payload, size_t bytes)
 {
-	struct straight *straight = &lab->label->straight;
 	struct hs_label_export export;
 	struct hs_label_item item;
 
@@ -176,11 +163,7 @@ static void note_host(struct hs_lab *lab, const uint8_t *payload, size_t bytes)
 		return; // lab_label_datagram tells of it
 	hs_label_item_read(export.items, &item);
 	const struct lab_port *port = port_of(lab, &item);
-	if (!port || port->out)
-		return;
-	if (straight->port)
-		straight->host_label = true;
-	else
+	if (port && !port->out)
 		lab->polled->host_label = true;
 }
 
@@ -195,7 +178,7 @@ int lab_label_send(void *context, unsigned receiver, const uint8_t *payload, siz
 	const struct hs_scenario_label *config = config_of(lab);
 
 	(void)receiver;
-	hs_label_truth_counts(lab->label->truth)->exported++;
+	lab->label->truth.counts.exported++;
 	note_host(lab, payload, bytes);
 	if (is_lost(lab, config->loss_ratio))
 		return 0;
@@ -221,13 +204,13 @@ static void take(struct hs_lab *lab, const struct datagram *datagram)
 		lab_fail(lab, -EBADMSG, "internal", "", "", "a datagram was not understood");
 		return;
 	}
-	hs_label_truth_counts(label->truth)->received++;
+	label->truth.counts.received++;
 	hs_label_database_take_export(label->database, lab->now_ns, &export);
 	for (unsigned i = 0; i < export.n_items; i++) {
 		hs_label_item_read(export.items + i * HS_LABEL_ITEM_BYTES, &item);
 		const struct lab_port *port = port_of(lab, &item);
 		if (port)
-			hs_label_truth_take(label->truth, lab_place_of(port), lab->now_ns);
+			hs_label_truth_take(&label->truth, lab_place_of(port), lab->now_ns);
 		else
 			lab_fail(lab, -EBADMSG, "internal", "", "", "an item is of no port");
 	}
@@ -275,7 +258,7 @@ static void told(struct hs_lab *lab, const struct hs_lab_event *event)
 static bool tell(void *context, uint16_t node_id, uint8_t port, uint8_t shift)
 {
 	struct hs_lab *lab = context;
-	struct hs_label_counts *counts = hs_label_truth_counts(lab->label->truth);
+	struct hs_label_counts *counts = &lab->label->truth.counts;
 	bool lost = is_lost(lab, config_of(lab)->pro_loss_ratio);
 
 	counts->shifts_told++;
@@ -302,14 +285,6 @@ void lab_label_back(const struct lab_node *node)
 	hs_label_pro_restart(node->lab->label->database, node->scenario->id);
 }
 
-int lab_label_end(struct hs_lab *lab)
-{
-	if (!lab->label)
-		return 0;
-	hs_label_truth_end(lab->label->truth, lab->run.end_ns);
-	return hs_label_truth_status(lab->label->truth);
-}
-
 // ---- making ----
 
 int lab_make_label(struct hs_lab *lab)
@@ -334,10 +309,10 @@ int lab_make_label(struct hs_lab *lab)
 		return 0;
 	struct lab_label *label = calloc(1, sizeof(*label));
 	lab->label = label;
-	if (!label || hs_label_truth_create(&truth, &label->truth) < 0 ||
+	if (!label || hs_label_truth_init(&label->truth, &truth) < 0 ||
 			hs_label_database_create(&database, &label->database) < 0)
 		return -ENOMEM;
-	lab->run.label = label->truth;
+	lab->run.label = &label->truth;
 	hs_rng_init(&label->rng, lab_seed(s, "label", 0));
 	if (s->label.pro_step_ns)
 		lab_push(lab, lab->run.start_ns + s->label.pro_step_ns, pro_step, 0);
@@ -348,16 +323,7 @@ void lab_free_label(struct hs_lab *lab)
 {
 	if (!lab->label)
 		return;
-	hs_label_truth_destroy(lab->label->truth);
+	hs_label_truth_fini(&lab->label->truth);
 	hs_label_database_destroy(lab->label->database);
 	free(lab->label);
-}
-
-void lab_label_config(const struct hs_scenario *scenario, struct hs_node_config *config)
-{
-	if (!scenario->label.given)
-		return;
-	config->n_exports = 1;
-	config->exports[0] = (struct hs_export_config){
-			.format = HS_EXPORT_LABEL, .flows = true, .port = HS_EXPORT_NO_PORT};
 }

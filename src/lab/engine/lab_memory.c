@@ -63,9 +63,13 @@ void lab_node_config(
 			.layout = scenario->nodes[node].layout,
 			.partial = scenario->nodes[node].partial,
 			.seed = lab_seed(scenario, "node", node),
+			// The datagrams to the controller of INT-label.
+			.n_exports = scenario->label.given,
+			.exports = {{.format = HS_EXPORT_LABEL,
+					.flows = true,
+					.port = HS_EXPORT_NO_PORT}},
 	};
 	memcpy(config->name, scenario->nodes[node].name, sizeof(config->name));
-	lab_label_config(scenario, config);
 	hs_scenario_profiles(scenario, node, config->profiles, &(struct hs_error){});
 }
 

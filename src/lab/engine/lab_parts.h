@@ -243,15 +243,11 @@ hs_lab_event_fn lab_departure; // about: node; a timer, which is set only if som
 // Returns 0 or -ENOMEM.
 int lab_queue_collect(struct hs_lab *lab);
 
-// ---- lab_label.c: INT-label. Only lab_parse_label, lab_label_newest, lab_label_depart,
-// lab_label_deliver and lab_make_label may be called in a scenario without ----
+// ---- lab_label.c: INT-label. Only lab_parse_label, lab_label_newest, lab_label_depart and
+// lab_make_label may be called in a scenario without ----
 
 int lab_make_label(struct hs_lab *lab);
 void lab_free_label(struct hs_lab *lab);
-// Lets a node send its datagrams to the controller.
-void lab_label_config(const struct hs_scenario *scenario, struct hs_node_config *config);
-// A host sends a packet.
-void lab_label_enter(struct hs_lab *lab);
 // Reads a frame that departs by a port that labels. False: the port does not.
 bool lab_parse_label(
 		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet);
@@ -262,8 +258,9 @@ bool lab_label_newest(const struct lab_port *port, const struct hs_packet_truth 
 void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet);
 // A packet departs to its host. Whether the port labelled it, a datagram says that the node sends
-// when it was polled, which may be later.
-void lab_label_deliver(const struct lab_port *port, const struct hs_packet_truth *packet_truth);
+// when it was polled. Returns true if this is later: then the packet is kept until
+// lab_label_polled.
+bool lab_label_deliver(const struct lab_port *port, struct rte_mbuf *m);
 // The node was polled, and has sent its datagrams.
 void lab_label_polled(struct hs_lab *lab);
 // A node sends a datagram: hs_control_output.send_export.
@@ -271,7 +268,6 @@ int lab_label_send(void *lab, unsigned receiver, const uint8_t *payload, size_t 
 hs_lab_event_fn lab_label_datagram; // about: on the heap
 // The node is back after a restart.
 void lab_label_back(const struct lab_node *node);
-int lab_label_end(struct hs_lab *lab);
 
 // ---- lab_probe.c: probes on the links, and between the nodes and the monitoring host. Only
 // lab_probe_config may be called in a scenario without ----

@@ -174,8 +174,10 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	packet_truth->flow = lab->traffic[traffic].flows[frame->reply];
 	packet_truth->reply = frame->reply;
 	packet_truth->number = frame->number;
-	if (unlikely(lab->label))
-		lab_label_enter(lab);
+	if (unlikely(lab->label)) {
+		lab->run.label->counts.packets++;
+		lab->run.label->counts.labels_per_packet[0]++;
+	}
 	arrive(port, m);
 }
 
@@ -274,7 +276,6 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	}
 	if (unlikely(port->queue))
 		lab_queue_depart(port, packet_truth, m, NULL);
-	lab_label_deliver(port, packet_truth);
 	hs_truth_sink(lab->run.truth, packet_truth);
 	if (unlikely(lab->config.packets))
 		write_line(lab, port, m, false, NULL, NULL);
@@ -285,7 +286,8 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 		hs_stream_arrived(lab->run.streams[traffic], lab->now_ns, packet_truth->reply,
 				packet_truth->number, rte_pktmbuf_mtod(m, const uint8_t *), len);
 	lab_follow_stream(lab, traffic);
-	rte_pktmbuf_free(m);
+	if (likely(!lab->label) || !lab_label_deliver(port, m))
+		rte_pktmbuf_free(m);
 }
 
 // ---- to links ----

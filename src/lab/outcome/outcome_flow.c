@@ -107,7 +107,7 @@ int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint3
 			.publishes = calloc(UINT16_MAX + 1, sizeof(bool)),
 			.arrived = calloc(n + 1, sizeof(struct outcome_report)),
 			.reports = calloc(n + 1, sizeof(struct outcome_report *)),
-			.values = calloc(n + 1, sizeof(json_int_t)),
+			.values = calloc(n + 1, sizeof(int64_t)),
 			.windows = calloc(run->measured->n_windows + 1, sizeof(void *)),
 	};
 	if (!flow->publishes || !flow->arrived || !flow->reports || !flow->values || !flow->windows)

@@ -3,6 +3,7 @@
 #include "outcome_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 json_t *outcome_number(double value)
 {
@@ -23,6 +24,17 @@ void outcome_put_integer(json_t *to, const char *key, json_int_t value)
 double outcome_mean(double sum, size_t n)
 {
 	return n ? sum / (double)n : NAN;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+void outcome_sort(int64_t *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), by_value);
 }
 
 // ---- links ----
@@ -129,7 +141,7 @@ static void put_traffic(const struct hs_run *run, uint32_t index, json_t *list)
 	}
 	if (run->label)
 		json_object_set_new(json, "labels_per_packet",
-				labels_json(*hs_label_truth_delivered(run->label, index)));
+				labels_json(run->label->delivered[index]));
 	json_array_append_new(list, json);
 }
 
@@ -152,19 +164,19 @@ static json_t *coverage_json(const struct hs_label_counts *counts)
 }
 
 // The percentile is by nearest rank.
-static json_t *gaps_json(struct hs_label_truth *truth, enum hs_label_gap which)
+static json_t *gaps_json(const struct hs_label_gaps *gaps)
 {
-	size_t n;
-	const int64_t *gaps = hs_label_truth_gaps(truth, which, &n);
+	size_t n = gaps->n;
 	json_t *json = json_object();
 	double sum = 0;
-	for (size_t i = 0; i < n; i++)
-		sum += (double)gaps[i];
 	if (!n)
 		return json;
+	outcome_sort(gaps->ns, n);
+	for (size_t i = 0; i < n; i++)
+		sum += (double)gaps->ns[i];
 	outcome_put(json, "mean", sum / (double)n);
-	outcome_put_integer(json, "p99", gaps[(size_t)ceil(0.99 * (double)n) - 1]);
-	outcome_put_integer(json, "max", gaps[n - 1]);
+	outcome_put_integer(json, "p99", gaps->ns[(size_t)ceil(0.99 * (double)n) - 1]);
+	outcome_put_integer(json, "max", gaps->ns[n - 1]);
 	return json;
 }
 
@@ -175,12 +187,14 @@ static void put_label(const struct hs_run *run, json_t *result)
 {
 	if (!run->label)
 		return;
-	const struct hs_label_counts *counts = hs_label_truth_counts(run->label);
+	const struct hs_label_counts *counts = &run->label->counts;
 	json_t *json = json_object();
 	json_object_set_new(json, "coverage_ratio", coverage_json(counts));
 	hs_schema_print_into(json, label_fields, counts);
-	json_object_set_new(json, "relabel_interval_ns", gaps_json(run->label, HS_LABEL_RELABEL));
-	json_object_set_new(json, "update_interval_ns", gaps_json(run->label, HS_LABEL_UPDATE));
+	json_object_set_new(json, "relabel_interval_ns",
+			gaps_json(&run->label->gaps[HS_LABEL_RELABEL]));
+	json_object_set_new(
+			json, "update_interval_ns", gaps_json(&run->label->gaps[HS_LABEL_UPDATE]));
 	json_object_set_new(json, "labels_per_packet", labels_json(counts->labels_per_packet));
 	json_object_set_new(result, "label", json);
 }

@@ -34,7 +34,7 @@ struct outcome_flow {
 	size_t n;
 	struct outcome_report *arrived;	 // [n] in the order of arrival
 	struct outcome_report **reports; // [n] by counted_ns
-	json_int_t *values;		 // [n]: room for the numbers of a window
+	int64_t *values;		 // [n]: room for the numbers of a window
 	size_t n_windows;
 	const struct hs_measured_window **windows; // of the flow, in order
 	size_t n_rows;
@@ -142,3 +142,4 @@ void outcome_put(json_t *to, const char *key, double value); // nothing for NAN 
 void outcome_put_integer(json_t *to, const char *key, json_int_t value);
 // Returns the mean of a sum, or NAN if n is 0.
 double outcome_mean(double sum, size_t n);
+void outcome_sort(int64_t *values, size_t n);

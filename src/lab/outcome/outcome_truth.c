@@ -17,20 +17,14 @@ typedef __int128 wide;
 
 // ---- delay and jitter ----
 
-static int by_value(const void *a, const void *b)
-{
-	json_int_t x = *(const json_int_t *)a, y = *(const json_int_t *)b;
-	return (x > y) - (x < y);
-}
-
 static json_int_t rounded_mean(wide sum, uint64_t n)
 {
 	wide half = (wide)(n / 2);
 	return (json_int_t)((sum < 0 ? sum - half : sum + half) / (wide)n);
 }
 
-static bool delay_of(const struct outcome_hop *hop, const struct outcome_report *report,
-		json_int_t *delay)
+static bool delay_of(
+		const struct outcome_hop *hop, const struct outcome_report *report, int64_t *delay)
 {
 	struct outcome_stops stops;
 	if (!outcome_flow_passes(hop->flow, report->truth, hop->ends, &stops))
@@ -41,7 +35,7 @@ static bool delay_of(const struct outcome_hop *hop, const struct outcome_report 
 
 static void put_delay(json_t *to, const struct outcome_hop *hop)
 {
-	json_int_t *values = hop->flow->values;
+	int64_t *values = hop->flow->values;
 	wide sum = 0;
 	size_t n = 0;
 	for (size_t i = hop->low; i < hop->high; i++)
@@ -49,17 +43,18 @@ static void put_delay(json_t *to, const struct outcome_hop *hop)
 			sum += values[n++];
 	if (!n)
 		return;
-	qsort(values, n, sizeof(*values), by_value);
+	outcome_sort(values, n);
 	json_t *p99 = n < P99_VALUES ? NULL : json_integer(values[(n * 99 + 99) / 100 - 1]);
 	json_object_set_new(to, "delay_ns",
 			json_pack("{s:I, s:I, s:I, s:I, s:o*}", "mean", rounded_mean(sum, n), "min",
-					values[0], "p50", values[(n + 1) / 2 - 1], "max",
-					values[n - 1], "p99", p99));
+					(json_int_t)values[0], "p50",
+					(json_int_t)values[(n + 1) / 2 - 1], "max",
+					(json_int_t)values[n - 1], "p99", p99));
 }
 
 // Finds the delay of the previous packet in source order that also passed the hop.
-static bool delay_before(const struct outcome_hop *hop, const struct outcome_report *report,
-		json_int_t *delay)
+static bool delay_before(
+		const struct outcome_hop *hop, const struct outcome_report *report, int64_t *delay)
 {
 	for (const struct outcome_report *before = report->before;
 			before && before->epoch == report->epoch; before = before->before)
@@ -74,7 +69,7 @@ static void put_jitter(json_t *to, const struct outcome_hop *hop)
 	uint64_t pairs = 0;
 	for (size_t i = hop->low; i < hop->high; i++) {
 		const struct outcome_report *report = hop->flow->reports[i];
-		json_int_t delay, before;
+		int64_t delay, before;
 		if (report->repeats || !delay_of(hop, report, &delay) ||
 				!delay_before(hop, report, &before))
 			continue;

@@ -8,7 +8,7 @@
 
 #define NEVER INT64_MIN
 
-struct port {
+struct hs_label_port {
 	int64_t labelled_ns;	// the last label
 	int64_t packet_ns;	// the last packet
 	int64_t taken_ns;	// the last item at the controller
@@ -18,73 +18,37 @@ struct port {
 	bool late;		// since then: counted
 };
 
-struct hs_label_truth {
-	struct hs_label_truth_config config;
-	int64_t end_ns; // of the interval
-	int status;
-	struct gaps {
-		int64_t *ns;
-		size_t n;
-	} gaps[HS_LABEL_GAPS];
-	struct hs_label_counts counts;
-	hs_label_delivered *delivered; // of each entry of traffic
-	struct port ports[];
-};
-
-int hs_label_truth_create(const struct hs_label_truth_config *config, struct hs_label_truth **out)
+int hs_label_truth_init(struct hs_label_truth *truth, const struct hs_label_truth_config *config)
 {
-	struct hs_label_truth *truth =
-			calloc(1, sizeof(*truth) + config->n_ports * sizeof(truth->ports[0]));
-	if (!truth)
-		return -ENOMEM;
-	truth->delivered = calloc(config->n_traffic + 1, sizeof(*truth->delivered));
-	if (!truth->delivered) {
-		free(truth);
-		return -ENOMEM;
-	}
-	truth->config = *config;
-	truth->end_ns = config->start_ns + config->interval_ns;
-	truth->counts.coverage_min = 1;
-	for (uint32_t i = 0; i < config->n_ports; i++)
-		truth->ports[i] = (struct port){
+	*truth = (struct hs_label_truth){
+			.counts.coverage_min = 1,
+			.delivered = calloc(config->n_traffic + 1, sizeof(*truth->delivered)),
+			.config = *config,
+			.end_ns = config->start_ns + config->interval_ns,
+			.ports = calloc(config->n_ports + 1, sizeof(*truth->ports)),
+	};
+	for (uint32_t i = 0; truth->ports && i < config->n_ports; i++)
+		truth->ports[i] = (struct hs_label_port){
 				.labelled_ns = NEVER, .packet_ns = NEVER, .taken_ns = NEVER};
-	*out = truth;
-	return 0;
+	return truth->delivered && truth->ports ? 0 : -ENOMEM;
 }
 
-void hs_label_truth_destroy(struct hs_label_truth *truth)
+void hs_label_truth_fini(struct hs_label_truth *truth)
 {
-	if (!truth)
-		return;
 	for (unsigned i = 0; i < HS_LABEL_GAPS; i++)
 		free(truth->gaps[i].ns);
 	free(truth->delivered);
 	free(truth->counts.coverage);
-	free(truth);
+	free(truth->ports);
 }
 
 static void keep_gap(struct hs_label_truth *truth, enum hs_label_gap which, int64_t gap_ns)
 {
-	struct gaps *gaps = &truth->gaps[which];
-	int64_t *kept = HS_ARRAY_ADD(gaps->ns, gaps->n);
-
-	if (kept)
-		*kept = gap_ns;
-	else
+	if (!HS_ARRAY_APPEND(truth->gaps[which].ns, truth->gaps[which].n, gap_ns))
 		truth->status = -ENOMEM;
 }
 
 // ---- coverage ----
-
-static void keep_ratio(struct hs_label_truth *truth, double ratio)
-{
-	double *kept = HS_ARRAY_ADD(truth->counts.coverage, truth->counts.n_coverage);
-
-	if (kept)
-		*kept = ratio;
-	else
-		truth->status = -ENOMEM;
-}
 
 static void close_interval(struct hs_label_truth *truth)
 {
@@ -92,7 +56,7 @@ static void close_interval(struct hs_label_truth *truth)
 	uint32_t active = 0, seen = 0;
 
 	for (uint32_t i = 0; i < truth->config.n_ports; i++) {
-		struct port *port = &truth->ports[i];
+		struct hs_label_port *port = &truth->ports[i];
 		active += port->active;
 		seen += port->active && port->seen;
 		port->active = port->seen = false;
@@ -103,8 +67,8 @@ static void close_interval(struct hs_label_truth *truth)
 	double ratio = (double)seen / active;
 	counts->intervals++;
 	counts->coverage_sum += ratio;
-	if (truth->config.keep)
-		keep_ratio(truth, ratio);
+	if (truth->config.keep && !HS_ARRAY_APPEND(counts->coverage, counts->n_coverage, ratio))
+		truth->status = -ENOMEM;
 	if (ratio < counts->coverage_min)
 		counts->coverage_min = ratio;
 }
@@ -142,7 +106,7 @@ static void count_label(struct hs_label_counts *counts, uint32_t before)
 }
 
 // Also of a label that has not come: each packet behind the interval shows that it is late.
-static void note_late(struct hs_label_truth *truth, struct port *port, int64_t came_ns,
+static void note_late(struct hs_label_truth *truth, struct hs_label_port *port, int64_t came_ns,
 		int64_t interval_ns)
 {
 	if (port->late || came_ns - port->since_ns <= interval_ns + port->longest_gap_ns)
@@ -151,7 +115,7 @@ static void note_late(struct hs_label_truth *truth, struct port *port, int64_t c
 	truth->counts.late_labels++;
 }
 
-static void note_label(struct hs_label_truth *truth, struct port *port, int64_t came_ns)
+static void note_label(struct hs_label_truth *truth, struct hs_label_port *port, int64_t came_ns)
 {
 	if (port->labelled_ns != NEVER)
 		keep_gap(truth, HS_LABEL_RELABEL, came_ns - port->labelled_ns);
@@ -162,7 +126,7 @@ static void note_label(struct hs_label_truth *truth, struct port *port, int64_t 
 void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t index, int64_t now_ns,
 		int64_t came_ns, uint32_t before, uint32_t labels, int64_t interval_ns)
 {
-	struct port *port = &truth->ports[index];
+	struct hs_label_port *port = &truth->ports[index];
 
 	hs_label_truth_end(truth, now_ns);
 	port->active = true;
@@ -183,39 +147,4 @@ void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t index, int64_t
 void hs_label_truth_deliver(struct hs_label_truth *truth, uint32_t traffic, uint32_t labels)
 {
 	truth->delivered[traffic][class_of(labels)]++;
-}
-
-// ---- reading ----
-
-struct hs_label_counts *hs_label_truth_counts(struct hs_label_truth *truth)
-{
-	return &truth->counts;
-}
-
-const hs_label_delivered *hs_label_truth_delivered(
-		const struct hs_label_truth *truth, uint32_t traffic)
-{
-	return &truth->delivered[traffic];
-}
-
-static int by_length(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-const int64_t *hs_label_truth_gaps(struct hs_label_truth *truth, enum hs_label_gap which, size_t *n)
-{
-	struct gaps *gaps = &truth->gaps[which];
-
-	if (gaps->n)
-		qsort(gaps->ns, gaps->n, sizeof(*gaps->ns), by_length);
-	*n = gaps->n;
-	return gaps->ns;
-}
-
-int hs_label_truth_status(const struct hs_label_truth *truth)
-{
-	return truth->status;
 }

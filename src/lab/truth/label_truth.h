@@ -21,8 +21,6 @@
 
 #define HS_LABEL_TRUTH_ITEMS 8 // that are told apart in labels_per_packet
 
-struct hs_label_truth;
-
 struct hs_label_truth_config {
 	uint32_t n_ports, n_traffic;
 	int64_t start_ns;
@@ -31,18 +29,41 @@ struct hs_label_truth_config {
 	int64_t stop_ns;     // the last interval that counts ends at this time or before
 };
 
+// [n]: packets with n labels.
+typedef uint64_t hs_label_packets[HS_LABEL_TRUTH_ITEMS];
+
 struct hs_label_counts {
 	HS_LABEL_COUNTS(HS_LAB_COUNT_MEMBER)
-	uint64_t labels_per_packet[HS_LABEL_TRUTH_ITEMS]; // [n]: packets with n labels
-	double coverage_sum, coverage_min;		  // of the intervals' coverage ratios
-	double *coverage; // of each interval, if they are kept; NULL: none
+	hs_label_packets labels_per_packet;
+	double coverage_sum, coverage_min; // of the intervals' coverage ratios
+	double *coverage;		   // of each interval, if they are kept; NULL: none
 	size_t n_coverage;
 };
 
-// Returns 0 or -ENOMEM. destroy accepts NULL.
-int hs_label_truth_create(
-		const struct hs_label_truth_config *config, struct hs_label_truth **truth);
-void hs_label_truth_destroy(struct hs_label_truth *truth);
+// What lies between the members of a pair of neighbours at a port.
+enum hs_label_gap {
+	HS_LABEL_RELABEL, // between labels, by the packets' arrival at the node
+	HS_LABEL_UPDATE,  // between items, by their arrival at the controller
+	HS_LABEL_GAPS,
+};
+
+struct hs_label_truth {
+	struct hs_label_counts counts;
+	hs_label_packets *delivered; // of each entry of traffic: that hosts got
+	struct hs_label_gaps {
+		int64_t *ns;
+		size_t n;
+	} gaps[HS_LABEL_GAPS]; // of all ports, in the order of their ends
+	int status;	       // -ENOMEM: memory ran out during the run
+	// The rest is for label_truth.c.
+	struct hs_label_truth_config config;
+	int64_t end_ns; // of the interval
+	struct hs_label_port *ports;
+};
+
+// Returns 0 or -ENOMEM. Call fini in either case.
+int hs_label_truth_init(struct hs_label_truth *truth, const struct hs_label_truth_config *config);
+void hs_label_truth_fini(struct hs_label_truth *truth);
 
 // A packet that came to its node at came_ns departs now by a port that labels. It has `labels` now
 // and had `before` when it came. interval_ns is the port's T.
@@ -54,20 +75,3 @@ void hs_label_truth_deliver(struct hs_label_truth *truth, uint32_t traffic, uint
 void hs_label_truth_take(struct hs_label_truth *truth, uint32_t port, int64_t now_ns);
 // Closes the intervals that ended.
 void hs_label_truth_end(struct hs_label_truth *truth, int64_t now_ns);
-
-struct hs_label_counts *hs_label_truth_counts(struct hs_label_truth *truth);
-// [n]: packets of this entry with n labels that hosts got.
-typedef uint64_t hs_label_delivered[HS_LABEL_TRUTH_ITEMS];
-const hs_label_delivered *hs_label_truth_delivered(
-		const struct hs_label_truth *truth, uint32_t traffic);
-// What lies between the members of a pair of neighbours at a port.
-enum hs_label_gap {
-	HS_LABEL_RELABEL, // between labels, by the packets' arrival at the node
-	HS_LABEL_UPDATE,  // between items, by their arrival at the controller
-	HS_LABEL_GAPS,
-};
-// The gaps of all ports: sorts them. Valid until the next call for another time.
-const int64_t *hs_label_truth_gaps(
-		struct hs_label_truth *truth, enum hs_label_gap which, size_t *n);
-// Returns -ENOMEM if memory ran out during the run, otherwise 0.
-int hs_label_truth_status(const struct hs_label_truth *truth);

@@ -19,10 +19,10 @@ static struct hs_label_truth *make(uint32_t n_ports, int64_t stop)
 			.interval_ns = 100,
 			.stop_ns = START + stop,
 			.keep = true};
-	struct hs_label_truth *truth = NULL;
+	static struct hs_label_truth truth;
 
-	assert_int_equal(hs_label_truth_create(&config, &truth), 0);
-	return truth;
+	assert_int_equal(hs_label_truth_init(&truth, &config), 0);
+	return &truth;
 }
 
 static void pass(struct hs_label_truth *truth, uint32_t port, int64_t at)
@@ -43,7 +43,7 @@ static void assert_near(double value, double expected)
 static void coverage_is_of_the_ports_with_packets(void **state)
 {
 	struct hs_label_truth *truth = make(4, 400);
-	const struct hs_label_counts *counts = hs_label_truth_counts(truth);
+	const struct hs_label_counts *counts = &truth->counts;
 
 	(void)state;
 	for (uint32_t port = 0; port < 3; port++)
@@ -66,7 +66,7 @@ static void coverage_is_of_the_ports_with_packets(void **state)
 	assert_near(counts->coverage[0], 2.0 / 3);
 	assert_near(counts->coverage[1], 1);
 	assert_int_equal(counts->ports, 3);
-	hs_label_truth_destroy(truth);
+	hs_label_truth_fini(truth);
 }
 
 static void an_interval_that_ends_after_the_run_does_not_count(void **state)
@@ -77,14 +77,14 @@ static void an_interval_that_ends_after_the_run_does_not_count(void **state)
 	pass(truth, 0, 10);
 	pass(truth, 0, 110);
 	hs_label_truth_end(truth, START + 1000);
-	assert_int_equal(hs_label_truth_counts(truth)->intervals, 1);
-	hs_label_truth_destroy(truth);
+	assert_int_equal(truth->counts.intervals, 1);
+	hs_label_truth_fini(truth);
 }
 
 static void packets_are_counted_by_their_labels(void **state)
 {
 	struct hs_label_truth *truth = make(2, 100);
-	struct hs_label_counts *counts = hs_label_truth_counts(truth);
+	struct hs_label_counts *counts = &truth->counts;
 
 	(void)state;
 	counts->packets = counts->labels_per_packet[0] = 10;
@@ -97,47 +97,45 @@ static void packets_are_counted_by_their_labels(void **state)
 	assert_int_equal(counts->labels_per_packet[0], 8);
 	assert_int_equal(counts->labels_per_packet[1], 1);
 	assert_int_equal(counts->labels_per_packet[2], 1);
-	hs_label_truth_destroy(truth);
+	hs_label_truth_fini(truth);
 }
 
 // With packets each 30, Ts is 30: a gap of 90 would be too long, one of 60 is not.
 static void a_gap_above_the_interval_and_the_longest_pause_is_late(void **state)
 {
 	struct hs_label_truth *truth = make(2, 1000);
-	size_t n;
 
 	(void)state;
 	label(truth, 0, 0);
 	label(truth, 1, 5);
 	pass(truth, 0, 30);
 	label(truth, 0, 60);
-	assert_int_equal(hs_label_truth_counts(truth)->late_labels, 0);
+	assert_int_equal(truth->counts.late_labels, 0);
 	pass(truth, 0, 90);
 	pass(truth, 0, 120); // 60 after the last label: it should have been labelled
 	label(truth, 0, 150);
-	assert_int_equal(hs_label_truth_counts(truth)->late_labels, 1);
+	assert_int_equal(truth->counts.late_labels, 1);
 	label(truth, 1, 500); // a port that had a pause of 495
-	assert_int_equal(hs_label_truth_counts(truth)->late_labels, 1);
-	const int64_t *gaps = hs_label_truth_gaps(truth, HS_LABEL_RELABEL, &n);
-	assert_int_equal(n, 3);
-	assert_int_equal(gaps[0], 60);
-	assert_int_equal(gaps[1], 90);
-	assert_int_equal(gaps[2], 495);
-	hs_label_truth_gaps(truth, HS_LABEL_UPDATE, &n);
-	assert_int_equal(n, 0); // no item has come
+	assert_int_equal(truth->counts.late_labels, 1);
+	const struct hs_label_gaps *gaps = &truth->gaps[HS_LABEL_RELABEL];
+	assert_int_equal(gaps->n, 3);
+	assert_int_equal(gaps->ns[0], 60);
+	assert_int_equal(gaps->ns[1], 90);
+	assert_int_equal(gaps->ns[2], 495);
+	gaps = &truth->gaps[HS_LABEL_UPDATE];
+	assert_int_equal(gaps->n, 0); // no item has come
 	hs_label_truth_take(truth, 0, START + 500);
 	hs_label_truth_take(truth, 1, START + 510);
 	hs_label_truth_take(truth, 0, START + 570);
-	gaps = hs_label_truth_gaps(truth, HS_LABEL_UPDATE, &n);
-	assert_int_equal(n, 1);
-	assert_int_equal(gaps[0], 70);
-	hs_label_truth_destroy(truth);
+	assert_int_equal(gaps->n, 1);
+	assert_int_equal(gaps->ns[0], 70);
+	hs_label_truth_fini(truth);
 }
 
 static void a_label_that_never_comes_is_late_once(void **state)
 {
 	struct hs_label_truth *truth = make(2, 1000);
-	const struct hs_label_counts *counts = hs_label_truth_counts(truth);
+	const struct hs_label_counts *counts = &truth->counts;
 
 	(void)state;
 	label(truth, 0, 0);
@@ -151,7 +149,7 @@ static void a_label_that_never_comes_is_late_once(void **state)
 	for (int64_t at = 0; at <= 90; at += 30) // no packet of the port has a label
 		pass(truth, 1, 400 + at);
 	assert_int_equal(counts->late_labels, 2);
-	hs_label_truth_destroy(truth);
+	hs_label_truth_fini(truth);
 }
 
 int main(void)
