@@ -40,24 +40,10 @@ static const struct hs_scenario_label *config_of(const struct hs_lab *lab)
 // NULL: the port does not label.
 static const struct hs_label_profile *profile_of(const struct lab_port *port)
 {
-	const struct hs_node_config *config = hs_node_config(port->node->node);
-
-	return port->out ? hs_profile_label(&config->profiles[port - port->node->ports]) : NULL;
+	return port->out ? hs_profile_label(lab_profile(port)) : NULL;
 }
 
 // ---- links ----
-
-bool lab_parse_label(
-		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
-{
-	const struct hs_label_profile *profile = profile_of(port);
-
-	if (!profile)
-		return false;
-	hs_label_parse(&profile->wire, rte_pktmbuf_mtod(m, const uint8_t *),
-			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
-	return true;
-}
 
 static uint32_t items_of(const struct hs_label_profile *profile, const struct hs_packet *packet)
 {
@@ -103,8 +89,7 @@ void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packe
 static void settle(const struct lab_port *port, const struct hs_packet_truth *of)
 {
 	struct hs_lab *lab = port->node->lab;
-	const struct hs_label_profile *profile =
-			hs_profile_label(hs_node_profile(port->node->node, port->port->index));
+	const struct hs_label_profile *profile = hs_profile_label(lab_profile(port));
 
 	hs_label_truth_depart(&lab->label->truth, lab_place_of(port), lab->now_ns, of->came_ns,
 			of->labels, of->labels + of->host_label, profile->rule.interval_ns);

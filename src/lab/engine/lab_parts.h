@@ -116,6 +116,12 @@ static inline uint32_t lab_place_of(const struct lab_port *port)
 			 : 2 * (uint32_t)port->node->lab->scenario->n_links + port->place;
 }
 
+// Its node is up.
+static inline const struct hs_profile *lab_profile(const struct lab_port *port)
+{
+	return hs_node_profile(port->node->node, port->port->index);
+}
+
 static inline size_t lab_ports(const struct hs_scenario *s)
 {
 	return 2 * s->n_links + s->n_hosts + (s->probing.given ? s->n_nodes : 0);
@@ -243,14 +249,11 @@ hs_lab_event_fn lab_departure; // about: node; a timer, which is set only if som
 // Returns 0 or -ENOMEM.
 int lab_queue_collect(struct hs_lab *lab);
 
-// ---- lab_label.c: INT-label. Only lab_parse_label, lab_label_newest, lab_label_depart and
-// lab_make_label may be called in a scenario without ----
+// ---- lab_label.c: INT-label. Only lab_label_newest, lab_label_depart and lab_make_label may be
+// called in a scenario without ----
 
 int lab_make_label(struct hs_lab *lab);
 void lab_free_label(struct hs_lab *lab);
-// Reads a frame that departs by a port that labels. False: the port does not.
-bool lab_parse_label(
-		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet);
 // Reads the item that this node added. False: the node added none.
 bool lab_label_newest(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet,

@@ -4,9 +4,10 @@
 #include "lab_parts.h"
 
 #include "bytes.h"
-#include "flexint.h"
+#include "family.h"
 #include "int.h"
 #include "packet.h"
+#include "rule_admission.h"
 
 #include <rte_mbuf.h>
 
@@ -341,24 +342,12 @@ void lab_put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte
 static inline bool parse(
 		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
 {
-	const struct lab_node *node = port->node;
-	const struct hs_profile *profile =
-			&hs_node_config(node->node)->profiles[port - node->ports];
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	uint32_t len = rte_pktmbuf_data_len(m), frame_len = rte_pktmbuf_pkt_len(m);
+	const struct hs_profile *profile = lab_profile(port);
 
-	if (likely(!profile->settings)) {
-		hs_flexint_parse(frame, len, frame_len, packet);
-		return packet->flags & HS_PACKET_TELEMETRY;
-	}
-	if (node->lab->probing) {
-		packet->flags = 0; // of other packets than probes
-		return false;
-	}
-	if (lab_parse_label(port, m, packet))
-		return false;
-	hs_int_parse(profile->settings, frame, len, frame_len, packet);
-	return packet->flags & HS_PACKET_TELEMETRY && !(packet->trace_type & HS_INT_TRACE_MX);
+	profile->family->parse(profile, rte_pktmbuf_mtod(m, const uint8_t *),
+			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
+	return profile->family->format && packet->flags & HS_PACKET_TELEMETRY &&
+	       !(hs_profile_int(profile) && packet->trace_type & HS_INT_TRACE_MX);
 }
 
 // The packet departs from its node now: the queue for the link's rate is a part of the link.

@@ -128,8 +128,7 @@ static bool read_newest(const struct lab_port *port, const struct hs_packet_trut
 		const struct rte_mbuf *m, const struct hs_packet *packet,
 		struct hs_int_values *values)
 {
-	const struct hs_int_settings *settings = hs_profile_int(
-			&hs_node_config(port->node->node)->profiles[port - port->node->ports]);
+	const struct hs_int_settings *settings = hs_profile_int(lab_profile(port));
 	struct hs_int_stack stack;
 
 	return settings && packet->flags & HS_PACKET_TELEMETRY && packet->trace_off &&
