@@ -67,7 +67,7 @@ static void set_step(struct hs_stream_pace *pace, double rate)
 static bool is_silent(const struct hs_stream_pace *pace)
 {
 	return pace->step_parts == 0 || pace->left == 0 ||
-	       (pace->kind == HS_TRAFFIC_BURSTY && pace->burst_ns <= 0);
+	       (pace->traffic->kind == HS_TRAFFIC_BURSTY && pace->traffic->burst_ns <= 0);
 }
 
 static void settle(struct hs_stream_pace *pace)
@@ -101,11 +101,15 @@ static int64_t next_burst(const struct hs_stream_pace *pace)
 	return RTE_MAX(pace->burst_due_ns, pace->burst_end_ns);
 }
 
+static int64_t burst_gap(struct hs_stream_pace *pace)
+{
+	return exponential(pace, (double)pace->traffic->mean_interval_ns);
+}
+
 static void enter_burst(struct hs_stream_pace *pace)
 {
-	pace->burst_end_ns = later(next_burst(pace), pace->burst_ns);
-	pace->burst_due_ns = later(
-			pace->burst_due_ns, exponential(pace, (double)pace->mean_interval_ns));
+	pace->burst_end_ns = later(next_burst(pace), pace->traffic->burst_ns);
+	pace->burst_due_ns = later(pace->burst_due_ns, burst_gap(pace));
 	pace->parts = 0;
 }
 
@@ -121,9 +125,9 @@ static void step_bursty(struct hs_stream_pace *pace)
 void hs_stream_pace_step(struct hs_stream_pace *pace)
 {
 	pace->left--;
-	if (pace->kind == HS_TRAFFIC_POISSON)
+	if (pace->traffic->kind == HS_TRAFFIC_POISSON)
 		step_poisson(pace);
-	else if (pace->kind == HS_TRAFFIC_BURSTY)
+	else if (pace->traffic->kind == HS_TRAFFIC_BURSTY)
 		step_bursty(pace);
 	else
 		step_constant(pace);
@@ -134,18 +138,15 @@ void hs_stream_pace_init(struct hs_stream_pace *pace, const struct hs_scenario_t
 		uint64_t seed, int64_t start_ns, int64_t stop_ns)
 {
 	*pace = (struct hs_stream_pace){
-			.kind = traffic->kind,
+			.traffic = traffic,
 			.stop_ns = stop_ns,
 			.start_ns = start_ns,
 			.left = traffic->packets ? traffic->packets : UINT64_MAX,
-			.burst_ns = traffic->burst_ns,
-			.mean_interval_ns = traffic->mean_interval_ns,
 			.burst_end_ns = start_ns,
 	};
 	hs_rng_init(&pace->rng, seed);
-	if (pace->kind == HS_TRAFFIC_BURSTY)
-		pace->burst_due_ns =
-				later(start_ns, exponential(pace, (double)pace->mean_interval_ns));
+	if (pace->traffic->kind == HS_TRAFFIC_BURSTY)
+		pace->burst_due_ns = later(start_ns, burst_gap(pace));
 	hs_stream_pace_set_rate(pace, start_ns, traffic->rate_pps);
 }
 
@@ -157,9 +158,9 @@ void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double
 		pace->next_ns = HS_STREAM_NEVER_NS;
 		return;
 	}
-	if (pace->kind == HS_TRAFFIC_POISSON) {
+	if (pace->traffic->kind == HS_TRAFFIC_POISSON) {
 		step_poisson(pace);
-	} else if (pace->kind == HS_TRAFFIC_BURSTY) {
+	} else if (pace->traffic->kind == HS_TRAFFIC_BURSTY) {
 		while (next_burst(pace) < pace->next_ns)
 			enter_burst(pace); // the rate was 0, so that the burst has sent no frame
 		if (pace->next_ns >= pace->burst_end_ns)

@@ -19,7 +19,7 @@
 #define HS_STREAM_NEVER_NS INT64_MAX
 
 struct hs_stream_pace {
-	enum hs_traffic_kind kind; // bursty, Poisson; any other: constant
+	const struct hs_scenario_traffic *traffic; // bursty, Poisson; any other kind: constant
 	struct hs_rng rng;
 	int64_t start_ns, stop_ns; // no frame is due before start_ns, or at stop_ns and later
 	uint64_t left;		   // number of frames up to the limit
@@ -33,12 +33,11 @@ struct hs_stream_pace {
 
 	double poisson_mean; // units of 1/1024 ns, as `parts` is then
 
-	int64_t burst_ns, mean_interval_ns;
 	int64_t burst_due_ns; // time of the present or the next burst
 	int64_t burst_end_ns;
 };
 
-// Times are true time, including stop_ns.
+// Times are true time, including stop_ns. The entry of traffic must outlive the pace.
 void hs_stream_pace_init(struct hs_stream_pace *pace, const struct hs_scenario_traffic *traffic,
 		uint64_t seed, int64_t start_ns, int64_t stop_ns);
 
