@@ -140,9 +140,8 @@ void lab_end_now(struct hs_lab *lab)
 	}
 }
 
-static void cut_streams(struct hs_lab *lab)
+static void follow_streams(struct hs_lab *lab)
 {
-	lab->cut = true;
 	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
 		lab_follow_stream(lab, t);
 }
@@ -153,8 +152,10 @@ static void drain(struct hs_lab *lab)
 
 	lab_push_closings(lab);
 	run_until(lab, &drained_ns, true);
-	if (!is_quiet(lab))
-		cut_streams(lab);
+	if (!is_quiet(lab)) {
+		lab->cut = true;
+		follow_streams(lab);
+	}
 	run_until(lab, &never_ns, true);
 	const int64_t settled_ns = lab->now_ns + SETTLE_NS;
 	run_until(lab, &settled_ns, false);
@@ -165,8 +166,7 @@ static void drain(struct hs_lab *lab)
 static void start(struct hs_lab *lab)
 {
 	lab->monotonic_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
-	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
-		lab_follow_stream(lab, t);
+	follow_streams(lab);
 	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
 		lab_control_step(&lab->nodes[i]);
 	lab_push_openings(lab);

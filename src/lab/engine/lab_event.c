@@ -64,16 +64,15 @@ static void restart(struct lab_node *node, const struct hs_scenario_event *event
 	lab_push(lab, lab->now_ns + event->down_ns, node_back, node->index);
 }
 
-// Forgets what the node had counted of the flow of a rule that it removed. taken NULL: none was
-// removed.
-static void forget(struct hs_lab *lab, uint32_t node, const json_t *taken)
+// Forgets what the node had counted of the flow of a rule that it removed. removed NULL: it removed
+// none.
+static void forget(struct hs_lab *lab, uint32_t node, const json_t *removed)
 {
-	json_int_t ns_id = json_integer_value(json_object_get(taken, "ns_id"));
+	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(removed, "ns_id"));
+	uint32_t flow = hs_u32_map_find(&lab->run.measured->by_ns_id, ns_id);
 
-	for (uint32_t f = 0; taken && f < lab->scenario->n_flows; f++) {
-		if (lab->scenario->flows[f].ns_id == ns_id)
-			hs_truth_forget(lab->run.truth, f, node);
-	}
+	if (removed && flow != HS_U32_MAP_NONE)
+		hs_truth_forget(lab->run.truth, flow, node);
 }
 
 static int ask_node(

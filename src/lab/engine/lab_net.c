@@ -90,18 +90,17 @@ static int open_port(struct lab_port *port)
 {
 	struct lab_node *node = port->node;
 	const struct hs_scenario *s = node->lab->scenario;
+	const struct hs_queue_rate rate = lab_queue_rate(port);
 	struct hs_port_config config = {
 			.kind = HS_PORT_CUSTOM,
 			.side = port->out || port->to_monitor ? HS_SIDE_NETWORK : HS_SIDE_HOST,
 			.mtu = s->mtu,
 			.rx_queues = 1,
+			.rate_bps = rate.bps,
+			.rate_pps = rate.pps,
+			.rate_of_node = node->scenario->rate_of_node,
+			.queue_packets = rate.queue_packets,
 	};
-	struct hs_queue_rate rate = lab_queue_rate(port);
-
-	config.rate_bps = rate.bps;
-	config.rate_pps = rate.pps;
-	config.rate_of_node = node->scenario->rate_of_node;
-	config.queue_packets = rate.queue_packets;
 
 	snprintf(config.name, sizeof(config.name), "%s",
 			port->to_monitor ? "monitor"

@@ -220,8 +220,10 @@ void lab_packets_header(FILE *file);
 // Returns a frame of no flow, or NULL: without memory, or too long, which ends the run.
 struct rte_mbuf *lab_make_frame(
 		struct hs_lab *lab, const void *bytes, uint32_t len, uint32_t traffic);
-// Makes a frame that a node sends one of probes.
-void lab_stamp_probe(const struct hs_lab *lab, struct rte_mbuf *m);
+// Begins the truth of the packet in a buffer. A buffer has its packet's own truth if its stamp is
+// its own address.
+struct hs_packet_truth *lab_begin_truth(
+		const struct hs_lab *lab, struct rte_mbuf *m, uint32_t traffic);
 // A frame is under way to the node of this port.
 void lab_put_under_way(struct hs_lab *lab, const struct lab_port *to, struct rte_mbuf *m,
 		int64_t arrives_ns);

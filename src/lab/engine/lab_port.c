@@ -21,9 +21,7 @@
 
 // ---- packet truth ----
 
-// Begins the truth of the packet in a buffer. A buffer has its packet's own truth if its stamp is
-// its own address.
-static struct hs_packet_truth *begin_truth(
+struct hs_packet_truth *lab_begin_truth(
 		const struct hs_lab *lab, struct rte_mbuf *m, uint32_t traffic)
 {
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
@@ -42,7 +40,7 @@ static struct hs_packet_truth *packet_truth_of(const struct hs_lab *lab, struct 
 {
 	if (likely(*RTE_MBUF_DYNFIELD(m, lab->stamp_offset, struct rte_mbuf **) == m))
 		return rte_mbuf_to_priv(m);
-	struct hs_packet_truth *packet_truth = begin_truth(lab, m, lab->polled->traffic);
+	struct hs_packet_truth *packet_truth = lab_begin_truth(lab, m, lab->polled->traffic);
 	packet_truth->reply = lab->polled->reply;
 	packet_truth->number = lab->polled->number;
 	packet_truth->bytes = lab->polled->bytes;
@@ -149,13 +147,8 @@ struct rte_mbuf *lab_make_frame(
 		return NULL;
 	}
 	memcpy(rte_pktmbuf_append(m, (uint16_t)len), bytes, len);
-	begin_truth(lab, m, traffic)->bytes = len;
+	lab_begin_truth(lab, m, traffic)->bytes = len;
 	return m;
-}
-
-void lab_stamp_probe(const struct hs_lab *lab, struct rte_mbuf *m)
-{
-	begin_truth(lab, m, LAB_PROBE);
 }
 
 static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_frame *frame)
@@ -316,7 +309,7 @@ static void put_copy_on_link(struct hs_lab *lab, const struct lab_port *port, st
 		no_buffer(lab);
 		return;
 	}
-	struct hs_packet_truth *own = begin_truth(lab, copy, packet_truth->traffic);
+	struct hs_packet_truth *own = lab_begin_truth(lab, copy, packet_truth->traffic);
 	// The area behind the last stop is not initialised.
 	memcpy(own, packet_truth,
 			offsetof(struct hs_packet_truth, stops) +
@@ -339,8 +332,7 @@ void lab_put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte
 // Reads the frame as the node does that sends it by this port. Returns whether its telemetry makes
 // a report at a sink: a request, another flow's reports, INT-MX, which has no values, and
 // INT-label, which has a controller, make none.
-static inline bool parse(
-		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
+static bool parse(const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
 {
 	const struct hs_profile *profile = lab_profile(port);
 

@@ -115,7 +115,7 @@ bool lab_probe_depart(const struct lab_port *port, struct rte_mbuf *m)
 				hs_probe_stack_of(rte_pktmbuf_mtod(m, const uint8_t *), &packet);
 		compare_values(port->node, packet_truth, &stack);
 	}
-	lab_stamp_probe(lab, m);
+	lab_begin_truth(lab, m, LAB_PROBE);
 	if (!port->to_monitor) {
 		put_on_link(lab, port, m, kind == HS_PROBE_COLLECTS);
 		return true;
