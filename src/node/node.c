@@ -423,6 +423,11 @@ struct hs_flow_table *hs_node_flows(struct hs_node *node)
 	return node->flows;
 }
 
+struct hs_fdb *hs_node_fdb(struct hs_node *node)
+{
+	return node->fdb;
+}
+
 struct hs_fib *hs_node_fib(struct hs_node *node)
 {
 	return node->fib;

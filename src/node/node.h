@@ -102,6 +102,8 @@ const struct hs_telemetry_family *hs_node_format(
 		const struct hs_node *node, const struct hs_report_record *record);
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node);
+// Returns NULL in modes other than bridge.
+struct hs_fdb *hs_node_fdb(struct hs_node *node);
 // Returns NULL in modes other than route.
 struct hs_fib *hs_node_fib(struct hs_node *node);
 const struct hs_node_config *hs_node_config(const struct hs_node *node);

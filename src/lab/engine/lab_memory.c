@@ -57,7 +57,7 @@ void lab_node_config(
 			.forwarding = modes[scenario->forwarding],
 			.n_pairs = scenario->forwarding == HS_LAB_PATCH, // its two ports
 			.pairs = {{0, 1}},
-			// Hosts are announced only once: see lab_announce.
+			// A bridge is taught once: see lab_teach_bridge.
 			.mac_age_s = UINT32_MAX / 2,
 			.routes = (uint32_t)scenario->n_hosts,
 			.layout = scenario->nodes[node].layout,

@@ -155,11 +155,11 @@ int lab_node_start(struct lab_node *node, struct hs_error *err)
 	if (rc == 0 && node->lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
 		rc = lab_set_routes(node, err);
 	if (rc == 0 && node->lab->scenario->forwarding == HS_LAB_BRIDGE)
-		lab_announce(node);
+		lab_teach_bridge(node);
 	return rc == 0 ? lab_install(node, err) : rc;
 }
 
-uint64_t lab_node_drops(const struct lab_node *node)
+static uint64_t drops_of(const struct lab_node *node)
 {
 	struct hs_port_counters ports[HS_MAX_PORTS];
 	uint64_t sum = 0;
@@ -179,7 +179,7 @@ void lab_node_count(const struct lab_node *node)
 	uint64_t *sums = (uint64_t *)&run->totals[node->index];
 	const uint64_t *words = (const uint64_t *)&totals;
 
-	run->node_drops += lab_node_drops(node);
+	run->node_drops += drops_of(node);
 	hs_control_totals(node->control, &totals);
 	for (size_t i = 0; i < sizeof(totals) / sizeof(*words); i++)
 		sums[i] += words[i];

@@ -203,7 +203,6 @@ int lab_node_start(struct lab_node *node, struct hs_error *err);
 // Adds the node's counts to those of the run. Called once in each of its lives, at the end.
 void lab_node_count(const struct lab_node *node);
 void lab_node_stop(struct lab_node *node);
-uint64_t lab_node_drops(const struct lab_node *node);
 void lab_port_mac(const struct lab_port *port, uint8_t mac[6]);
 void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
@@ -214,8 +213,6 @@ uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 // A buffer is about to be polled by the node that it is under way to.
 hs_lab_event_fn lab_frame_arrives;
 hs_lab_event_fn lab_stream_due; // about: traffic; a timer
-// Teaches a bridge where every host is, before traffic reaches it.
-void lab_announce(struct lab_node *node);
 void lab_packets_header(FILE *file);
 // Returns a frame of no flow, or NULL: without memory, or too long, which ends the run.
 struct rte_mbuf *lab_make_frame(
@@ -309,6 +306,8 @@ bool lab_monitor_runs(const struct hs_lab *lab);
 int lab_find_routes(struct hs_lab *lab);
 // Returns the port that leads to a host, or LAB_FAR.
 uint8_t lab_port_to(const struct lab_node *node, uint32_t host);
+// Teaches a bridge where every host is, before traffic reaches it.
+void lab_teach_bridge(struct lab_node *node);
 // Installs what differs from the routes that the node has.
 int lab_set_routes(struct lab_node *node, struct hs_error *err);
 hs_lab_event_fn lab_reroute;

@@ -3,7 +3,6 @@
 // to host.
 #include "lab_parts.h"
 
-#include "bytes.h"
 #include "family.h"
 #include "int.h"
 #include "packet.h"
@@ -15,9 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ETHERTYPE_LOCAL 0x88b5 // IEEE 802, for experiments
-#define ANNOUNCE_BYTES	60
-#define HEADER_BYTES	2048
+#define HEADER_BYTES 2048
 
 // ---- packet truth ----
 
@@ -185,29 +182,6 @@ void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event)
 	lab_follow_stream(lab, traffic);
 }
 
-// A frame of each host arrives on the port that leads to the host. Nothing that the bridge sends on
-// leaves it (lab_port_tx). A node with only one port drops the frame, which is no packet of the
-// scenario.
-void lab_announce(struct lab_node *node)
-{
-	struct hs_lab *lab = node->lab;
-	uint8_t bytes[ANNOUNCE_BYTES] = {0};
-	uint64_t drops = lab_node_drops(node);
-
-	memset(bytes, 0xff, 6);
-	hs_be16_store(bytes + 12, ETHERTYPE_LOCAL);
-	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++) {
-		uint8_t port = lab_port_to(node, h);
-		lab_host_mac(h, bytes + 6);
-		struct rte_mbuf *m = port == LAB_FAR ? NULL
-						     : lab_make_frame(lab, bytes, sizeof(bytes),
-								       HS_NO_INDEX);
-		if (m)
-			poll_node(&node->ports[port], m);
-	}
-	lab->run.node_drops -= lab_node_drops(node) - drops;
-}
-
 // ---- a line for each packet ----
 
 void lab_packets_header(FILE *file)
@@ -370,9 +344,7 @@ uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 
 	(void)queue;
 	for (uint16_t i = 0; i < n; i++) {
-		if (unlikely(lab->polled && lab->polled->traffic == HS_NO_INDEX))
-			rte_pktmbuf_free(mbufs[i]);
-		else if (unlikely(lab->probing) && lab_probe_depart(p, mbufs[i]))
+		if (unlikely(lab->probing) && lab_probe_depart(p, mbufs[i]))
 			continue;
 		else if (p->out)
 			send_frame(lab, p, mbufs[i]);

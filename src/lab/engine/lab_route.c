@@ -3,6 +3,7 @@
 // scenario's routes choose among them.
 #include "lab_parts.h"
 
+#include "fdb.h"
 #include "fib.h"
 #include "rng.h"
 
@@ -105,6 +106,16 @@ uint8_t lab_port_to(const struct lab_node *node, uint32_t host)
 			return lab->route_ports[r];
 	}
 	return lab->next_ports[at * lab->scenario->n_nodes + node->index];
+}
+
+void lab_teach_bridge(struct lab_node *node)
+{
+	for (uint32_t h = 0; h < node->lab->scenario->n_hosts; h++) {
+		uint8_t mac[6], port = lab_port_to(node, h);
+		lab_host_mac(h, mac);
+		if (port != LAB_FAR)
+			hs_fdb_learn(hs_node_fdb(node->node), mac, port, lab_shown_ns(node));
+	}
 }
 
 static struct hs_fib_change route_to(const struct lab_node *node, uint32_t host, uint8_t port)
