@@ -26,17 +26,11 @@ static bool is_window(int64_t ns)
 
 void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS])
 {
-	size_t used = 0;
+	size_t size = sizeof(window_allowed);
+	size_t used = hs_duration_list(lengths_ns, HS_API_WINDOWS, ", ", window_allowed, size);
 
-	memset(window_ns, 0, sizeof(window_ns));
-	for (size_t i = 0; i < HS_API_WINDOWS && lengths_ns[i]; i++) {
-		char text[HS_DURATION_BYTES];
-		window_ns[i] = lengths_ns[i];
-		hs_duration_write(lengths_ns[i], text);
-		used += (size_t)snprintf(window_allowed + used, sizeof(window_allowed) - used,
-				"%s%s", i ? ", " : "", text);
-	}
-	snprintf(window_allowed + used, sizeof(window_allowed) - used, " or run");
+	memcpy(window_ns, lengths_ns, sizeof(window_ns));
+	snprintf(window_allowed + used, size - used, " or run");
 }
 
 static const char *parse_window(const char *text, void *at, const char **code)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,4 +45,19 @@ void hs_duration_write(int64_t ns, char text[HS_DURATION_BYTES])
 		snprintf(text, HS_DURATION_BYTES, "%" PRId64 "ms", ns / MS);
 	else
 		snprintf(text, HS_DURATION_BYTES, "%" PRId64 "ns", ns);
+}
+
+size_t hs_duration_list(
+		const int64_t *ns, size_t most, const char *before_last, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < most && ns[i]; i++) {
+		bool last = i + 1 == most || !ns[i + 1];
+		const char *before = i == 0 ? "" : last ? before_last : ", ";
+		char length[HS_DURATION_BYTES];
+		hs_duration_write(ns[i], length);
+		used += (size_t)snprintf(text + used, size - used, "%s%s", before, length);
+	}
+	return used;
 }

@@ -186,20 +186,6 @@ static int set_folder(
 	return 0;
 }
 
-static void list_lengths(const int64_t *lengths_ns, char *text, size_t size)
-{
-	size_t used = 0;
-
-	for (unsigned i = 0; i < HS_QOS_WINDOWS && lengths_ns[i]; i++) {
-		bool last = i + 1 == HS_QOS_WINDOWS || !lengths_ns[i + 1];
-		const char *between = last ? " or " : ", ";
-		char length[HS_DURATION_BYTES];
-		hs_duration_write(lengths_ns[i], length);
-		used += (size_t)snprintf(
-				text + used, size - used, "%s%s", i ? between : "", length);
-	}
-}
-
 // Chooses the window of the result, which must be one that nodes publish. The default is 1 s, or
 // the shortest if nodes have no window of 1 s.
 static int choose_window(struct hs_draft *draft)
@@ -217,7 +203,7 @@ static int choose_window(struct hs_draft *draft)
 	if (hs_duration_read(draft->window, &scenario->window_ns) == 0 &&
 			hs_qos_lengths_find(lengths_ns, scenario->window_ns) >= 0)
 		return 0;
-	list_lengths(lengths_ns, expected, sizeof(expected));
+	hs_duration_list(lengths_ns, HS_QOS_WINDOWS, " or ", expected, sizeof(expected));
 	return hs_error_set(draft->err, "bad_value", "window", expected, "\"%s\" is not known",
 			draft->window);
 }

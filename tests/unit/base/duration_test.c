@@ -50,12 +50,26 @@ static void what_was_written_reads_as_the_same(void **state)
 	assert_string_equal(text, "9223372036854775807ns");
 }
 
+static void a_list_has_a_word_before_its_last_duration(void **state)
+{
+	static const int64_t ns[] = {1000 * MS, 250 * MS, 60000 * MS, 0, 7};
+	char text[64];
+	(void)state;
+	assert_int_equal(hs_duration_list(ns, 5, " or ", text, sizeof(text)), 16);
+	assert_string_equal(text, "1s, 250ms or 60s");
+	hs_duration_list(ns, 2, " or ", text, sizeof(text));
+	assert_string_equal(text, "1s or 250ms");
+	hs_duration_list(ns, 1, " or ", text, sizeof(text));
+	assert_string_equal(text, "1s");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(lengths_of_time_are_read),
 			cmocka_unit_test(what_is_no_length_of_time_is_refused),
 			cmocka_unit_test(what_was_written_reads_as_the_same),
+			cmocka_unit_test(a_list_has_a_word_before_its_last_duration),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
