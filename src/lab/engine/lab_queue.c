@@ -14,6 +14,7 @@
 
 // A packet that is below this has so small a value that its unit is a large share of it.
 #define LEAST_UTILISATION 0.1
+#define US_NS		  INT64_C(1000)
 #define WHOLE		  10000 // utilisation and congestion are in 1/10000
 
 struct hs_link_config lab_link_config(const struct hs_scenario_link *link, unsigned direction)
@@ -138,18 +139,12 @@ static bool read_newest(const struct lab_port *port, const struct hs_packet_trut
 	       stack.n_hops == packet_truth->n_stops && hs_int_stack_hop(&stack, 0, values) == 0;
 }
 
-static void note_latency(struct hs_queue_counts *counts, uint64_t told_ns, uint64_t ns)
-{
-	uint64_t error_ns = told_ns > ns ? told_ns - ns : ns - told_ns;
-
-	counts->latency_error_max_ns = RTE_MAX(counts->latency_error_max_ns, error_ns);
-}
-
+// unit_ns: of the latency.
 static void compare(struct hs_queue_truth *queue, const struct hs_int_values *values,
-		const struct hs_queued *queued)
+		const struct hs_queued *queued, int64_t unit_ns)
 {
 	struct hs_queue_counts *counts = &queue->counts;
-	uint64_t latency_ns = (uint64_t)(queued->departs_ns - queued->arrived_ns);
+	int64_t latency_ns = (queued->departs_ns - queued->arrived_ns) / unit_ns * unit_ns;
 	uint32_t congestion =
 			(uint32_t)((uint64_t)queued->depth * WHOLE / queue->rate.queue_packets);
 
@@ -159,8 +154,10 @@ static void compare(struct hs_queue_truth *queue, const struct hs_int_values *va
 	}
 	counts->wrong_congestions += values->has & HS_INT_HAS_CONGESTION &&
 				     values->queue_congestion != congestion;
-	if (values->has & HS_INT_HAS_HOP_LATENCY)
-		note_latency(counts, values->hop_latency_ns, latency_ns);
+	if (values->has & HS_INT_HAS_HOP_LATENCY) {
+		uint64_t error_ns = (uint64_t)llabs((int64_t)values->hop_latency_ns - latency_ns);
+		counts->latency_error_max_ns = RTE_MAX(counts->latency_error_max_ns, error_ns);
+	}
 	if (values->has & HS_INT_HAS_UTILISATION && queued->utilisation >= LEAST_UTILISATION) {
 		double error = fabs(
 				(double)values->link_utilisation / WHOLE / queued->utilisation - 1);
@@ -168,15 +165,14 @@ static void compare(struct hs_queue_truth *queue, const struct hs_int_values *va
 	}
 }
 
-// INT-label counts in us.
-static void compare_label(struct hs_queue_counts *counts, const struct hs_label_item *item,
-		const struct hs_queued *queued)
+// What an item of INT-label says of the queue. It counts in us.
+static struct hs_int_values values_of(const struct hs_label_item *item)
 {
-	uint64_t wait_us = (uint64_t)(queued->departs_ns - queued->arrived_ns) / 1000;
-
-	counts->stamped++;
-	counts->wrong_depths += item->enqueue_packets != queued->depth;
-	note_latency(counts, 1000 * (uint64_t)item->queue_us, 1000 * wait_us);
+	return (struct hs_int_values){
+			.has = HS_INT_HAS_QUEUE_PACKETS | HS_INT_HAS_HOP_LATENCY,
+			.queue_packets = item->enqueue_packets,
+			.hop_latency_ns = item->queue_us * US_NS,
+	};
 }
 
 void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
@@ -195,10 +191,12 @@ void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packe
 		stop->latency_ns = (uint32_t)(queued.departs_ns - queued.arrived_ns);
 		stop->utilisation = (float)queued.utilisation;
 	}
-	if (packet && lab_label_newest(port, packet_truth, m, packet, &item))
-		compare_label(&port->queue->counts, &item, &queued);
-	else if (packet && read_newest(port, packet_truth, m, packet, &values))
-		compare(port->queue, &values, &queued);
+	if (packet && lab_label_newest(port, packet_truth, m, packet, &item)) {
+		values = values_of(&item);
+		compare(port->queue, &values, &queued, US_NS);
+	} else if (packet && read_newest(port, packet_truth, m, packet, &values)) {
+		compare(port->queue, &values, &queued, 1);
+	}
 }
 
 int lab_queue_collect(struct hs_lab *lab)
