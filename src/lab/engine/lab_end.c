@@ -93,13 +93,12 @@ void lab_push_openings(struct hs_lab *lab)
 void lab_push_closings(struct hs_lab *lab)
 {
 	for (uint32_t t = 0; lab->scenario->closing_packet && t < lab->scenario->n_traffic; t++) {
-		const struct lab_traffic *traffic = &lab->traffic[t];
-		bool monitored = traffic->flows[0] != HS_NO_INDEX ||
-				 traffic->flows[1] != HS_NO_INDEX;
-		if (monitored && traffic->sent_ns != 0)
-			lab->extras += lab_push(lab,
-					RTE_MAX(lab->now_ns, traffic->sent_ns + CLOSING_NS), extra,
-					t);
+		const uint32_t *flows = lab->scenario->traffic[t].flows;
+		int64_t latest_ns = lab->run.streams[t]->latest_ns;
+		bool monitored = flows[0] != HS_NO_INDEX || flows[1] != HS_NO_INDEX;
+		if (monitored && latest_ns != 0)
+			lab->extras += lab_push(lab, RTE_MAX(lab->now_ns, latest_ns + CLOSING_NS),
+					extra, t);
 	}
 }
 

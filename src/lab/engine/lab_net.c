@@ -216,18 +216,6 @@ static int make_stream(struct hs_lab *lab, uint32_t traffic, struct hs_error *er
 			lab->run.start_ns, &macs, &lab->run.streams[traffic], err);
 }
 
-static void find_flows(struct hs_lab *lab)
-{
-	const struct hs_scenario *s = lab->scenario;
-
-	for (uint32_t t = 0; t < s->n_traffic; t++)
-		lab->traffic[t].flows[0] = lab->traffic[t].flows[1] = HS_NO_INDEX;
-	for (uint32_t f = (uint32_t)s->n_flows; f-- > 0;) {
-		if (s->flows[f].traffic != HS_NO_INDEX)
-			lab->traffic[s->flows[f].traffic].flows[s->flows[f].reverse] = f;
-	}
-}
-
 // ---- all of it ----
 
 static bool make_arrays(struct hs_lab *lab)
@@ -241,12 +229,11 @@ static bool make_arrays(struct hs_lab *lab)
 	lab->links = calloc(s->n_links, sizeof(*lab->links));
 	lab->next_ports = calloc(s->n_nodes, s->n_nodes);
 	lab->route_ports = malloc(s->n_routes + 1);
-	lab->traffic = calloc(s->n_traffic, sizeof(*lab->traffic));
 	run->streams = calloc(s->n_traffic, sizeof(*run->streams));
 	run->links = calloc(s->n_links, sizeof(*run->links));
 	run->totals = calloc(s->n_nodes, sizeof(*run->totals));
 	return lab->nodes && lab->ports && lab->host_ports && lab->links && lab->next_ports &&
-	       lab->route_ports && lab->traffic && run->streams && run->links && run->totals;
+	       lab->route_ports && run->streams && run->links && run->totals;
 }
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err)
@@ -262,17 +249,15 @@ int lab_make_net(struct hs_lab *lab, struct hs_error *err)
 		rc = lab_node_start(&lab->nodes[i], err);
 	for (uint32_t t = 0; rc == 0 && t < s->n_traffic; t++)
 		rc = make_stream(lab, t, err);
-	if (rc == 0)
-		find_flows(lab);
 	return rc;
 }
 
 void lab_free_net(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
-	void *arrays[] = {lab->nodes, lab->ports, lab->host_ports, lab->links, lab->traffic,
-			lab->next_ports, lab->route_ports, lab->run.streams, lab->run.links,
-			lab->run.totals, lab->run.queues};
+	void *arrays[] = {lab->nodes, lab->ports, lab->host_ports, lab->links, lab->next_ports,
+			lab->route_ports, lab->run.streams, lab->run.links, lab->run.totals,
+			lab->run.queues};
 
 	for (uint32_t t = 0; lab->run.streams && t < s->n_traffic; t++)
 		hs_stream_destroy(lab->run.streams[t]);

@@ -63,11 +63,6 @@ struct lab_node {
 	} seen; // handed over when control was last stepped
 };
 
-struct lab_traffic {
-	int64_t sent_ns;   // time of the last frame
-	uint32_t flows[2]; // of each direction, or HS_NO_INDEX
-};
-
 struct hs_lab {
 	struct hs_lab_config config;
 	const struct hs_scenario *scenario;
@@ -87,7 +82,6 @@ struct hs_lab {
 	struct lab_port *ports;
 	struct lab_port **host_ports; // of each host
 	struct hs_link *(*links)[2];
-	struct lab_traffic *traffic;
 	// [destination * n_nodes + node]: the port there, or LAB_FAR. Only nodes with hosts are
 	// destinations. Not used if forwarding is patch.
 	uint8_t *next_ports;

@@ -153,7 +153,6 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	const struct hs_scenario_traffic *t = &lab->scenario->traffic[traffic];
 	struct lab_port *port = lab->host_ports[frame->reply ? t->to : t->from];
 
-	lab->traffic[traffic].sent_ns = lab->now_ns;
 	if (unlikely(!port->port)) {
 		lab->run.dropped_down++;
 		return;
@@ -162,7 +161,7 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	if (unlikely(!m))
 		return;
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
-	packet_truth->flow = lab->traffic[traffic].flows[frame->reply];
+	packet_truth->flow = t->flows[frame->reply];
 	packet_truth->reply = frame->reply;
 	packet_truth->number = frame->number;
 	if (unlikely(lab->label)) {

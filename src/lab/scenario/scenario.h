@@ -131,6 +131,7 @@ struct hs_scenario_traffic {
 	uint32_t after;		    // relay: the entry
 	uint32_t relay, next_relay; // the first relay after this entry, the next after the same;
 				    // HS_NO_INDEX: none
+	uint32_t flows[2];	    // of its packets, of their replies; HS_NO_INDEX: none
 	double rate_pps;
 	uint32_t payload_bytes;	   // above UDP, TCP or the ICMP echo header (8 bytes)
 	int64_t start_ns, stop_ns; // after the start of the run; stop_ns at most its duration

@@ -130,6 +130,8 @@ static void describe(struct hs_scenario *scenario, struct hs_scenario_flow *flow
 		return;
 	}
 	struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
+	if (traffic->flows[reverse] == HS_NO_INDEX)
+		traffic->flows[reverse] = (uint32_t)scenario->n_flows;
 	snprintf(flow->name, sizeof(flow->name), "%s%s", traffic->name, reverse ? "/reply" : "");
 	flow->source = scenario->hosts[reverse ? traffic->to : traffic->from].at;
 	flow->sink = scenario->hosts[reverse ? traffic->from : traffic->to].at;

@@ -224,6 +224,7 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 		frame->bytes = made->bytes;
 		frame->len = made->len;
 	}
+	stream->latest_ns = now_ns;
 	stream->counters.sent[reply]++;
 	stream->counters.bytes_sent[reply] += frame->len;
 	return true;

@@ -50,7 +50,8 @@ struct hs_stream {
 	struct hs_stream_counters counters;
 	struct hs_stream_trip *trips; // in the order in which the replies arrived
 	size_t n_trips;
-	int status; // -ENOMEM: memory ran out, and the stream has ended
+	int64_t latest_ns; // when the latest frame was sent; 0: none
+	int status;	   // -ENOMEM: memory ran out, and the stream has ended
 
 	// When one more frame is sent, whatever the entry says (the closing packet): a request, a
 	// segment, or for pcap the latest frame again. HS_STREAM_NEVER_NS: none.
