@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
 
+static inline uint16_t queue_of(const struct hs_worker *worker, const struct hs_port *port)
+{
+	return worker->index < port->tx_queues ? (uint16_t)worker->index : 0;
+}
+
+static inline hs_port_tx_fn sender(struct hs_worker *worker, const struct hs_port *port)
+{
+	if (likely(!worker->more || !port->tx_keep))
+		return port->tx_burst;
+	worker->kept |= UINT32_C(1) << port->index;
+	return port->tx_keep;
+}
+
 unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf **mbufs,
 		unsigned n, uint64_t bytes, enum hs_drop *reason)
 {
@@ -9,8 +22,8 @@ unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf
 
 	*reason = HS_DROP_PORT_DOWN;
 	if (likely(hs_port_is_usable(port))) {
-		uint16_t tx_queue = worker->index < port->tx_queues ? worker->index : 0;
-		sent = port->tx_burst(port, tx_queue, mbufs, (uint16_t)n);
+		uint16_t tx_queue = queue_of(worker, port);
+		sent = sender(worker, port)(port, tx_queue, mbufs, (uint16_t)n);
 		if (likely(!__atomic_load_n(&port->link_down, __ATOMIC_RELAXED)))
 			*reason = HS_DROP_TX_FULL;
 	}
@@ -19,4 +32,14 @@ unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf
 	stats->tx_packets += sent;
 	stats->tx_bytes += bytes;
 	return sent;
+}
+
+void hs_send_kept(struct hs_worker *worker)
+{
+	for (uint32_t ports = worker->kept; ports; ports &= ports - 1) {
+		struct hs_port *port = worker->ports[__builtin_ctz(ports)];
+		if (hs_port_is_usable(port))
+			port->tx_burst(port, queue_of(worker, port), NULL, 0);
+	}
+	worker->kept = 0;
 }

@@ -58,6 +58,8 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 
 	if (!received)
 		return 0;
+	worker->more = port->rx_more && port->rx_more(port, queue);
+	worker->more_of_round |= worker->more;
 	burst->in = port;
 	burst->profile = &worker->profiles[port->index];
 	burst->n = (uint16_t)received;
@@ -75,6 +77,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	hs_transmit(worker);
 	if (unlikely(worker->exporter))
 		hs_export_flush(worker);
+	worker->more = false;
 	hs_worker_end(worker);
 	return received;
 }

@@ -115,6 +115,9 @@ struct hs_worker {
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
 	bool serves;			   // something may be due between bursts: hs_node_serve
+	bool more;	    // packets follow the burst at once, so that ports may keep
+	bool more_of_round; // ... some burst of this round
+	uint32_t kept;	    // one bit for each port that may keep packets
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
 #define HS_WORKER_COUNTER(name, unit, text) uint64_t name;
@@ -131,6 +134,16 @@ struct hs_worker {
 
 // Receives one burst from a queue and takes it to completion. Returns packets received.
 unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue);
+
+// Sends what ports keep.
+void hs_send_kept(struct hs_worker *worker);
+// Call this behind a round of all queues: a port keeps packets only while others follow at once.
+static inline void hs_worker_end_round(struct hs_worker *worker)
+{
+	if (unlikely(worker->kept && !worker->more_of_round))
+		hs_send_kept(worker);
+	worker->more_of_round = false;
+}
 
 // The stats of all ports as they stood between two bursts, so that they add up exactly. `stats`
 // has room for worker->n_ports. Any thread.

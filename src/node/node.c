@@ -363,6 +363,7 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 		if (unlikely(seat->worker.serves))
 			hs_node_serve(&seat->worker);
 		received = poll_queues(seat);
+		hs_worker_end_round(&seat->worker);
 	}
 	if (unlikely(bracketed))
 		rte_rcu_qsbr_thread_offline(node->qsbr, hs_node_reader(worker));

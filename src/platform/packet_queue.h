@@ -25,6 +25,7 @@ struct packet_rx {
 	uint16_t room, mtu;
 	uint16_t cut_next, cut_n; // of `cut`: the packets of a large frame that wait for a burst
 	struct rte_mbuf *cut[HS_GSO_MAX_PACKETS];
+	bool more;	      // than the last burst had can be taken at once
 	uint64_t waits_since; // ticks: a large frame waits for buffers; 0: none does
 	uint32_t too_many;    // packets of a frame that waited in vain; 0: none did
 	_Atomic uint64_t packets, broken, no_mbuf, no_room;
@@ -42,12 +43,18 @@ struct packet_hidden {
 	uint64_t surplus, frames, packets;
 };
 
+// Packets that a socket keeps at most: those of a frame of 64 KiB, where they have an MSS of 1,023
+// bytes or more.
+#define PACKET_KEPT_MAX 64
+
 // One worker's socket. It receives nothing, so that sending has no cost for receiving.
 struct packet_tx {
 	alignas(PORT_APART) int fd;
 	_Atomic uint64_t packets, frames, refused; // refused: this packet failed, the next may not
 	_Atomic uint64_t dropped, dropped_frames;  // ... of them, by the kernel's own queue
 	_Atomic uint64_t given_back; // dropped by the kernel without a carrier, not taken
+	uint16_t n_kept;
+	struct rte_mbuf *kept[PACKET_KEPT_MAX]; // taken, but not sent before what follows
 };
 
 // Sets an option of a packet socket. Returns 0 or a negative errno.
@@ -71,9 +78,12 @@ void packet_rx_close(struct packet_rx *rx);
 uint16_t packet_rx_take(struct packet_rx *rx, struct rte_mbuf **mbufs, uint16_t n);
 
 // Sends up to n packets, as hs_port_tx_fn does. TCP packets of one flow that follow each other
-// leave as one frame where the interface takes it.
+// leave as one frame where the interface takes it. `keep`: the last ones may be kept, as
+// hs_port.tx_keep does.
 uint16_t packet_tx_send(struct packet_tx *tx, const struct port_private *p, struct rte_mbuf **mbufs,
-		uint16_t n);
+		uint16_t n, bool keep);
+// Closes the socket and frees packets that are kept. fd -1: there is none.
+void packet_tx_close(struct packet_tx *tx);
 
 // Returns the packets that the kernel dropped after sends had reported them as sent. `dropped`: the
 // frames that the interface counts as dropped since the first send. Control calls this from time to

@@ -2,12 +2,14 @@
 // Sending by packet sockets: a burst in one call.
 #include "packet_queue.h"
 
+#include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #define MAX_IOV (HS_BURST * 6)
 // Cutting a frame costs the kernel as much as it saves if the frame has three packets.
@@ -79,9 +81,9 @@ static uint16_t count_right(struct rte_mbuf **mbufs, uint16_t n)
 	return i;
 }
 
-// Returns how many packets from the first on form one frame, at most HS_BURST. No packet is longer
-// than the first. The kernel does not compare the packets of a frame with the interface's MTU. A
-// packet that is too long goes alone, so that the kernel refuses the packet.
+// Returns how many packets from the first on form one frame. No packet is longer than the first.
+// The kernel does not compare the packets of a frame with the interface's MTU. A packet that is too
+// long goes alone, so that the kernel refuses the packet.
 static uint16_t join(struct hs_join *join, const struct port_private *p, struct rte_mbuf **mbufs,
 		uint16_t n)
 {
@@ -90,7 +92,6 @@ static uint16_t join(struct hs_join *join, const struct port_private *p, struct 
 	uint32_t max_packet = atomic_load_explicit(&p->max_frame, memory_order_relaxed);
 	uint16_t least = joins == PORT_JOINS_FOR_KERNEL ? LEAST_TO_CUT : 2;
 
-	n = RTE_MIN(n, HS_BURST);
 	if (n < least || joins == PORT_JOINS_NOTHING || mbufs[0]->data_len > max_packet)
 		return 1;
 	n = add_packets(join, mbufs, n, max_bytes);
@@ -199,8 +200,8 @@ static bool is_for_all(int error)
 	       error == -EINTR;
 }
 
-uint16_t packet_tx_send(struct packet_tx *tx, const struct port_private *p, struct rte_mbuf **mbufs,
-		uint16_t n)
+static uint16_t send_all(struct packet_tx *tx, const struct port_private *p,
+		struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t done = 0, first;
 
@@ -221,6 +222,72 @@ uint16_t packet_tx_send(struct packet_tx *tx, const struct port_private *p, stru
 		done += (uint16_t)sent;
 	}
 	return done;
+}
+
+// ---- keeping ----
+
+// Returns how many of the last packets form a frame to which a later packet may be added.
+static uint16_t count_open(const struct port_private *p, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint32_t max_bytes = atomic_load_explicit(&p->join_bytes, memory_order_relaxed);
+	uint16_t from = 0, taken = 0;
+	struct hs_join join = {.ended = true};
+
+	if (atomic_load_explicit(&p->joins, memory_order_relaxed) == PORT_JOINS_NOTHING)
+		return 0;
+	while (from + taken < n) {
+		from += taken;
+		join = (struct hs_join){.ended = true};
+		taken = add_packets(&join, &mbufs[from], n - from, max_bytes);
+	}
+	if (join.ended || join.bytes + join.payload > max_bytes)
+		return 0;
+	return taken <= PACKET_KEPT_MAX ? taken : 0;
+}
+
+// Gives up what was kept from this packet on: those who gave the packets have no use for them.
+static void lose_kept(struct packet_tx *tx, uint16_t from)
+{
+	if (from >= tx->n_kept)
+		return;
+	packet_count(&tx->refused, tx->n_kept - from);
+	rte_pktmbuf_free_bulk(&tx->kept[from], tx->n_kept - from);
+}
+
+static uint16_t send_with_kept(struct packet_tx *tx, const struct port_private *p,
+		struct rte_mbuf **mbufs, uint16_t n, bool keep)
+{
+	struct rte_mbuf *all[PACKET_KEPT_MAX + HS_BURST];
+	uint16_t before = tx->n_kept, total = before + n;
+
+	memcpy(all, tx->kept, before * sizeof(all[0]));
+	memcpy(&all[before], mbufs, n * sizeof(all[0]));
+	uint16_t kept = keep ? count_open(p, all, total) : 0, end = total - kept;
+	uint16_t sent = send_all(tx, p, all, end);
+	if (sent < end) {
+		lose_kept(tx, sent);
+		tx->n_kept = 0;
+		return sent > before ? sent - before : 0;
+	}
+	memcpy(tx->kept, &all[end], kept * sizeof(all[0]));
+	tx->n_kept = kept;
+	return n;
+}
+
+uint16_t packet_tx_send(struct packet_tx *tx, const struct port_private *p, struct rte_mbuf **mbufs,
+		uint16_t n, bool keep)
+{
+	if (likely(!keep && !tx->n_kept))
+		return send_all(tx, p, mbufs, n);
+	return send_with_kept(tx, p, mbufs, n, keep);
+}
+
+void packet_tx_close(struct packet_tx *tx)
+{
+	rte_pktmbuf_free_bulk(tx->kept, tx->n_kept);
+	tx->n_kept = 0;
+	if (tx->fd >= 0)
+		close(tx->fd);
 }
 
 // ---- counters ----

@@ -48,11 +48,26 @@ static uint16_t packet_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 	return packet_rx_take(&device->rx[queue], mbufs, n);
 }
 
+static bool packet_more(const struct hs_port *port, uint16_t queue)
+{
+	const struct packet_device *device = port_private(port)->device;
+
+	return device->rx[queue].more;
+}
+
 static uint16_t packet_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct packet_device *device = port_private(port)->device;
 
-	return packet_tx_send(&device->tx[queue], port_private(port), mbufs, n);
+	return packet_tx_send(&device->tx[queue], port_private(port), mbufs, n, false);
+}
+
+static uint16_t packet_keep(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct packet_device *device = port_private(port)->device;
+
+	return packet_tx_send(&device->tx[queue], port_private(port), mbufs, n, true);
 }
 
 // ---- opening ----
@@ -143,8 +158,7 @@ static void close_device(struct packet_device *device)
 	for (unsigned i = 0; i < PORT_MAX_QUEUES; i++)
 		packet_rx_close(&device->rx[i]);
 	for (unsigned i = 0; i < HS_MAX_WORKERS; i++)
-		if (device->tx[i].fd >= 0)
-			close(device->tx[i].fd);
+		packet_tx_close(&device->tx[i]);
 	free(device);
 }
 
@@ -194,6 +208,8 @@ static int packet_attach(struct hs_port *port, struct hs_error *err)
 		p->wake_fds[i] = device->rx[i].fd;
 	port->rx_burst = packet_rx;
 	port->tx_burst = packet_tx;
+	port->rx_more = packet_more;
+	port->tx_keep = packet_keep;
 	port->tx_multi_seg = true;
 	port->needs_timed_poll = false;
 	snprintf(port->driver_name, sizeof(port->driver_name), "af_packet");

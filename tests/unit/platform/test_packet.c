@@ -410,7 +410,7 @@ static void a_frame_that_the_kernel_cuts_has_four_packets_or_more(void **state)
 			if (i == cases[c].wrong)
 				mbufs[i]->ol_flags = 0;
 		}
-		assert_int_equal(packet_tx_send(tx, &p, mbufs, n), n);
+		assert_int_equal(packet_tx_send(tx, &p, mbufs, n, false), n);
 		assert_int_equal(messages[0], cases[c].messages);
 		assert_int_equal(tx->packets, n);
 	}
@@ -439,7 +439,8 @@ static void packets_above_the_mtu_of_the_interface_are_not_joined(void **state)
 		n_messages = 0;
 		for (uint16_t i = 0; i < RTE_DIM(mbufs); i++)
 			mbufs[i] = tcp_packet(i, cases[c].payload);
-		assert_int_equal(packet_tx_send(tx, &p, mbufs, RTE_DIM(mbufs)), RTE_DIM(mbufs));
+		assert_int_equal(packet_tx_send(tx, &p, mbufs, RTE_DIM(mbufs), false),
+				RTE_DIM(mbufs));
 		assert_int_equal(n_messages, 1);
 		assert_int_equal(messages[0], cases[c].messages);
 		assert_int_equal(tx->packets, RTE_DIM(mbufs));
@@ -466,7 +467,7 @@ static void send_without_room(struct packet_tx *tx, enum port_joins joins)
 	tx->fd = FAKE_FD;
 	n_messages = 0;
 	no_room = 1;
-	assert_int_equal(packet_tx_send(tx, &p, mbufs, RTE_DIM(mbufs)), RTE_DIM(mbufs));
+	assert_int_equal(packet_tx_send(tx, &p, mbufs, RTE_DIM(mbufs), false), RTE_DIM(mbufs));
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 

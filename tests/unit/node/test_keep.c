@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ports that keep packets for those that follow: they keep them only while others come at once.
+#include "fixture.h"
+
+static struct rte_mbuf *kept[HARNESS_QUEUE];
+static unsigned n_kept;
+static bool claims_more; // whether or not packets wait
+
+static bool more_waits(const struct hs_port *port, uint16_t queue)
+{
+	const struct test_port *t = port->driver_data;
+
+	(void)queue;
+	return claims_more || t->n_in > 0;
+}
+
+static uint16_t keep(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	(void)port, (void)queue;
+	assert_true(n_kept + n <= HARNESS_QUEUE);
+	memcpy(kept + n_kept, mbufs, n * sizeof(mbufs[0]));
+	n_kept += n;
+	return n;
+}
+
+static uint16_t send_kept_first(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	assert_int_equal(test_port_tx(port, queue, kept, (uint16_t)n_kept), n_kept);
+	n_kept = 0;
+	return test_port_tx(port, queue, mbufs, n);
+}
+
+static struct fixture *open_keeping(unsigned packets)
+{
+	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
+
+	n_kept = 0;
+	claims_more = false;
+	f->t.ports[0].port.rx_more = more_waits;
+	f->t.ports[1].port.tx_keep = keep;
+	f->t.ports[1].port.tx_burst = send_kept_first;
+	for (unsigned i = 0; i < packets; i++)
+		feed_hex(f, 0, PLAIN);
+	return f;
+}
+
+static void a_port_keeps_packets_until_the_last_ones_that_came(void **state)
+{
+	struct fixture *f = open_keeping(HS_BURST + 8);
+
+	(void)state;
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, HS_BURST);
+	assert_int_equal(f->t.ports[1].n_out, 0);
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 0);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST + 8);
+	fixture_close(f);
+}
+
+static void a_single_burst_is_not_kept(void **state)
+{
+	struct fixture *f = open_keeping(HS_BURST);
+
+	(void)state;
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 0);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST);
+	fixture_close(f);
+}
+
+static void what_is_kept_goes_though_nothing_follows(void **state)
+{
+	struct fixture *f = open_keeping(5);
+
+	(void)state;
+	claims_more = true;
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 5);
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 0);
+	assert_int_equal(f->t.ports[1].n_out, 5);
+	fixture_close(f);
+}
+
+static void what_is_kept_goes_though_the_port_of_what_follows_is_gone(void **state)
+{
+	struct fixture *f = open_keeping(HS_BURST + 8);
+
+	(void)state;
+	hs_node_worker_poll(f->t.node, 0);
+	f->t.ports[0].port.usable = false;
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 0);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST);
+	fixture_close(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_port_keeps_packets_until_the_last_ones_that_came),
+			cmocka_unit_test(a_single_burst_is_not_kept),
+			cmocka_unit_test(what_is_kept_goes_though_nothing_follows),
+			cmocka_unit_test(what_is_kept_goes_though_the_port_of_what_follows_is_gone),
+	};
+	dpdk_env_init("256");
+	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
+}
