@@ -104,6 +104,15 @@ static bool should_rest(struct hs_pace *pace, uint64_t now)
 	return pace->rests > 0;
 }
 
+// The credit is full again after a pause only.
+static void begin_empty(struct hs_pace *pace, uint64_t now)
+{
+	bool paused = pace->credit >= CREDIT_US * pace->ticks_per_us;
+
+	pace->empty_since = now > 0 ? now : 1;
+	pace->spin = (paused ? HS_PACE_SPIN_LONG_US : HS_PACE_SPIN_US) * pace->ticks_per_us;
+}
+
 enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now)
 {
 	if (pace->last == 0)
@@ -111,11 +120,11 @@ enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now)
 	advance(pace, now, false);
 	bool first = pace->empty_since == 0;
 	if (first)
-		pace->empty_since = now > 0 ? now : 1;
+		begin_empty(pace, now);
 	if (pace->ticks_per_us == 0)
 		return first ? HS_PACE_SPIN : HS_PACE_SLEEP;
 
-	bool lately = now - pace->empty_since < HS_PACE_SPIN_US * pace->ticks_per_us;
+	bool lately = now - pace->empty_since < pace->spin;
 	if (is_loaded(pace))
 		return lately ? HS_PACE_SPIN : HS_PACE_SLEEP;
 	if (should_rest(pace, now))

@@ -3,8 +3,9 @@
 // short time so that some packets come together, or it sleeps until a packet comes.
 //
 // - A worker looks again at once for 50 us after its last packet, because an answer often comes
-//   soon. Where packets are so frequent that this would never end, it may spend a tenth of the time
-//   on it.
+//   soon, and for 120 us where the packet ended a pause: others who slept have to wake up before
+//   they answer. Where packets are so frequent that this would never end, it may spend a tenth of
+//   the time on it.
 // - A worker rests for HS_PACE_REST_US while more than two packets come in such a time, because a
 //   wake-up costs more than a packet. No packet waits longer for that. It stops where rests bring
 //   fewer packets: those came as answers to packets that the worker had sent.
@@ -20,8 +21,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_PACE_SPIN_US 50
-#define HS_PACE_REST_US 80
+#define HS_PACE_SPIN_US	     50
+#define HS_PACE_SPIN_LONG_US 120 // after a pause
+#define HS_PACE_REST_US	     80
 // How often a worker looks at ports that wake nobody: soon after a packet, later, and after ten
 // seconds without one.
 #define HS_PACE_LOOK_SOON_US  50
@@ -40,6 +42,7 @@ struct hs_pace {
 	uint64_t last;	       // the last call; 0: none yet
 	uint64_t empty_since;  // 0: packets came since the last empty round
 	uint64_t credit;       // ticks that may be spent on spinning
+	uint64_t spin;	       // ticks after which spinning ends
 	uint64_t sample_start, sample_work;
 	uint64_t sample_packets;
 	uint64_t new_packets;  // since the last call: a loaded worker may make none for days
