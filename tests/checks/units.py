@@ -104,4 +104,4 @@ def the_documented_drop_ins_allow_each_scheduling():
             check(line in more.splitlines(), row, "needs", line)
         missing = sorted(calls - allowed_by("hopsightd", more))
         check(not missing, row, "lacks", ", ".join(missing))
-    check({"sched_setscheduler", "getpriority"} <= allowed_by("hopsightd"), "class normal lacks a call")
+    check({"sched_setscheduler", "getpriority", "sched_setattr"} <= allowed_by("hopsightd"), "class normal lacks a call")

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The process around a node: its files, its service manager, DPDK's telemetry, its end."""
 
+import ctypes
 import json
 import os
+import platform
 import signal
 import socket
+import struct
 import subprocess
 
 import netlab
 from lib import Chain, Subscriber, check, equal, main, need, ring_node, rule, test, until
 
 A, B = "2001:db8::1", "2001:db8::2"
+_SCHED_GETATTR = {"x86_64": 315}.get(platform.machine(), 275)
 
 
 def daemon(*words, **kwargs):
@@ -18,15 +22,38 @@ def daemon(*words, **kwargs):
                           capture_output=True, text=True, check=False, timeout=40, **kwargs)
 
 
-def scheduling_of_worker(process):
-    """Returns what the kernel says of the first worker's thread: nice, real-time priority, policy."""
+def first_worker(process):
+    """Returns the thread's number and the fields of its stat behind the name."""
     for task in os.listdir(f"/proc/{process.pid}/task"):
         with open(f"/proc/{process.pid}/task/{task}/stat", encoding="ascii") as f:
             name, rest = f.read().split("(")[1].rsplit(")", 1)
         if name == "rte-worker-1":
-            fields = rest.split()
-            return int(fields[16]), int(fields[37]), int(fields[38])
+            return int(task), rest.split()
     return None
+
+
+def scheduling_of_worker(process):
+    """Returns what the kernel says of the first worker's thread: nice, real-time priority, policy."""
+    _, fields = first_worker(process)
+    return int(fields[16]), int(fields[37]), int(fields[38])
+
+
+def slice_ns(task):
+    """Returns the slice of a thread, 0 before Linux 6.12."""
+    attr = ctypes.create_string_buffer(48)
+    check(ctypes.CDLL(None).syscall(_SCHED_GETATTR, task, attr, len(attr), 0) == 0, "sched_getattr")
+    return struct.unpack("=IIQiIQQQ", attr.raw)[5]
+
+
+@test()
+def a_worker_has_shorter_slices_than_control(workspace):
+    for scheduling, nice in (({}, os.nice(0)), ({"nice": -5}, -5)):
+        node = ring_node(workspace, worker_scheduling=scheduling).start()
+        task, fields = first_worker(node.process)
+        if slice_ns(node.process.pid):
+            check(0 < slice_ns(task) <= 100000 < slice_ns(node.process.pid), slice_ns(task))
+        equal(int(fields[16]), nice, "nice")
+        node.stop()
 
 
 @test()
