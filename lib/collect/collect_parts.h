@@ -241,10 +241,10 @@ struct hs_collect_run {
 	uint64_t changes; // it holds as long as this number
 	const struct hs_collect_layout *layout;
 	uint8_t n_hops, hop_bytes;
-	bool good;	     // sums do not wrap
-	int at[2];	     // of the two times four words, from a hop's first byte
-	unsigned latency_at; // which of the first four words
-	uint64_t least_sum;  // of latencies
+	bool good;		    // sums do not wrap
+	int at[2];		    // of the two times four words, from a hop's first byte
+	unsigned latency_at;	    // which of the first four words
+	uint64_t sum_low, sum_span; // band of the sum of latencies above their least ones
 	hs_collect_words mask[2];
 	struct hs_collect_bounds hops[HS_COLLECT_NEAR_HOPS];
 };

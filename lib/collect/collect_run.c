@@ -61,9 +61,9 @@ static void bound_hop(const struct hs_collect *c, struct hs_collect_run *run,
 static void make(struct hs_collect *c, const struct hs_collect_view *view)
 {
 	const struct hs_collect_form form = hs_collect_form_of(view);
-	const struct hs_collect_hop_entry *near = c->flow[view->flow].near;
+	const struct hs_collect_flow_entry *flow = &c->flow[view->flow];
 	struct hs_collect_run *run = &c->run;
-	uint64_t spans = 0;
+	uint64_t spans = 0, least_sum = 0;
 
 	*run = (struct hs_collect_run){.flow = view->flow,
 			.changes = c->changes,
@@ -72,11 +72,13 @@ static void make(struct hs_collect *c, const struct hs_collect_view *view)
 			.hop_bytes = view->hop_bytes};
 	place(run, &form);
 	for (unsigned i = 0; i < view->n_hops; i++) {
-		const struct hs_collect_hop_entry *hop = &near[view->n_hops - 1 - i];
+		const struct hs_collect_hop_entry *hop = &flow->near[view->n_hops - 1 - i];
 		bound_hop(c, run, &form, hop, i);
-		run->least_sum += form.has_latency ? hop->band.low : 0;
+		least_sum += form.has_latency ? hop->band.low : 0;
 		spans += form.has_latency ? hop->band.width : 0;
 	}
+	run->sum_low = flow->latency_low - least_sum;
+	run->sum_span = form.has_latency ? flow->latency_span : UINT64_MAX;
 	run->good = spans <= UINT32_MAX; // sums have 32 bits
 }
 
@@ -103,8 +105,7 @@ static inline hs_collect_words load_be32s(const uint8_t *from)
 }
 
 // Whether hops and flow tell no event.
-static inline bool is_quiet(const struct hs_collect_run *run,
-		const struct hs_collect_flow_entry *flow, const uint8_t *hop)
+static inline bool is_quiet(const struct hs_collect_run *run, const uint8_t *hop)
 {
 	const struct hs_collect_bounds *bounds = run->hops, *end = bounds + run->n_hops;
 	const hs_collect_words first_mask = run->mask[0], last_mask = run->mask[1];
@@ -122,9 +123,7 @@ static inline bool is_quiet(const struct hs_collect_run *run,
 		last += run->hop_bytes;
 	} while (++bounds < end);
 	memcpy(halves, &good, sizeof(halves));
-	uint64_t sum = run->least_sum + sums[run->latency_at];
-	bool is_flow_quiet = run->layout->latency == HS_COLLECT_NOT_THERE ||
-			     sum - flow->latency_low <= flow->latency_span;
+	bool is_flow_quiet = sums[run->latency_at] - run->sum_low <= run->sum_span;
 	return is_flow_quiet && (halves[0] & halves[1]) == UINT64_MAX;
 }
 
@@ -160,7 +159,7 @@ unsigned hs_collect_run_pass(
 	}
 	if (!c->run.good)
 		return 0;
-	while (datagram < end && is_quiet(&c->run, flow, datagram->bytes + hops_at))
+	while (datagram < end && is_quiet(&c->run, datagram->bytes + hops_at))
 		datagram++;
 	unsigned passed = (unsigned)(datagram - view->datagram) - from;
 	if (passed)
