@@ -230,6 +230,18 @@ struct hs_collect_datagram {
 	uint8_t address[16]; // of the exporter; IPv4: the first four bytes, zeros behind
 };
 
+// Buffers that the call behind the next one may read, and where in each: its first line, and
+// `bytes` from `skip` on.
+struct hs_collect_ahead {
+	void *const *buffers;
+	unsigned n;
+	size_t skip, bytes;
+};
+
+// The next call of hs_collect_take asks for these lines of memory, some with each datagram: so the
+// core waits for them and works at a time. Addresses that nothing is at do no harm.
+void hs_collect_ahead(struct hs_collect *collect, const struct hs_collect_ahead *ahead);
+
 // Reads datagrams that came at the same time. Each report in them counts as read, or as refused
 // for one reason.
 void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagram *datagrams,

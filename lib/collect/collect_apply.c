@@ -384,6 +384,7 @@ void hs_collect_apply_views(struct hs_collect *c)
 		for (unsigned i = third; i < end_of(third, n); i++)
 			prefetch_neighbours(c, &views[i]);
 		for (unsigned i = last; i < end_of(last, n); i++) {
+			hs_collect_ask(&c->asks[1]);
 			was_quick = hs_collect_quick(c, &views[i], views[i].same && was_quick);
 			if (!was_quick)
 				apply(c, &views[i]);

@@ -271,6 +271,24 @@ static void set_time(struct hs_collect *c, int64_t now_ns)
 	c->now_ns = now_ns;
 }
 
+void hs_collect_ahead(struct hs_collect *collect, const struct hs_collect_ahead *ahead)
+{
+	const uint8_t *const *buffers = (const uint8_t *const *)ahead->buffers;
+	size_t half = ahead->skip + ahead->bytes / 128 * 64, end = ahead->skip + ahead->bytes;
+
+	collect->asks[0] =
+			(struct hs_collect_asks){buffers, buffers + ahead->n, 0, ahead->skip, half};
+	collect->asks[1] =
+			(struct hs_collect_asks){buffers, buffers + ahead->n, half, half + 64, end};
+}
+
+// Asks for what is left.
+static void end_asks(struct hs_collect_asks *asks)
+{
+	while (asks->buffer != asks->end)
+		hs_collect_ask(asks);
+}
+
 void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagram *datagrams,
 		unsigned n, int64_t now_ns)
 {
@@ -281,4 +299,6 @@ void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagra
 			i += hs_collect_take_likes(collect, &datagrams[i], n - i);
 	}
 	hs_collect_apply_views(collect);
+	end_asks(&collect->asks[0]);
+	end_asks(&collect->asks[1]);
 }

@@ -249,6 +249,25 @@ struct hs_collect_run {
 	struct hs_collect_bounds hops[HS_COLLECT_NEAR_HOPS];
 };
 
+// ---- memory of the next datagrams ----
+
+// What is asked for of each buffer, in one of two steps: half of its lines.
+struct hs_collect_asks {
+	const uint8_t *const *buffer, *const *end;
+	size_t head, from, to;
+};
+
+// Into the second level of the cache: the first takes less at a time, and is needed meanwhile.
+static inline void hs_collect_ask(struct hs_collect_asks *asks)
+{
+	if (__builtin_expect(asks->buffer == asks->end, 1))
+		return;
+	const uint8_t *buffer = *asks->buffer++;
+	__builtin_prefetch(buffer + asks->head, 0, 2);
+	for (size_t at = asks->from; at < asks->to; at += 64)
+		__builtin_prefetch(buffer + at, 0, 2);
+}
+
 // ---- the collector ----
 
 struct hs_collect {
@@ -279,6 +298,7 @@ struct hs_collect {
 	unsigned n_points;
 	unsigned n_views;
 	uint64_t changes; // whatever may have changed a bound
+	struct hs_collect_asks asks[2];
 
 	int64_t push_began;		    // of this period
 	uint32_t pushed[HS_COLLECT_PUSHED]; // entries in it: flows, queues, links, drops

@@ -279,6 +279,7 @@ unsigned hs_collect_take_likes(
 	unsigned i = 0;
 
 	for (; i < n && is_like(c, &datagrams[i]); i++) {
+		hs_collect_ask(&c->asks[0]);
 		note_in_row(c, &row, last, &datagrams[i]);
 		bool same = is_same_flow(last, &datagrams[i]);
 		if (same && c->n_views && is_same_reporter(last, &datagrams[i]))

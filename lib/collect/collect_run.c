@@ -159,8 +159,10 @@ unsigned hs_collect_run_pass(
 	}
 	if (!c->run.good)
 		return 0;
-	while (datagram < end && is_quiet(&c->run, datagram->bytes + hops_at))
+	while (datagram < end && is_quiet(&c->run, datagram->bytes + hops_at)) {
+		hs_collect_ask(&c->asks[1]);
 		datagram++;
+	}
 	unsigned passed = (unsigned)(datagram - view->datagram) - from;
 	if (passed)
 		count(c, view, flow, --passed);

@@ -24,7 +24,7 @@
 #define BURST_NS	250    // between reports of a burst that finds room during a nap
 #define PORT_SHARE	2      // of the room of a port. What comes late has the rest
 #define SOCKET_SHARE	4
-#define AT_ONCE		(16 * HS_BURST) // of a queue
+#define AT_ONCE		(32 * HS_BURST) // of a queue
 #define MOST_AHEAD	512u		// bytes of a frame: six hops with all values have 328
 #define LONGEST_NS	INT64_C(100000000)
 
@@ -100,16 +100,23 @@ static const uint8_t *end_of(const struct rte_mbuf *mbuf)
 }
 
 // Another core or a device has written them: lib/collect asks too late for the hops.
-static void prefetch_frames(struct rte_mbuf **mbufs, unsigned from, unsigned end)
+static void prefetch_frames(struct rte_mbuf **mbufs, unsigned n)
 {
-	for (unsigned i = from; i < end; i++) {
-		const uint8_t *at = begin_of(mbufs[i]);
-		do {
+	for (unsigned i = 0; i < n; i++)
+		for (const uint8_t *at = begin_of(mbufs[i]); at < end_of(mbufs[i]);
+				at += RTE_CACHE_LINE_SIZE)
 			rte_prefetch1(at);
-			rte_prefetch1(at + RTE_CACHE_LINE_SIZE);
-			at += 2 * RTE_CACHE_LINE_SIZE;
-		} while (at < end_of(mbufs[i]));
-	}
+}
+
+// The same of a burst whose buffers are not known yet: that they are like this one is only likely.
+static void ask_ahead(struct hs_collect *collect, struct rte_mbuf **mbufs, unsigned n,
+		const struct rte_mbuf *like)
+{
+	hs_collect_ahead(collect,
+			&(struct hs_collect_ahead){.buffers = (void *const *)mbufs,
+					.n = n,
+					.skip = (size_t)(begin_of(like) - (const uint8_t *)like),
+					.bytes = (size_t)(end_of(like) - begin_of(like))});
 }
 
 // Reads each line once, so that a core waits for many of them at a time. lib/collect does much
@@ -147,9 +154,8 @@ static void give_back(struct rte_mbuf **mbufs, unsigned n)
 		rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-// Takes a burst of `mbufs`, which are `got`, and asks for the frames of the next burst and the
-// headers of the one behind. A core has room for some requests only: half of the frames are asked
-// for before reports are read, half of them behind.
+// Takes a burst of `mbufs`, which are `got`. A core has room for some requests only, so the next
+// burst is asked for little by little.
 static void take_burst(struct hs_collector_worker *worker, unsigned index,
 		struct hs_collector_frame_like *last, struct rte_mbuf **mbufs, unsigned got,
 		int64_t now_ns)
@@ -158,11 +164,9 @@ static void take_burst(struct hs_collector_worker *worker, unsigned index,
 	uint16_t udp_port = worker->udp_ports[index];
 	struct hs_collect_datagram datagrams[HS_BURST];
 	unsigned kinds[HS_COLLECTOR_FRAMES] = {0}, n = 0, burst = RTE_MIN(got, HS_BURST);
-	unsigned half = RTE_MIN(got, HS_BURST + HS_BURST / 2), next = RTE_MIN(got, 2 * HS_BURST);
+	unsigned next = RTE_MIN(got - burst, HS_BURST);
 
 	for (unsigned i = 0; i < burst; i++) {
-		if (i + 2 * HS_BURST < got)
-			rte_prefetch0(mbufs[i + 2 * HS_BURST]);
 		enum hs_collector_frame kind = read_frame(last, mbufs[i], udp_port, &datagrams[n]);
 		kinds[kind]++;
 		n += kind == HS_COLLECTOR_FRAME_DATAGRAM;
@@ -171,10 +175,9 @@ static void take_burst(struct hs_collector_worker *worker, unsigned index,
 	for (unsigned i = 0; i < HS_COLLECTOR_FRAMES; i++)
 		ADD(counters->frame_kinds[i], kinds[i]);
 	read_lines(mbufs, burst);
-	prefetch_frames(mbufs, HS_BURST, half);
-	if (n)
-		hs_collect_take(worker->collect, datagrams, n, now_ns);
-	prefetch_frames(mbufs, half, next);
+	if (next)
+		ask_ahead(worker->collect, mbufs + burst, next, mbufs[0]);
+	hs_collect_take(worker->collect, datagrams, n, now_ns);
 	give_back(mbufs, burst);
 }
 
@@ -191,9 +194,9 @@ static unsigned take_queue(
 
 	last.frame_bytes = 0;
 	last.datagram.listener = (uint8_t)(worker->n_sockets + index);
-	for (unsigned i = 0; i < got; i++)
+	for (unsigned i = 0; i < RTE_MIN(got, HS_BURST); i++)
 		rte_prefetch0(mbufs[i]);
-	prefetch_frames(mbufs, 0, RTE_MIN(got, HS_BURST));
+	prefetch_frames(mbufs, RTE_MIN(got, HS_BURST));
 	for (unsigned at = 0; at < got; at += HS_BURST) {
 		if (more && got < AT_ONCE) {
 			unsigned n = port->rx_burst(port, queue, mbufs + got, HS_BURST);

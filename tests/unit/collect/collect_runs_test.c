@@ -63,12 +63,26 @@ static void put_one(struct bytes *to, const struct shape *shape, uint32_t port, 
 	to->n += hops.n;
 }
 
+// Buffers that nothing is at. The call takes them, however many its datagrams are, and keeps none.
+static void take_beside_buffers(struct hs_collect *c, struct hs_collect_datagram *datagrams,
+		unsigned n, int64_t now)
+{
+	unsigned n_buffers = below(3) * below(40);
+	void **buffers = calloc(n_buffers, sizeof(*buffers));
+
+	for (unsigned i = 0; i < n_buffers; i++)
+		buffers[i] = (void *)(uintptr_t)((below(1000) + 1) * UINT64_C(0x10000001));
+	hs_collect_ahead(c, &(struct hs_collect_ahead){buffers, n_buffers, below(300), below(600)});
+	hs_collect_take(c, datagrams, n, now);
+	free(buffers);
+}
+
 // Memory of their own, so that a sanitizer sees what is read behind them.
 static void take_and_free(struct hs_collect *both[2], struct hs_collect_datagram *datagrams,
 		unsigned n, int64_t now)
 {
 	for (side = 0; side < 2; side++) {
-		hs_collect_take(both[side], datagrams, n, now);
+		take_beside_buffers(both[side], datagrams, n, now);
 		hs_collect_push(both[side], now, 1);
 	}
 	for (unsigned i = 0; i < n; i++)
