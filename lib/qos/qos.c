@@ -32,18 +32,17 @@ static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
 // Whether the counts of a report go on where those before ended: those of another rule, sink or
 // family do not.
 static inline bool goes_on(const struct hs_qos_flow *flow, const struct hs_qos_key *key,
-		const struct hs_report *report)
+		const struct hs_telemetry_family *family)
 {
 	return flow->generation == key->generation && flow->sink_id == key->sink_node_id &&
-	       flow->ring.family == report->telemetry.family;
+	       flow->ring.family == family;
 }
 
-static inline bool place(struct hs_qos_flow *flow, const struct hs_qos_key *key,
-		const struct hs_report *report)
+static inline bool may_place(const struct hs_qos_flow *flow, const struct hs_qos_key *key,
+		const struct hs_telemetry_family *family, int64_t sink_ts_ns)
 {
-	return report->sink_ts_ns > flow->place_after_ns &&
-	       report->sink_ts_ns <= flow->place_until_ns && goes_on(flow, key, report) &&
-	       hs_qos_ring_place(&flow->ring, report, flow->place_tag);
+	return sink_ts_ns > flow->place_after_ns && sink_ts_ns <= flow->place_until_ns &&
+	       goes_on(flow, key, family);
 }
 
 // ---- reports ----
@@ -214,13 +213,12 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 }
 
 // What else there is in a report is the peers'; these alone are reckoned with as they are.
-static bool is_of_a_sink(const struct hs_report *report)
+static inline bool is_of_a_sink(int64_t ts_ns, uint64_t rx_packets, uint64_t rx_bytes)
 {
-	return (uint64_t)report->sink_ts_ns <= LAST_NS &&
-	       (report->sink_rx_packets | report->sink_rx_bytes) <= LAST_COUNT;
+	return (uint64_t)ts_ns <= LAST_NS && (rx_packets | rx_bytes) <= LAST_COUNT;
 }
 
-static int take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
+static inline void take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	qos->counters.reports++;
 	if (flow->ring.ahead == HS_QOS_RING_AHEAD) {
@@ -228,17 +226,41 @@ static int take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
 		hs_qos_charge(qos, flow);
 		keep_to_limit(qos);
 	}
-	return 0;
+}
+
+// The flow that a number of hs_qos_expect is of, if it is still there.
+static inline struct hs_qos_flow *expected_flow(
+		const struct hs_qos *qos, uint32_t expected, uint32_t ns_id)
+{
+	struct hs_qos_flow *flow = expected < qos->counters.flows ? qos->flows[expected] : NULL;
+	return flow && flow->ns_id == ns_id ? flow : NULL;
+}
+
+bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key *key,
+		const struct hs_report_record *record, const struct hs_telemetry_family *family)
+{
+	struct hs_qos_flow *flow = expected_flow(qos, expected, key->ns_id);
+	if (!flow || !may_place(flow, key, family, record->sink_ts_ns) ||
+			!is_of_a_sink(record->sink_ts_ns, record->sink_rx_packets,
+					record->sink_rx_bytes) ||
+			!hs_qos_ring_place_record(&flow->ring, record, flow->place_tag))
+		return false;
+	take_placed(qos, flow);
+	return true;
 }
 
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
 {
 	struct hs_qos_flow *flow = hs_qos_find(qos, key->ns_id);
+	const struct hs_telemetry_family *family = report->telemetry.family;
 	bool created = !flow;
-	if (!is_of_a_sink(report))
+	if (!is_of_a_sink(report->sink_ts_ns, report->sink_rx_packets, report->sink_rx_bytes))
 		return -EINVAL;
-	if (!created && place(flow, key, report))
-		return take_placed(qos, flow);
+	if (!created && may_place(flow, key, family, report->sink_ts_ns) &&
+			hs_qos_ring_place(&flow->ring, report, flow->place_tag)) {
+		take_placed(qos, flow);
+		return 0;
+	}
 	if (!hs_qos_ring_takes(report))
 		return -EINVAL;
 	if (created) {
@@ -248,7 +270,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 		flow = hs_qos_find(qos, key->ns_id);
 	}
 	hs_qos_settle(qos, flow);
-	if (!goes_on(flow, key, report))
+	if (!goes_on(flow, key, family))
 		renew_flow(qos, flow, key, report);
 	int rc = hs_qos_absorb(flow, report, enter(qos, flow, report));
 	if (rc) {
@@ -264,18 +286,19 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	return 0;
 }
 
-void hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
+uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 {
-	const char *flow = (const char *)hs_qos_find(qos, ns_id);
-	for (size_t i = 0; flow && i < offsetof(struct hs_qos_flow, app_id); i += 64)
-		__builtin_prefetch(flow + i, 1);
+	uint32_t at = hs_u32_map_find(&qos->by_ns, ns_id);
+	if (at != HS_U32_MAP_NONE)
+		hs_qos_fetch(qos->flows[at], offsetof(struct hs_qos_flow, app_id));
+	return at;
 }
 
-void hs_qos_expect_next(const struct hs_qos *qos, uint32_t ns_id)
+void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected)
 {
-	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
-	if (!flow)
+	if (expected >= qos->counters.flows)
 		return;
+	struct hs_qos_flow *flow = qos->flows[expected];
 	hs_qos_ring_expect(&flow->ring);
 	if (flow->ring.ahead >= HS_QOS_RING_AHEAD - 1) // it will be settled
 		hs_qos_absorb_expect(flow);

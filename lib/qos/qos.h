@@ -14,6 +14,7 @@
 
 #include "report.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hs_qos;
@@ -32,9 +33,16 @@ void hs_qos_destroy(struct hs_qos *qos);
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report);
 
 // Of a flow whose report comes soon: brings what it will touch first near the processor. To be
-// called some thirty reports ahead, then some four ahead. Changes nothing.
-void hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id);
-void hs_qos_expect_next(const struct hs_qos *qos, uint32_t ns_id);
+// called some thirty reports ahead, then some four ahead with what the first call returned.
+// Changes nothing.
+uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id);
+void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected);
+
+// Takes a report without decoding it, where it need only be kept at first, of a flow for which
+// hs_qos_expect returned `expected`. False, with nothing changed, where there is more to it: it is
+// to be decoded for hs_qos_report.
+bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key *key,
+		const struct hs_report_record *record, const struct hs_telemetry_family *family);
 
 // Sets flags (enum hs_qos_flag) in the windows that are open of a flow, and in those that repeat
 // its last values while it is silent: what the caller knows and reports do not tell. Of a flow that

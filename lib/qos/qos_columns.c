@@ -64,7 +64,7 @@ int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_f
 	uint64_t oldest = hs_qos_ring_oldest(&flow->ring), reports = sum->reports;
 	hs_qos_delays_usual(flow, &usual);
 	for (uint64_t number = flow->ring.next; number-- > oldest && reports;) {
-		const struct hs_qos_packed *packed = hs_qos_ring_packed(&flow->ring, number);
+		const struct hs_packed *packed = hs_qos_ring_packed(&flow->ring, number);
 		if (packed->tag <= after || packed->tag > until)
 			continue;
 		reports--;

@@ -61,7 +61,7 @@ void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *us
 {
 	const struct hs_decoded *path = &flow->edge.telemetry;
 	usual->from = UINT64_MAX;
-	if (!flow->has_edge || flow->plain || path->n_hops > HS_QOS_PACKED_HOPS ||
+	if (!flow->has_edge || flow->plain || path->n_hops > HS_PACKED_HOPS ||
 			flow->n_path_links != path->n_hops + 1)
 		return;
 	usual->n_hops = path->n_hops;
@@ -69,7 +69,7 @@ void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *us
 	for (unsigned i = 0; i < path->n_hops; i++) {
 		if (path->hops[i].node_id > UINT16_MAX)
 			return;
-		usual->ids[i] = hs_qos_packed_pair(path->hops[i].node_id, HS_HOP_MEASURED);
+		usual->ids[i] = hs_packed_pair(path->hops[i].node_id, HS_HOP_MEASURED);
 	}
 	usual->links[0] = 0;
 	memcpy(usual->links + 1, flow->path_links, flow->n_path_links * sizeof(usual->links[0]));
@@ -87,7 +87,7 @@ void hs_qos_delays_fold(struct hs_qos_flow *flow)
 	uint64_t number = flow->unfolded > oldest ? flow->unfolded : oldest;
 	hs_qos_delays_usual(flow, &usual);
 	for (; number < flow->ring.next; number++) {
-		const struct hs_qos_packed *packed = hs_qos_ring_packed(&flow->ring, number);
+		const struct hs_packed *packed = hs_qos_ring_packed(&flow->ring, number);
 		struct hs_qos_sum *sum = hs_qos_flow_sum(flow, packed->tag);
 		if (!sum)
 			continue;

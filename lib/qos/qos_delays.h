@@ -27,19 +27,19 @@ void hs_qos_delays_of(
 struct hs_qos_usual {
 	uint64_t from; // number of the first report that none of the links is younger than
 	unsigned n_hops;
-	uint32_t ids[HS_QOS_PACKED_HOPS];
+	uint32_t ids[HS_PACKED_HOPS];
 	uint32_t source; // where nodes tell of themselves: it stands behind their entries
-	uint16_t links[HS_QOS_PACKED_HOPS + 2];
+	uint16_t links[HS_PACKED_HOPS + 2];
 };
 void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual);
 
 // False, with nothing of use in `delays`, for a report of another path or without all fields.
-static inline bool hs_qos_usual_delays(const struct hs_qos_usual *usual,
-		const struct hs_qos_packed *packed, int64_t *delays)
+static inline bool hs_qos_usual_delays(
+		const struct hs_qos_usual *usual, const struct hs_packed *packed, int64_t *delays)
 {
-	const struct hs_qos_packed_hop *hops = hs_qos_packed_hops(packed);
+	const struct hs_packed_hop *hops = hs_packed_hops(packed);
 	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
-	if (packed->form & HS_QOS_FORM_WIDE || packed->n_hops != usual->n_hops ||
+	if (packed->form & HS_PACKED_WIDE || packed->n_hops != usual->n_hops ||
 			!(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
 		return false;
 	delays[0] = (int64_t)(next_ns - packed->ts_ns);
@@ -49,7 +49,7 @@ static inline bool hs_qos_usual_delays(const struct hs_qos_usual *usual,
 		delays[usual->n_hops + 1 - i] = (int64_t)(next_ns - hops[i].ts_ns);
 		next_ns = hops[i].ts_ns;
 	}
-	if (packed->form & HS_QOS_FORM_LOCALS && hops[usual->n_hops].id != usual->source)
+	if (packed->form & HS_PACKED_LOCALS && hops[usual->n_hops].id != usual->source)
 		return false;
 	delays[1] = (int64_t)(next_ns - packed->ts_ns);
 	return true;
@@ -57,8 +57,8 @@ static inline bool hs_qos_usual_delays(const struct hs_qos_usual *usual,
 
 // Delays of a report of the ring, which lies there. Returns the links that they are of.
 static inline const uint16_t *hs_qos_delays_at(const struct hs_qos_flow *flow,
-		const struct hs_qos_usual *usual, uint64_t number,
-		const struct hs_qos_packed *packed, struct hs_qos_delays *delays)
+		const struct hs_qos_usual *usual, uint64_t number, const struct hs_packed *packed,
+		struct hs_qos_delays *delays)
 {
 	if (number >= usual->from && hs_qos_usual_delays(usual, packed, delays->ns)) {
 		delays->n = usual->n_hops + 2;

@@ -13,9 +13,9 @@
 #define NARROW_BYTES 247 // of option 0x31, whose entries are packed as they are on the wire
 #define LOCAL_BYTES  31	 // of a node with all values
 #define WIDE_MAX                                                                                   \
-	(offsetof(struct hs_qos_packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop) +    \
+	(offsetof(struct hs_packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop) +        \
 			(HS_TELEMETRY_MAX_HOPS + 1) * LOCAL_BYTES + sizeof(uint32_t))
-static_assert(offsetof(struct hs_qos_packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot");
+static_assert(offsetof(struct hs_packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot");
 static_assert(HS_QOS_RING_BYTES / (HS_QOS_RING_CHUNK * (WIDE_MAX + 8)) >= 1, "and those ahead");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
 						HS_QOS_RING_CHUNK >=
@@ -49,13 +49,13 @@ static inline bool is_wide(const struct hs_decoded *telemetry)
 
 static inline uint32_t packed_bytes(const struct hs_decoded *telemetry, bool wide)
 {
-	uint32_t bytes = offsetof(struct hs_qos_packed, hops);
+	uint32_t bytes = offsetof(struct hs_packed, hops);
 	if (wide)
 		return bytes + telemetry->n_hops * (uint32_t)sizeof(struct hs_hop);
 	for (unsigned i = 0; i < telemetry->n_hops; i++) {
 		uint16_t bitmap = telemetry->hops[i].bitmap;
 		if (bitmap == HS_HOP_MEASURED) {
-			bytes += HS_QOS_PACKED_HOP_BYTES;
+			bytes += HS_PACKED_HOP_BYTES;
 			continue;
 		}
 		bytes += 4u + (bitmap & HS_HOP_PACKETS ? 4u : 0u) +
@@ -131,14 +131,14 @@ static inline uint32_t bytes_of(const struct hs_report *report)
 
 static inline uint8_t *pack_hop(uint8_t *at, const struct hs_hop *hop)
 {
-	uint32_t id = hs_qos_packed_pair(hop->node_id, hop->bitmap);
-	uint32_t packets = hs_qos_packed_pair(hop->tx_packets, hop->rx_packets);
+	uint32_t id = hs_packed_pair(hop->node_id, hop->bitmap);
+	uint32_t packets = hs_packed_pair(hop->tx_packets, hop->rx_packets);
 	memcpy(at, &id, 4);
 	at += 4;
 	if (hop->bitmap == HS_HOP_MEASURED) {
 		memcpy(at, &packets, 4);
 		memcpy(at + 4, &hop->ts_ns, 16); // with both counts of bytes behind it
-		return at + HS_QOS_PACKED_HOP_BYTES - 4;
+		return at + HS_PACKED_HOP_BYTES - 4;
 	}
 	if (hop->bitmap & HS_HOP_PACKETS) {
 		memcpy(at, &packets, 4);
@@ -180,8 +180,7 @@ static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_hop *hop)
 	return at;
 }
 
-static inline void pack_ends(
-		struct hs_qos_packed *packed, const struct hs_report *report, int64_t tag)
+static inline void pack_ends(struct hs_packed *packed, const struct hs_report *report, int64_t tag)
 {
 	const struct hs_decoded *telemetry = &report->telemetry;
 	packed->tag = tag;
@@ -199,12 +198,12 @@ static inline void pack_ends(
 }
 
 // Returns where what nodes say of themselves may stand.
-static uint8_t *pack(struct hs_qos_packed *packed, const struct hs_report *report, bool wide,
-		int64_t tag)
+static uint8_t *pack(
+		struct hs_packed *packed, const struct hs_report *report, bool wide, int64_t tag)
 {
 	const struct hs_decoded *telemetry = &report->telemetry;
 	pack_ends(packed, report, tag);
-	packed->form = wide ? HS_QOS_FORM_WIDE : 0;
+	packed->form = wide ? HS_PACKED_WIDE : 0;
 	uint8_t *at = packed->hops;
 	if (wide) {
 		memcpy(at, telemetry->hops, telemetry->n_hops * sizeof(telemetry->hops[0]));
@@ -215,29 +214,9 @@ static uint8_t *pack(struct hs_qos_packed *packed, const struct hs_report *repor
 	return at;
 }
 
-// Entries with all fields, whose numbers have 16 bits; there is room for them. False, with nothing
-// of use in the slot: some are others.
-static inline bool pack_full(
-		struct hs_qos_packed *packed, const struct hs_report *report, int64_t tag)
-{
-	const struct hs_decoded *telemetry = &report->telemetry;
-	struct hs_qos_packed_hop *to = (struct hs_qos_packed_hop *)packed->hops;
-	uint32_t numbers = 0, differ = 0;
-	for (unsigned i = 0; i < telemetry->n_hops; i++) {
-		const struct hs_hop *hop = &telemetry->hops[i];
-		numbers |= hop->node_id | hop->tx_packets | hop->rx_packets;
-		differ |= (uint32_t)hop->bitmap ^ HS_HOP_MEASURED;
-		to[i].id = hop->node_id | (uint32_t)HS_HOP_MEASURED << 16;
-		to[i].packets = hop->tx_packets | hop->rx_packets << 16;
-		memcpy(&to[i].ts_ns, &hop->ts_ns, 16); // with both counts of bytes behind it
-	}
-	pack_ends(packed, report, tag);
-	return !differ && numbers <= UINT16_MAX;
-}
-
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report)
 {
-	const struct hs_qos_packed *packed = hs_qos_ring_packed(ring, number);
+	const struct hs_packed *packed = hs_qos_ring_packed(ring, number);
 	struct hs_decoded *telemetry = &report->telemetry;
 	report->sink_ts_ns = packed->sink_ts_ns;
 	report->sink_rx_packets = packed->sink_rx_packets;
@@ -253,16 +232,16 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 	};
 	telemetry->family = ring->family;
 	telemetry->n_hops = packed->n_hops;
-	telemetry->nodes_missing = packed->form & HS_QOS_FORM_MISSING;
+	telemetry->nodes_missing = packed->form & HS_PACKED_MISSING;
 	const uint8_t *at = packed->hops;
-	if (packed->form & HS_QOS_FORM_WIDE) {
+	if (packed->form & HS_PACKED_WIDE) {
 		memcpy(telemetry->hops, at, packed->n_hops * sizeof(telemetry->hops[0]));
 		at += packed->n_hops * sizeof(telemetry->hops[0]);
 	} else {
 		for (unsigned i = 0; i < packed->n_hops; i++)
 			at = unpack_hop(at, &telemetry->hops[i]);
 	}
-	if (packed->form & HS_QOS_FORM_LOCALS)
+	if (packed->form & HS_PACKED_LOCALS)
 		unpack_locals(at, telemetry);
 }
 
@@ -367,12 +346,11 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 	if (rc)
 		return rc;
 	const struct hs_decoded *telemetry = &report->telemetry;
-	struct hs_qos_packed *slot = (struct hs_qos_packed *)hs_qos_ring_slot_at(ring, ring->head);
+	struct hs_packed *slot = (struct hs_packed *)hs_qos_ring_slot_at(ring, ring->head);
 	ring->family = telemetry->family;
 	uint8_t *end = pack(slot, report, is_wide(telemetry), tag);
 	if (has_locals(telemetry)) {
-		slot->form |= HS_QOS_FORM_LOCALS |
-			      (telemetry->nodes_missing ? HS_QOS_FORM_MISSING : 0);
+		slot->form |= HS_PACKED_LOCALS | (telemetry->nodes_missing ? HS_PACKED_MISSING : 0);
 		pack_locals(end, telemetry);
 	}
 	step_head(ring);
@@ -387,23 +365,37 @@ static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead
 	return ring->chunks[slot / HS_QOS_RING_CHUNK] ? hs_qos_ring_slot_at(ring, slot) : NULL;
 }
 
+static inline struct hs_packed *place_for(const struct hs_qos_ring *ring)
+{
+	return ring->ahead < HS_QOS_RING_AHEAD ? (struct hs_packed *)slot_ahead(ring, ring->ahead)
+					       : NULL;
+}
+
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
 {
 	const struct hs_decoded *telemetry = &report->telemetry;
-	struct hs_qos_packed *slot =
-			ring->ahead < HS_QOS_RING_AHEAD
-					? (struct hs_qos_packed *)slot_ahead(ring, ring->ahead)
-					: NULL;
-	if (!slot)
+	struct hs_packed *slot = place_for(ring);
+	bool wide = is_wide(telemetry);
+	if (!slot || packed_bytes(telemetry, wide) > ring->slot_bytes)
 		return false;
-	uint32_t bytes = (uint32_t)offsetof(struct hs_qos_packed, hops) +
-			 telemetry->n_hops * HS_QOS_PACKED_HOP_BYTES;
-	if (bytes > ring->slot_bytes || !pack_full(slot, report, tag)) {
-		bool wide = is_wide(telemetry);
-		if (packed_bytes(telemetry, wide) > ring->slot_bytes)
-			return false;
-		pack(slot, report, wide, tag);
-	}
+	pack(slot, report, wide, tag);
+	ring->ahead++;
+	return true;
+}
+
+bool hs_qos_ring_place_record(
+		struct hs_qos_ring *ring, const struct hs_report_record *record, int64_t tag)
+{
+	struct hs_packed *slot = place_for(ring);
+	size_t trace_len = record->trace_len, e2e_len = record->e2e_len;
+	if (!slot || !ring->family->pack || trace_len + e2e_len > sizeof(record->data) ||
+			!ring->family->pack(record->data, trace_len, record->data + trace_len,
+					e2e_len, ring->slot_bytes, slot))
+		return false;
+	slot->tag = tag;
+	slot->sink_ts_ns = record->sink_ts_ns;
+	slot->sink_rx_packets = record->sink_rx_packets;
+	slot->sink_rx_bytes = record->sink_rx_bytes;
 	ring->ahead++;
 	return true;
 }

@@ -5,7 +5,7 @@
 // Thread rule: owner.
 #pragma once
 
-#include "qos_packed.h"
+#include "telemetry_packed.h"
 #include "report.h"
 
 #include <stdbool.h>
@@ -46,6 +46,9 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 // it. Its family has no locals. False where that takes memory, or HS_QOS_RING_AHEAD are placed
 // already.
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
+// The same without decoding it, where its telemetry is usual; else false, too.
+bool hs_qos_ring_place_record(
+		struct hs_qos_ring *ring, const struct hs_report_record *record, int64_t tag);
 // Brings near where the next one will be placed.
 void hs_qos_ring_expect(const struct hs_qos_ring *ring);
 // The first of those placed (whose number is `next`) becomes the newest of the ring, or goes. Until
@@ -79,7 +82,7 @@ static inline uint8_t *hs_qos_ring_slot_at(const struct hs_qos_ring *ring, uint3
 }
 
 // Of the report of a number that is in the ring, or placed behind it.
-static inline const struct hs_qos_packed *hs_qos_ring_packed(
+static inline const struct hs_packed *hs_qos_ring_packed(
 		const struct hs_qos_ring *ring, uint64_t number)
 {
 	uint32_t slot = ring->head + (uint32_t)(number - ring->next);
@@ -87,14 +90,14 @@ static inline const struct hs_qos_packed *hs_qos_ring_packed(
 		slot += ring->capacity;
 	else if (slot >= ring->capacity)
 		slot -= ring->capacity;
-	return (const struct hs_qos_packed *)hs_qos_ring_slot_at(ring, slot);
+	return (const struct hs_packed *)hs_qos_ring_slot_at(ring, slot);
 }
 
 // Of those placed, counted from the first.
-static inline const struct hs_qos_packed *hs_qos_ring_ahead(
+static inline const struct hs_packed *hs_qos_ring_ahead(
 		const struct hs_qos_ring *ring, uint32_t ahead)
 {
 	uint32_t slot = ring->head + ahead;
 	slot -= slot >= ring->capacity ? ring->capacity : 0;
-	return (const struct hs_qos_packed *)hs_qos_ring_slot_at(ring, slot);
+	return (const struct hs_packed *)hs_qos_ring_slot_at(ring, slot);
 }

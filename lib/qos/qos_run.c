@@ -8,7 +8,7 @@
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
 #define WRAP	     65536
-#define MOST_HOPS    HS_QOS_PACKED_HOPS
+#define MOST_HOPS    HS_PACKED_HOPS
 #define MOST_PACKETS 32767u
 #define MOST_BYTES   65535
 #define HALF	     16384u	 // as in qos_quick.c
@@ -26,13 +26,13 @@ typedef int32_t vector __attribute__((vector_size(4 * LANES)));
 typedef uint32_t wide_vector __attribute__((vector_size(4 * LANES)));
 // Id, bitmap and both counts of packets of an entry.
 typedef uint16_t numbers __attribute__((vector_size(8)));
-static_assert(offsetof(struct hs_qos_packed_hop, ts_ns) == sizeof(numbers), "before the stamp");
+static_assert(offsetof(struct hs_packed_hop, ts_ns) == sizeof(numbers), "before the stamp");
 
 struct run {
 	const struct hs_qos_flow *flow;
 	unsigned n, n_hops;
-	const struct hs_qos_packed *first, *last; // the newest before the run, and of it
-	const struct hs_qos_packed *reports[HS_QOS_RING_AHEAD];
+	const struct hs_packed *first, *last; // the newest before the run, and of it
+	const struct hs_packed *reports[HS_QOS_RING_AHEAD];
 	int64_t base_ns[MOST_HOPS +
 			2]; // delays of `first`, end to end and of each link in path order
 	// Delays of the run, less those.
@@ -62,7 +62,7 @@ static inline uint16_t link_of(const struct run *run, unsigned lane)
 
 // As far as its stamp tells: hs_qos_flow_is_of_life_before has more to say.
 static inline bool may_be_of_life_before(
-		const struct hs_qos_flow *flow, const struct hs_qos_packed *packed)
+		const struct hs_qos_flow *flow, const struct hs_packed *packed)
 {
 	return flow->restarted && (int64_t)(packed->ts_ns - flow->restart_ts_ns) < 0;
 }
@@ -70,7 +70,7 @@ static inline bool may_be_of_life_before(
 // Between the two ends alone: a step that hs_qos_order_relate calls newer and hs_qos_quick_absorb
 // takes, as far as these tell.
 static inline bool ends_fit(
-		const struct run *run, const struct hs_qos_packed *p, const struct hs_qos_packed *q)
+		const struct run *run, const struct hs_packed *p, const struct hs_packed *q)
 {
 	uint32_t sent = q->tx_packets - p->tx_packets;
 	uint64_t received_bytes = q->sink_rx_bytes - p->sink_rx_bytes;
@@ -86,10 +86,10 @@ static inline bool ends_fit(
 
 // The nodes in between: the same, each with as many packets as the source, and no time that ran
 // back. Notes the delays, of which none may be too far off.
-static inline bool nodes_fit(const struct run *run, const struct hs_qos_packed *p,
-		const struct hs_qos_packed *q, int32_t *deviations)
+static inline bool nodes_fit(const struct run *run, const struct hs_packed *p,
+		const struct hs_packed *q, int32_t *deviations)
 {
-	const struct hs_qos_packed_hop *a = hs_qos_packed_hops(p), *b = hs_qos_packed_hops(q);
+	const struct hs_packed_hop *a = hs_packed_hops(p), *b = hs_packed_hops(q);
 	const int64_t *base_ns = run->base_ns;
 	uint32_t sent = q->tx_packets - p->tx_packets, most = 0;
 	numbers more = {0, 0, (uint16_t)sent, (uint16_t)sent}, differ = {0}, before, now;
@@ -121,7 +121,7 @@ static inline bool nodes_fit(const struct run *run, const struct hs_qos_packed *
 
 static void set_bases(struct run *run)
 {
-	const struct hs_qos_packed_hop *hops = hs_qos_packed_hops(run->first);
+	const struct hs_packed_hop *hops = hs_packed_hops(run->first);
 	uint64_t next_ns = (uint64_t)run->first->sink_ts_ns;
 	run->base_ns[0] = (int64_t)(next_ns - run->first->ts_ns);
 	for (unsigned i = 0; i < run->n_hops; i++) {
@@ -135,13 +135,13 @@ static void set_bases(struct run *run)
 static bool begin(struct run *run)
 {
 	const struct hs_qos_flow *flow = run->flow;
-	const struct hs_qos_packed *first = run->first;
+	const struct hs_packed *first = run->first;
 	if (first->form || first->n_hops > MOST_HOPS ||
 			(first->e2e_bitmap & E2E_FIELDS) != E2E_FIELDS)
 		return false;
 	run->n_hops = first->n_hops;
 	for (unsigned i = 0; i < run->n_hops; i++)
-		if (hs_qos_packed_hops(first)[i].id >> 16 != HS_HOP_MEASURED)
+		if (hs_packed_hops(first)[i].id >> 16 != HS_HOP_MEASURED)
 			return false;
 	set_bases(run);
 	for (unsigned i = 0; i < lanes_of(run); i++) {
@@ -163,7 +163,7 @@ static void find(struct run *run)
 	uint64_t kept = ring->next - run->flow->unfolded, room = hs_qos_ring_room(ring);
 	uint64_t most = room > kept ? room - kept : 0;
 	for (; run->n < ring->ahead && run->n < most; run->n++) {
-		const struct hs_qos_packed *next = hs_qos_ring_ahead(ring, run->n);
+		const struct hs_packed *next = hs_qos_ring_ahead(ring, run->n);
 		if (!ends_fit(run, run->last, next) ||
 				!nodes_fit(run, run->last, next, run->deviations[run->n].lanes))
 			return;
@@ -225,7 +225,7 @@ static void add_delays(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const s
 // The step over the whole run, at the far end of a link.
 static struct hs_qos_delta delta_of(const struct run *run, unsigned lane)
 {
-	const struct hs_qos_packed *p = run->first, *q = run->last;
+	const struct hs_packed *p = run->first, *q = run->last;
 	int64_t sent = q->tx_packets - p->tx_packets;
 	struct hs_qos_delta delta = {
 			.has = HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES |
@@ -238,8 +238,8 @@ static struct hs_qos_delta delta_of(const struct run *run, unsigned lane)
 	};
 	if (lane == 0 || lane == lanes_of(run) - 1)
 		return delta;
-	const struct hs_qos_packed_hop *a = &hs_qos_packed_hops(p)[run->n_hops - lane];
-	const struct hs_qos_packed_hop *b = &hs_qos_packed_hops(q)[run->n_hops - lane];
+	const struct hs_packed_hop *a = &hs_packed_hops(p)[run->n_hops - lane];
+	const struct hs_packed_hop *b = &hs_packed_hops(q)[run->n_hops - lane];
 	delta.has |= HS_QOS_HAS_NODE_LOSS;
 	delta.rx_bytes = b->rx_bytes - a->rx_bytes;
 	delta.span_start_ns = (int64_t)a->ts_ns;
@@ -264,9 +264,9 @@ static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const st
 // What a report leaves in its flow beside its links.
 static void note_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
 {
-	const struct hs_qos_packed *before = run->first;
+	const struct hs_packed *before = run->first;
 	for (unsigned i = 0; i < run->n; i++) {
-		const struct hs_qos_packed *packed = run->reports[i];
+		const struct hs_packed *packed = run->reports[i];
 		const struct hs_qos_delta e2e = {.has = HS_QOS_HAS_LOSS,
 				.tx = packed->tx_packets - before->tx_packets};
 		hs_qos_ring_accept(&flow->ring);

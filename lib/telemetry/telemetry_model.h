@@ -70,6 +70,7 @@ struct hs_hop_local {
 };
 
 struct hs_telemetry_family;
+struct hs_packed;
 
 // hops[0] is the one nearest the sink.
 struct hs_decoded {
@@ -121,4 +122,9 @@ struct hs_telemetry_family {
 	// or -EBADMSG. Sets all but `family`.
 	int (*decode)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,
 			struct hs_decoded *out);
+	// The same for usual telemetry only, straight into the memory of a monitor: hs_packed_hop
+	// for each hop. Sets all but the tag and what the sink says. False, with anything in
+	// `out`: it is not usual, or longer than `room`. NULL: none is.
+	bool (*pack)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,
+			size_t room, struct hs_packed *out);
 };

@@ -10,16 +10,29 @@
 // Reports whose packets were received in the old time may come this long after the step.
 #define STRAGGLERS_NS INT64_C(1000000000)
 
-// `note`: NULL where there was no memory for it.
-static void monitor(struct hs_control *control, const struct hs_rule *rule, uint32_t generation,
-		struct rule_note *note, const struct hs_report *report, uint16_t sink_node_id)
+// Who a record of a batch is for, found before the first of them is taken.
+struct expected {
+	const struct hs_rule *rule; // NULL: it was replaced or removed since
+	uint32_t flow;		    // hs_qos_expect
+	uint16_t sink_id;
+};
+
+static inline struct hs_qos_key key_of(
+		const struct hs_rule *rule, uint32_t generation, uint16_t sink_node_id)
 {
-	struct hs_qos_key key = {
+	return (struct hs_qos_key){
 			.ns_id = rule->ns_id,
 			.app_id = rule->app_id,
 			.generation = generation,
 			.sink_node_id = sink_node_id,
 	};
+}
+
+// `note`: NULL where there was no memory for it.
+static void monitor(struct hs_control *control, const struct hs_rule *rule, uint32_t generation,
+		struct rule_note *note, const struct hs_report *report, uint16_t sink_node_id)
+{
+	const struct hs_qos_key key = key_of(rule, generation, sink_node_id);
 	int rc = hs_qos_report(control->qos, &key, report);
 	if (rc < 0)
 		control->cap_refused++;
@@ -42,33 +55,54 @@ static const struct hs_rule *rule_of_record(
 }
 
 // A burst that was under way at the step has stamps of the old time.
-static bool is_of_old_time(const struct hs_control *control, const struct hs_report *report)
+static bool is_of_old_time(const struct hs_control *control, int64_t sink_ts_ns)
 {
 	if (!control->step_amount_ns || control->now_ns - control->step_ns > STRAGGLERS_NS)
 		return false;
-	int64_t ahead_ns = report->sink_ts_ns - control->now_ns;
+	int64_t ahead_ns = sink_ts_ns - control->now_ns;
 	return control->step_amount_ns < 0 ? ahead_ns > -control->step_amount_ns / 2
 					   : ahead_ns < -control->step_amount_ns / 2;
 }
 
-static void take_report(struct hs_control *control, const struct hs_report_record *record)
+// What only the monitor takes need not be decoded.
+static bool place(struct hs_control *control, const struct hs_report_record *record,
+		const struct expected *expected, const struct hs_telemetry_family *format)
 {
-	const struct hs_rule *rule = rule_of_record(control, record);
+	const struct hs_rule *rule = expected->rule;
+	struct rule_note *note = control->notes[record->rule_slot];
+	const struct hs_qos_key key = key_of(rule, record->rule_generation, expected->sink_id);
+
+	if (!note || !note->monitored || rule->piggyback_report || rule->transmit_report ||
+			control->config.delay_buckets ||
+			is_of_old_time(control, record->sink_ts_ns) ||
+			!hs_qos_place(control->qos, expected->flow, &key, record, format))
+		return false;
+	note->ends_here = true;
+	control->counts.reports_suppressed++;
+	return true;
+}
+
+static void take_report(struct hs_control *control, const struct hs_report_record *record,
+		const struct expected *expected, const struct hs_telemetry_family *format)
+{
+	const struct hs_rule *rule = expected->rule;
 	struct hs_report report;
 
 	if (!rule) {
 		control->counts.reports_stale++;
 		return;
 	}
-	if (hs_report_decode(record, hs_node_format(control->node, record), &report) < 0) {
+	if (place(control, record, expected, format))
+		return;
+	if (hs_report_decode(record, format, &report) < 0) {
 		control->counts.reports_bad++;
 		return;
 	}
 	if (!report.telemetry.ns_id) // a format that names no rule
 		report.telemetry.ns_id = rule->ns_id;
-	uint16_t node_id = hs_node_config(control->node)->id;
+	uint16_t node_id = expected->sink_id;
 	struct rule_note *note = hs_control_note(control, record->rule_slot);
-	if (is_of_old_time(control, &report))
+	if (is_of_old_time(control, report.sink_ts_ns))
 		control->counts.reports_old_time++;
 	else
 		monitor(control, rule, record->rule_generation, note, &report, node_id);
@@ -89,12 +123,14 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 static void take_batch(void *context, const struct hs_report_record *records, unsigned n)
 {
 	struct hs_control *control = context;
-	uint32_t ns_ids[REPORTS];
+	struct expected expected[REPORTS];
+	const struct hs_telemetry_family *format = NULL;
+	uint16_t sink_id = hs_node_config(control->node)->id;
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct hs_rule *rule = rule_of_record(control, &records[i]);
-		ns_ids[i] = rule ? rule->ns_id : 0;
-		hs_qos_expect(control->qos, ns_ids[i]);
+		uint32_t flow = hs_qos_expect(control->qos, rule ? rule->ns_id : 0);
+		expected[i] = (struct expected){rule, flow, sink_id};
 		// A record of two to four hops has these lines. The record is in another core's
 		// cache.
 		for (unsigned at = 64; at < 192; at += 64)
@@ -104,8 +140,10 @@ static void take_batch(void *context, const struct hs_report_record *records, un
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (i + AHEAD < n)
-			hs_qos_expect_next(control->qos, ns_ids[i + AHEAD]);
-		take_report(control, &records[i]);
+			hs_qos_expect_next(control->qos, expected[i + AHEAD].flow);
+		if (!format || format->number != records[i].family)
+			format = hs_node_format(control->node, &records[i]);
+		take_report(control, &records[i], &expected[i], format);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "flexint.h"
 #include "mss.h"
 #include "packet.h"
+#include "telemetry_packed.h"
 #include "flexint_parse_fast.h"
 
 #include <string.h>
@@ -128,6 +129,21 @@ static void takes_one_type(
 	free(copy);
 }
 
+// What is packed is what is decoded.
+static void packs(const uint8_t *trace, const uint8_t *e2e, const struct hs_decoded *told)
+{
+	static uint64_t room[48];
+	struct hs_packed *packed = (struct hs_packed *)room;
+	const struct hs_packed_hop *hops = hs_packed_hops(packed);
+	if (!hs_flexint_pack(trace + 2, trace[1], e2e + 2, e2e[1], sizeof(room), packed))
+		return;
+	HOLDS(packed->n_hops == told->n_hops && packed->ts_ns == told->e2e.ts_ns &&
+			packed->tx_packets == told->e2e.tx_packets);
+	for (unsigned i = 0; i < told->n_hops; i++)
+		HOLDS(hops[i].ts_ns == told->hops[i].ts_ns &&
+				hops[i].rx_bytes == told->hops[i].rx_bytes);
+}
+
 static void decodes_or_not(const uint8_t *frame, const struct hs_packet *packet)
 {
 	static struct hs_decoded told;
@@ -142,6 +158,7 @@ static void decodes_or_not(const uint8_t *frame, const struct hs_packet *packet)
 	for (size_t i = 0; i < told.n_hops; i++)
 		bytes += 4 + hs_flexint_hop_data_bytes(told.hops[i].bitmap);
 	HOLDS(bytes == trace[1]);
+	packs(trace, e2e, &told);
 }
 
 static void strips(uint8_t *frame, size_t len, const struct hs_packet *packet)

@@ -44,6 +44,7 @@ const struct hs_telemetry_family hs_flexint_family = {
 		.packet_bits = 16,
 		.max_node_id = UINT16_MAX,
 		.decode = hs_flexint_decode,
+		.pack = hs_flexint_pack,
 };
 _Static_assert(HS_FLEXINT_MAX_HOPS <= HS_TELEMETRY_MAX_HOPS, "the longest path");
 

@@ -94,6 +94,10 @@ size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet);
 int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
 		struct hs_decoded *out);
 
+// The same for telemetry of type 0x7000E000 only: see hs_telemetry_family.
+bool hs_flexint_pack(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
+		size_t room, struct hs_packed *out);
+
 // ---- requests and reports (0x32, 0x33): CBOR is opaque here ----
 
 // Growth and insertion of one option of `type` that carries `len` (1 to 255) bytes; same rules as

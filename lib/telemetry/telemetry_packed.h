@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a report lies in its slot of the ring. Internal to this folder.
+// How a report lies in the memory of a monitor, which keeps a thousand of each flow.
 //
 // Thread rule: owner.
 #pragma once
@@ -9,7 +9,7 @@
 
 // The fixed part of a report, followed by its hops: 4 bytes of id and bitmap, then only the fields
 // of the bitmap. Hops whose ids or counts of packets have more than 16 bits are kept as they are.
-struct hs_qos_packed {
+struct hs_packed {
 	int64_t tag;
 	int64_t sink_ts_ns;
 	uint64_t sink_rx_packets;
@@ -24,29 +24,29 @@ struct hs_qos_packed {
 };
 
 // Of the hops; what nodes say of themselves stands behind them.
-#define HS_QOS_FORM_WIDE    1
-#define HS_QOS_FORM_LOCALS  2
-#define HS_QOS_FORM_MISSING 4 // nodes_missing
+#define HS_PACKED_WIDE	  1
+#define HS_PACKED_LOCALS  2
+#define HS_PACKED_MISSING 4 // nodes_missing
 
 // An entry with all fields: two numbers of 16 bits each in the first two words.
-#define HS_QOS_PACKED_HOP_BYTES 24
-struct hs_qos_packed_hop {
+#define HS_PACKED_HOP_BYTES 24
+struct hs_packed_hop {
 	uint32_t id;	  // and bitmap
 	uint32_t packets; // sent and received
 	uint64_t ts_ns;
 	uint32_t tx_bytes, rx_bytes;
 } __attribute__((packed));
-static_assert(sizeof(struct hs_qos_packed_hop) == HS_QOS_PACKED_HOP_BYTES, "as it is packed");
+static_assert(sizeof(struct hs_packed_hop) == HS_PACKED_HOP_BYTES, "as it is packed");
 
-#define HS_QOS_PACKED_HOPS 10 // of these, at most, in a slot
+#define HS_PACKED_HOPS 10 // of these, at most, in a slot
 
 // Two numbers of 16 bits.
-static inline uint32_t hs_qos_packed_pair(uint32_t low, uint32_t high)
+static inline uint32_t hs_packed_pair(uint32_t low, uint32_t high)
 {
 	return (low & UINT16_MAX) | high << 16;
 }
 
-static inline const struct hs_qos_packed_hop *hs_qos_packed_hops(const struct hs_qos_packed *packed)
+static inline const struct hs_packed_hop *hs_packed_hops(const struct hs_packed *packed)
 {
-	return (const struct hs_qos_packed_hop *)packed->hops;
+	return (const struct hs_packed_hop *)packed->hops;
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A monitor that takes records as a worker makes them, without decoding those that it can place,
+// beside one that is given all of them decoded: they must not differ in a single number.
+#include "qos_test.h"
+#include "bytes.h"
+#include "rng.h"
+#include "sim.h"
+
+#include <stdio.h>
+
+#define ROUNDS 4
+
+struct twins {
+	struct hs_qos *by_record, *decoded;
+	struct catcher records, decodes;
+	struct hs_rng rng;
+	size_t placed, bad;
+};
+
+static uint8_t *put_2(uint8_t *at, bool there, uint32_t value)
+{
+	hs_be16_store(at, (uint16_t)value);
+	return there ? at + 2 : at;
+}
+
+static uint8_t *put_4(uint8_t *at, bool there, uint32_t value)
+{
+	hs_be32_store(at, value);
+	return there ? at + 4 : at;
+}
+
+static uint8_t *put_8(uint8_t *at, bool there, uint64_t value)
+{
+	hs_be64_store(at, value);
+	return there ? at + 8 : at;
+}
+
+static uint8_t *put_hop(uint8_t *at, const struct hs_hop *hop)
+{
+	at = put_2(at, true, hop->node_id);
+	at = put_2(at, true, hop->bitmap);
+	at = put_2(at, hop->bitmap & HS_HOP_PACKETS, hop->tx_packets);
+	at = put_2(at, hop->bitmap & HS_HOP_PACKETS, hop->rx_packets);
+	at = put_8(at, hop->bitmap & HS_HOP_TIMESTAMP, hop->ts_ns);
+	at = put_4(at, hop->bitmap & HS_HOP_BYTES, hop->tx_bytes);
+	return put_4(at, hop->bitmap & HS_HOP_BYTES, hop->rx_bytes);
+}
+
+static uint8_t *put_e2e(uint8_t *at, const struct hs_e2e *e2e)
+{
+	at = put_2(at, true, e2e->bitmap);
+	at = put_4(at, e2e->bitmap & HS_E2E_INT_PACKETS, e2e->int_packets);
+	at = put_8(at, e2e->bitmap & HS_E2E_TIMESTAMP, e2e->ts_ns);
+	at = put_4(at, e2e->bitmap & HS_E2E_TX_PACKETS, e2e->tx_packets);
+	return put_4(at, e2e->bitmap & HS_E2E_TX_BYTES, e2e->tx_bytes);
+}
+
+static void make_record(const struct hs_report *report, struct hs_report_record *record)
+{
+	const struct hs_decoded *telemetry = &report->telemetry;
+	uint8_t *at;
+	*record = (struct hs_report_record){.sink_ts_ns = report->sink_ts_ns,
+			.sink_rx_packets = report->sink_rx_packets,
+			.sink_rx_bytes = report->sink_rx_bytes,
+			.family = HS_TELEMETRY_FLEXINT};
+	at = put_4(record->data, true, 7);
+	at = put_4(at, true, telemetry->trace_type);
+	for (unsigned i = 0; i < telemetry->n_hops; i++)
+		at = put_hop(at, &telemetry->hops[i]);
+	record->trace_len = (uint8_t)(at - record->data);
+	record->e2e_len = (uint8_t)(put_e2e(at, &telemetry->e2e) - at);
+}
+
+// Some have other fields, another order of nodes, other bytes, or end early.
+static void change(struct twins *t, struct hs_report *report, struct hs_report_record *record)
+{
+	uint32_t any = hs_rng_u32(&t->rng);
+	struct hs_decoded *telemetry = &report->telemetry;
+	struct hs_hop *hop = &telemetry->hops[any / 64 % (telemetry->n_hops + 1u)];
+	switch (any % 64) {
+	case 0:
+		hop->bitmap &= (uint16_t)(any >> 16);
+		break;
+	case 1:
+		telemetry->e2e.bitmap ^= HS_E2E_INT_PACKETS;
+		break;
+	case 2:
+		telemetry->e2e.bitmap &= (uint16_t)(any >> 16);
+		break;
+	case 3:
+		hop->node_id ^= 1;
+		break;
+	case 4:
+		telemetry->n_hops -= telemetry->n_hops > 0;
+		break;
+	}
+	make_record(report, record);
+	if (any % 64 == 5)
+		record->trace_len -= (uint8_t)(1 + (any >> 8) % 40);
+	if (any % 64 == 6)
+		record->e2e_len = (uint8_t)(any >> 8);
+	if (any % 64 == 7)
+		record->data[(any >> 8) % 120] ^= (uint8_t)(1u << (any >> 16) % 8);
+}
+
+static void take(struct twins *t, const struct hs_report_record *record)
+{
+	struct hs_report report;
+	bool good = hs_report_decode(record, &hs_flexint_family, &report) == 0;
+	uint32_t expected = hs_qos_expect(t->by_record, KEY.ns_id);
+	hs_qos_expect_next(t->by_record, expected);
+	if (hs_qos_place(t->by_record, expected, &KEY, record, &hs_flexint_family)) {
+		assert_true(good);
+		t->placed++;
+	} else if (good) {
+		give(t->by_record, &report);
+	}
+	t->bad += !good;
+	if (good)
+		give(t->decoded, &report);
+}
+
+static void check_same(const struct caught *a, const struct caught *b)
+{
+	struct hs_qos_window windows[] = {a->window, b->window};
+	char *texts[2];
+	windows[0].hops = (struct hs_qos_hop *)a->hops;
+	windows[0].path = (uint32_t *)a->path;
+	windows[1].hops = (struct hs_qos_hop *)b->hops;
+	windows[1].path = (uint32_t *)b->path;
+	for (unsigned i = 0; i < 2; i++) {
+		json_t *json = hs_qos_window_json(&windows[i], NULL);
+		texts[i] = json_dumps(json, JSON_COMPACT);
+		json_decref(json);
+	}
+	assert_string_equal(texts[0], texts[1]);
+	free(texts[0]);
+	free(texts[1]);
+}
+
+static void with_seed(struct twins *t, uint64_t seed, bool changed)
+{
+	struct sim_config config = sim_defaults(seed);
+	struct sim_result truth;
+	sim_run(&config, &truth);
+	t->by_record = monitor_new(&t->records);
+	t->decoded = monitor_new(&t->decodes);
+	hs_rng_init(&t->rng, seed);
+	for (size_t i = 0; i < truth.n_reports; i++) {
+		struct hs_report_record record;
+		struct hs_report *report = &truth.reports[i].report;
+		hs_qos_advance(t->by_record, report->sink_ts_ns);
+		hs_qos_advance(t->decoded, report->sink_ts_ns);
+		if (changed)
+			change(t, report, &record);
+		else
+			make_record(report, &record);
+		take(t, &record);
+	}
+	hs_qos_flush(t->by_record);
+	hs_qos_flush(t->decoded);
+	assert_int_equal(t->records.n, t->decodes.n);
+	assert_true(t->records.n > 10);
+	for (size_t i = 0; i < t->records.n; i++)
+		check_same(&t->records.windows[i], &t->decodes.windows[i]);
+	monitor_free(t->by_record, &t->records);
+	monitor_free(t->decoded, &t->decodes);
+	sim_free(&truth);
+}
+
+static void records_tell_what_decoded_reports_tell(void **state)
+{
+	(void)state;
+	struct twins t = {0};
+	with_seed(&t, 1, false);
+	assert_true(t.placed > 9000);
+	assert_int_equal(t.bad, 0);
+}
+
+static void so_they_do_where_some_are_not_usual_or_damaged(void **state)
+{
+	(void)state;
+	struct twins t = {0};
+	for (uint64_t seed = 2; seed < 2 + ROUNDS; seed++)
+		with_seed(&t, seed, true);
+	assert_true(t.placed > 1000);
+	assert_true(t.bad > 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(records_tell_what_decoded_reports_tell),
+			cmocka_unit_test(so_they_do_where_some_are_not_usual_or_damaged),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
