@@ -346,7 +346,7 @@ static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 	if (rc)
 		return rc;
 	if (placed)
-		hs_qos_ring_accept(&flow->ring);
+		hs_qos_ring_accept(&flow->ring, 1);
 	else
 		hs_qos_ring_push(&flow->ring, report, sum->tag);
 	hs_qos_sum_count(flow, sum, report->sink_ts_ns);

@@ -126,6 +126,17 @@ static struct hs_qos_sum *sum_behind(const struct hs_qos *qos, struct hs_qos_flo
 	return &flow->sums[tier + 1 < qos->n_windows ? HS_QOS_TIER + tier : HS_QOS_RUN];
 }
 
+static void add_column(const struct hs_qos_flow *flow, struct hs_qos_sum *into, uint16_t link,
+		const struct hs_qos_columns *columns)
+{
+	uint32_t n = hs_qos_columns_count(columns, link);
+	if (columns->narrow)
+		hs_qos_sum_add_narrow(flow, into, link, columns->base_ns[link], columns->most[link],
+				hs_qos_column_narrow(columns, link), n);
+	else
+		hs_qos_sum_add_delays(flow, into, link, hs_qos_column(columns, link), n);
+}
+
 // The delays of a shortest window go on into the histograms of the next longer one.
 static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
 {
@@ -133,29 +144,35 @@ static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const stru
 	if (sum->folded)
 		return; // hs_qos_sum_merge takes them
 	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++)
-		hs_qos_sum_add_delays(flow, into, i, hs_qos_column(&qos->columns, i),
-				hs_qos_columns_count(&qos->columns, i));
+		add_column(flow, into, i, &qos->columns);
 }
 
 static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
 {
-	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
+	const struct hs_qos_ring *ring = &flow->ring;
+	uint64_t oldest = hs_qos_ring_oldest(ring);
 	if (flow->unfolded < oldest)
 		flow->unfolded = oldest;
-	while (flow->unfolded < flow->ring.next &&
-			hs_qos_ring_tag(&flow->ring, flow->unfolded) <= open_after)
-		flow->unfolded++;
+	uint64_t left = ring->next - flow->unfolded;
+	uint32_t slot = hs_qos_ring_slot_of(ring, flow->unfolded);
+	for (const struct hs_packed *packed = NULL; left; left--, slot++) {
+		slot = slot == ring->capacity ? 0 : slot;
+		packed = packed ? hs_qos_ring_behind(ring, packed, slot)
+				: hs_qos_ring_packed(ring, flow->unfolded);
+		if (packed->tag > open_after)
+			break;
+	}
+	flow->unfolded = ring->next - left;
 }
 
 // What a window's delays go into: no processor sees this coming.
 static void expect_hists(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
 {
-	for (unsigned i = 0; i < flow->n_links; i++)
-		for (unsigned below = 0; below < 2; below++) {
-			const struct hs_qos_hist *hist = &sum->links[i].hist;
-			hs_qos_fetch(hist->buckets[below],
-					hist->n_buckets[below] * sizeof(*hist->buckets[below]));
-		}
+	for (unsigned i = 0; i < flow->n_links; i++) {
+		const struct hs_qos_hist *hist = &sum->links[i].hist;
+		if (hist->buckets)
+			hs_qos_fetch(hist->buckets - hist->n_buckets[1], hs_qos_hist_bytes(hist));
+	}
 }
 
 static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *sum)

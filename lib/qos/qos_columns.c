@@ -39,7 +39,8 @@ static int reserve(struct hs_qos_columns *columns, uint32_t links)
 static void clear(struct hs_qos_columns *columns)
 {
 	for (unsigned i = 0; i < columns->capacity && i < HS_QOS_FLOW_LINKS; i++)
-		columns->ends[i] = hs_qos_column(columns, i);
+		columns->n[i] = 0;
+	columns->narrow = false;
 }
 
 // Of some link, percentiles are found by the values alone.
@@ -51,27 +52,168 @@ static bool is_needed(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 	return false;
 }
 
+// The reports of a window.
+struct reports {
+	const struct hs_qos_flow *flow;
+	int64_t after, until; // their tags
+	uint64_t n;	      // as the sum says: behind so many are no others
+	struct hs_qos_usual usual;
+};
+
 // A report has at most one value for a link, so a column is never full.
+static void collect_wide(struct hs_qos_columns *columns, const struct reports *reports)
+{
+	const struct hs_qos_flow *flow = reports->flow;
+	struct hs_qos_delays delays;
+	uint64_t oldest = hs_qos_ring_oldest(&flow->ring), left = reports->n;
+	for (uint64_t number = flow->ring.next; number-- > oldest && left;) {
+		const struct hs_packed *packed = hs_qos_ring_packed(&flow->ring, number);
+		if (packed->tag <= reports->after || packed->tag > reports->until)
+			continue;
+		left--;
+		const uint16_t *links =
+				hs_qos_delays_at(flow, &reports->usual, number, packed, &delays);
+		for (unsigned i = 0; i < delays.n; i++)
+			hs_qos_column(columns, links[i])[columns->n[links[i]]++] = delays.ns[i];
+	}
+}
+
+// Usual reports whose delays go into narrow columns.
+struct narrow {
+	uint32_t n, n_hops;
+	uint64_t far; // bits of all values
+	struct lane {
+		uint64_t base_ns;
+		int32_t *to;
+		uint32_t id;	     // and bitmap of the entry at the far end, not the sink's
+	} lanes[HS_PACKED_HOPS + 2]; // end to end, and each link in path order
+};
+
+static inline void put(struct narrow *narrow, const struct lane *lane, uint64_t ns)
+{
+	uint64_t value = ns - lane->base_ns;
+	narrow->far |= value;
+	lane->to[narrow->n] = (int32_t)value;
+}
+
+// False: the report is not usual.
+static inline bool put_delays(struct narrow *narrow, const struct hs_packed *packed)
+{
+	const struct hs_packed_hop *hop = hs_packed_hops(packed), *end = hop + narrow->n_hops;
+	const struct lane *lane = &narrow->lanes[narrow->n_hops + 1];
+	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
+	uint32_t differ = 0;
+	if (packed->form || packed->n_hops != narrow->n_hops ||
+			!(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
+		return false;
+	put(narrow, narrow->lanes, next_ns - packed->ts_ns);
+	for (; hop < end; hop++, lane--) {
+		differ |= hop->id ^ lane[-1].id;
+		put(narrow, lane, next_ns - hop->ts_ns);
+		next_ns = hop->ts_ns;
+	}
+	put(narrow, lane, next_ns - packed->ts_ns);
+	narrow->n++;
+	return !differ;
+}
+
+// Of `n` reports that lie behind each other. False: one of the window is not usual.
+static bool put_stretch(struct narrow *narrow, const struct reports *reports,
+		const struct hs_packed *packed, uint32_t n)
+{
+	uint32_t slot_bytes = reports->flow->ring.slot_bytes;
+	for (; n--; packed = (const struct hs_packed *)((const uint8_t *)packed + slot_bytes)) {
+		if (packed->tag <= reports->after || packed->tag > reports->until)
+			continue;
+		if (!put_delays(narrow, packed))
+			return false;
+	}
+	return true;
+}
+
+static bool put_all(struct narrow *narrow, const struct reports *reports)
+{
+	const struct hs_qos_ring *ring = &reports->flow->ring;
+	uint64_t oldest = hs_qos_ring_oldest(ring), first = ring->next;
+	while (first > oldest && narrow->n < reports->n) {
+		uint32_t n = hs_qos_ring_stretch(ring, first);
+		first -= n;
+		if (first < reports->usual.from ||
+				!put_stretch(narrow, reports, hs_qos_ring_packed(ring, first), n))
+			return false;
+	}
+	return narrow->far <= INT32_MAX;
+}
+
+typedef int32_t vector __attribute__((vector_size(16)));
+#define LANES 4
+
+static inline vector load(const int32_t *from)
+{
+	vector values;
+	memcpy(&values, from, sizeof(values));
+	return values;
+}
+
+static bool are_at_most(const int32_t *values, uint32_t n, int32_t most)
+{
+	vector beyond = {0};
+	int32_t any = 0;
+	uint32_t i = 0;
+	for (; i < n / LANES * LANES; i += LANES)
+		beyond |= most - load(values + i);
+	for (; i < n; i++)
+		any |= most - values[i];
+	return (any | beyond[0] | beyond[1] | beyond[2] | beyond[3]) >= 0;
+}
+
+// What the sum says of a link's delays are their bounds, if it knows of all.
+static bool set_bounds(struct hs_qos_columns *columns, const struct hs_qos_sum *sum, uint16_t link)
+{
+	const struct hs_qos_link_sum *link_sum = &sum->links[link];
+	uint64_t most = (uint64_t)link_sum->delay_max - (uint64_t)link_sum->delay_min;
+	columns->base_ns[link] = link_sum->delay_min;
+	columns->most[link] = (int32_t)most;
+	return most <= HS_QOS_NARROW_MOST && link_sum->delay_min <= link_sum->delay_max;
+}
+
+static bool collect_narrow(struct hs_qos_columns *columns, const struct reports *reports,
+		const struct hs_qos_sum *sum)
+{
+	const struct hs_qos_usual *usual = &reports->usual;
+	struct narrow narrow = {.n_hops = usual->n_hops};
+	if (usual->from == UINT64_MAX)
+		return false;
+	for (unsigned i = 0; i < usual->n_hops + 2; i++) {
+		uint16_t link = usual->links[i];
+		if (!set_bounds(columns, sum, link))
+			return false;
+		narrow.lanes[i].base_ns = (uint64_t)columns->base_ns[link];
+		narrow.lanes[i].to = hs_qos_column_narrow(columns, link);
+		narrow.lanes[i].id = i && i <= usual->n_hops ? usual->ids[usual->n_hops - i] : 0;
+	}
+	if (!put_all(&narrow, reports))
+		return false;
+	for (unsigned i = 0; i < usual->n_hops + 2; i++)
+		if (!are_at_most(narrow.lanes[i].to, narrow.n, columns->most[usual->links[i]]))
+			return false;
+	for (unsigned i = 0; i < usual->n_hops + 2; i++)
+		columns->n[usual->links[i]] = narrow.n;
+	columns->narrow = true;
+	return true;
+}
+
 int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
 		int64_t after, int64_t until, const struct hs_qos_sum *sum)
 {
-	struct hs_qos_usual usual;
-	struct hs_qos_delays delays;
+	struct reports reports = {flow, after, until, sum->reports, .usual = {0}};
 	int rc = reserve(columns, flow->n_links);
 	clear(columns);
 	if (rc || !is_needed(flow, sum))
 		return rc;
-	uint64_t oldest = hs_qos_ring_oldest(&flow->ring), reports = sum->reports;
-	hs_qos_delays_usual(flow, &usual);
-	for (uint64_t number = flow->ring.next; number-- > oldest && reports;) {
-		const struct hs_packed *packed = hs_qos_ring_packed(&flow->ring, number);
-		if (packed->tag <= after || packed->tag > until)
-			continue;
-		reports--;
-		const uint16_t *links = hs_qos_delays_at(flow, &usual, number, packed, &delays);
-		for (unsigned i = 0; i < delays.n; i++)
-			*columns->ends[links[i]]++ = delays.ns[i];
-	}
+	hs_qos_delays_usual(flow, &reports.usual);
+	if (!collect_narrow(columns, &reports, sum))
+		collect_wide(columns, &reports);
 	return 0;
 }
 
@@ -160,7 +302,7 @@ static bool set_width(struct buckets *buckets, int64_t low, int64_t high, uint32
 	return width <= MOST_WIDTH && low >= -MOST_LOW && low <= MOST_LOW;
 }
 
-void hs_qos_columns_select(struct hs_qos_columns *columns, unsigned link, int64_t low, int64_t high,
+static void select_wide(struct hs_qos_columns *columns, unsigned link, int64_t low, int64_t high,
 		unsigned n, const uint32_t *ranks, int64_t *found)
 {
 	int64_t *values = hs_qos_column(columns, link);
@@ -178,4 +320,92 @@ void hs_qos_columns_select(struct hs_qos_columns *columns, unsigned link, int64_
 		uint32_t begin = bucket ? buckets.ends[bucket - 1] : 0;
 		found[i] = select_value(sorted, begin, buckets.ends[bucket], ranks[i]);
 	}
+}
+
+// ---- ranks in narrow columns ----
+
+#define FOUR 4 // buckets
+
+struct narrow_column {
+	const int32_t *values;
+	uint32_t n, whole;			   // in vectors
+	unsigned shift;				   // to a value's bucket
+	uint16_t counts[(1u << MANY_BITS) + FOUR]; // and none behind
+};
+
+static void count_values(struct narrow_column *column, int32_t most)
+{
+	unsigned bits = column->n < MANY ? FEW_BITS : MANY_BITS;
+	unsigned width = 32u - (unsigned)__builtin_clz((uint32_t)most | 1);
+	uint32_t i;
+	column->shift = width > bits ? width - bits : 0;
+	memset(column->counts, 0, ((1u << bits) + FOUR) * sizeof(column->counts[0]));
+	for (i = 0; i < column->whole; i += LANES) {
+		vector buckets = load(column->values + i) >> (int)column->shift;
+		for (unsigned k = 0; k < LANES; k++)
+			column->counts[buckets[k]]++;
+	}
+	for (; i < column->n; i++)
+		column->counts[column->values[i] >> column->shift]++;
+}
+
+// Of a bucket and the three behind it. All counts add up to less than 65536.
+static inline uint32_t count_four(const struct narrow_column *column, int32_t bucket)
+{
+	uint64_t four;
+	memcpy(&four, &column->counts[bucket], sizeof(four));
+	return (uint32_t)(four * UINT64_C(0x0001000100010001) >> 48);
+}
+
+// Copies the values of a bucket; returns how many.
+static uint32_t take_bucket(const struct narrow_column *column, int32_t bucket, int64_t *to)
+{
+	const int32_t *values = column->values;
+	uint32_t n = 0, i;
+	for (i = 0; i < column->whole; i += LANES) {
+		vector in = (load(values + i) >> (int)column->shift) == bucket;
+		uint64_t halves[2];
+		memcpy(halves, &in, sizeof(halves));
+		if (!(halves[0] | halves[1]))
+			continue;
+		for (unsigned k = 0; k < LANES; k++) {
+			to[n] = values[i + k];
+			n -= (uint32_t)in[k];
+		}
+	}
+	for (; i < column->n; i++)
+		if (values[i] >> column->shift == bucket)
+			to[n++] = values[i];
+	return n;
+}
+
+static void select_narrow(struct hs_qos_columns *columns, unsigned link, unsigned n,
+		const uint32_t *ranks, int64_t *found)
+{
+	int64_t *values = hs_qos_column(columns, columns->capacity);
+	struct narrow_column column = {.values = hs_qos_column_narrow(columns, link),
+			.n = columns->n[link],
+			.whole = columns->n[link] / LANES * LANES};
+	uint32_t before = 0;
+	int32_t bucket = 0;
+	count_values(&column, columns->most[link]);
+	for (unsigned i = 0; i < n; i++) {
+		for (uint32_t four; before + (four = count_four(&column, bucket)) <= ranks[i];
+				bucket += FOUR)
+			before += four;
+		while (before + column.counts[bucket] <= ranks[i])
+			before += column.counts[bucket++];
+		uint32_t n_values = take_bucket(&column, bucket, values);
+		found[i] = hs_qos_plus(columns->base_ns[link],
+				select_value(values, 0, n_values, ranks[i] - before));
+	}
+}
+
+void hs_qos_columns_select(struct hs_qos_columns *columns, unsigned link, int64_t low, int64_t high,
+		unsigned n, const uint32_t *ranks, int64_t *found)
+{
+	if (columns->narrow)
+		select_narrow(columns, link, n, ranks, found);
+	else
+		select_wide(columns, link, low, high, n, ranks, found);
 }

@@ -10,7 +10,12 @@
 struct hs_qos_columns {
 	int64_t *values; // [capacity + 1][HS_QOS_RING_MAX]
 	uint32_t capacity;
-	int64_t *ends[HS_QOS_FLOW_LINKS]; // where the next value of a column goes
+	uint32_t n[HS_QOS_FLOW_LINKS]; // values of a column
+	// All reports are alike, and their delays close to each other: columns have numbers of 32
+	// bits, from 0 to the link's `most`, that are to be added to its `base_ns`.
+	bool narrow;
+	int64_t base_ns[HS_QOS_FLOW_LINKS];
+	int32_t most[HS_QOS_FLOW_LINKS];
 };
 
 void hs_qos_columns_fini(struct hs_qos_columns *columns);
@@ -18,8 +23,8 @@ void hs_qos_columns_fini(struct hs_qos_columns *columns);
 // are left out where no percentile can be found by them. 0 or -ENOMEM: the columns are empty.
 int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
 		int64_t after, int64_t until, const struct hs_qos_sum *sum);
-// The values at `ranks` (0: the least) of a link's column, which has some. `low` and `high`: what
-// the sum says of them.
+// The values at `ranks` (0: the least), which ascend, of a link's column, which has some. `low` and
+// `high`: what the sum says of them.
 void hs_qos_columns_select(struct hs_qos_columns *columns, unsigned link, int64_t low, int64_t high,
 		unsigned n, const uint32_t *ranks, int64_t *found);
 
@@ -28,9 +33,12 @@ static inline int64_t *hs_qos_column(const struct hs_qos_columns *columns, unsig
 	return columns->values + (size_t)link * HS_QOS_RING_MAX;
 }
 
+static inline int32_t *hs_qos_column_narrow(const struct hs_qos_columns *columns, unsigned link)
+{
+	return (int32_t *)hs_qos_column(columns, link);
+}
+
 static inline uint32_t hs_qos_columns_count(const struct hs_qos_columns *columns, unsigned link)
 {
-	return link < columns->capacity
-			       ? (uint32_t)(columns->ends[link] - hs_qos_column(columns, link))
-			       : 0;
+	return link < columns->capacity ? columns->n[link] : 0;
 }

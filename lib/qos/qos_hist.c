@@ -35,16 +35,25 @@ static inline uint64_t deviation_of(const struct hs_qos_hist *hist, int64_t valu
 		      : (uint64_t)value - (uint64_t)hist->origin;
 }
 
+// Where the bucket farthest below the origin lies.
+static uint32_t *first_of(const struct hs_qos_hist *hist)
+{
+	return hist->buckets ? hist->buckets - hist->n_buckets[1] : NULL;
+}
+
 static int grow(struct hs_qos_hist *hist, bool below, uint32_t n)
 {
-	n = (n + 63) & ~63u;
-	uint32_t *buckets = realloc(hist->buckets[below], n * sizeof(*buckets));
-	if (!buckets)
+	uint32_t sizes[2] = {hist->n_buckets[0], hist->n_buckets[1]};
+	sizes[below] = (n + 63) & ~63u;
+	uint32_t *first = calloc(sizes[0] + sizes[1], sizeof(*first));
+	if (!first)
 		return -ENOMEM;
-	uint32_t old = hist->n_buckets[below];
-	memset(buckets + old, 0, (n - old) * sizeof(*buckets));
-	hist->buckets[below] = buckets;
-	hist->n_buckets[below] = n;
+	if (hist->buckets)
+		memcpy(first + sizes[1] - hist->n_buckets[1], first_of(hist),
+				hs_qos_hist_bytes(hist));
+	free(first_of(hist));
+	hist->buckets = first + sizes[1];
+	memcpy(hist->n_buckets, sizes, sizeof(sizes));
 	return 0;
 }
 
@@ -53,29 +62,32 @@ static inline int reserve(struct hs_qos_hist *hist, bool below, uint32_t n)
 	return n <= hist->n_buckets[below] ? 0 : grow(hist, below, n);
 }
 
+static inline int32_t place_of(bool below, uint32_t bucket)
+{
+	return (int32_t)(below ? ~bucket : bucket);
+}
+
 static inline int add_times(struct hs_qos_hist *hist, int64_t value, uint32_t times)
 {
 	bool below;
 	uint32_t bucket = bucket_of(deviation_of(hist, value, &below));
 	if (reserve(hist, below, bucket + 1))
 		return -ENOMEM;
-	hist->buckets[below][bucket] += times;
+	hist->buckets[place_of(below, bucket)] += times;
 	hist->n += times;
 	return 0;
 }
 
 void hs_qos_hist_fini(struct hs_qos_hist *hist)
 {
-	free(hist->buckets[0]);
-	free(hist->buckets[1]);
+	free(first_of(hist));
 	memset(hist, 0, sizeof(*hist));
 }
 
 void hs_qos_hist_clear(struct hs_qos_hist *hist, int64_t origin)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (hist->buckets[i])
-			memset(hist->buckets[i], 0, hist->n_buckets[i] * sizeof(uint32_t));
+	if (hist->buckets)
+		memset(first_of(hist), 0, hs_qos_hist_bytes(hist));
 	hist->n = 0;
 	hist->origin = origin;
 }
@@ -95,10 +107,63 @@ void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t
 		uint32_t bucket = bucket_of(below ? 0 - above : above);
 		if (reserve(hist, below, bucket + 1))
 			continue;
-		hist->buckets[below][bucket]++;
+		hist->buckets[place_of(below, bucket)]++;
 		added++;
 	}
 	hist->n += added;
+}
+
+// ---- four values at a time ----
+
+typedef int32_t vector __attribute__((vector_size(16)));
+typedef float real_vector __attribute__((vector_size(16)));
+#define LANES	      4
+#define REAL_BITS     23 // of a fraction
+#define REAL_EXPONENT 127
+
+// As bucket_of does: a real number has the exponent and the highest bits side by side. Without bits
+// that lie eight below another, none is rounded up to the next bucket.
+static inline vector buckets_of(vector deviation)
+{
+	const int32_t first = (REAL_EXPONENT + SUB_BITS - 1) << SUB_BITS;
+	real_vector real = __builtin_convertvector(deviation & ~(deviation >> 8), real_vector);
+	vector bucket = ((vector)real >> (REAL_BITS - SUB_BITS)) - first;
+	vector own = deviation < 1 << SUB_BITS;
+	return (own & deviation) | (~own & bucket);
+}
+
+static inline void add_four(uint32_t *buckets, vector deviation)
+{
+	vector below = deviation < 0;
+	vector at = buckets_of((deviation ^ below) - below) ^ below;
+	for (unsigned k = 0; k < LANES; k++)
+		buckets[at[k]]++;
+}
+
+static bool reserve_for(struct hs_qos_hist *hist, int64_t value)
+{
+	bool below;
+	uint32_t bucket = bucket_of(deviation_of(hist, value, &below));
+	return !reserve(hist, below, bucket + 1);
+}
+
+void hs_qos_hist_add_narrow(struct hs_qos_hist *hist, int64_t base, int32_t most,
+		const int32_t *values, size_t n)
+{
+	size_t whole = n / LANES * LANES, i = 0;
+	int64_t origin, high;
+	if (whole && !__builtin_sub_overflow(hist->origin, base, &origin) &&
+			!__builtin_add_overflow(base, most, &high) &&
+			origin >= -HS_QOS_NARROW_MOST && origin <= HS_QOS_NARROW_MOST &&
+			reserve_for(hist, base) && reserve_for(hist, high)) {
+		for (vector four; i < whole; i += LANES) {
+			memcpy(&four, values + i, sizeof(four));
+			add_four(hist->buckets, four - (int32_t)origin);
+		}
+		hist->n += whole;
+	}
+	for (; i < n; i++)
+		hs_qos_hist_add(hist, (int64_t)((uint64_t)base + (uint32_t)values[i]));
 }
 
 static int64_t value_of(const struct hs_qos_hist *hist, bool below, uint32_t bucket)
@@ -113,8 +178,9 @@ static int merge_moved(struct hs_qos_hist *into, const struct hs_qos_hist *from)
 {
 	for (unsigned below = 0; below < 2; below++)
 		for (uint32_t i = 0; i < from->n_buckets[below]; i++)
-			if (from->buckets[below][i] && add_times(into, value_of(from, below, i),
-								       from->buckets[below][i]))
+			if (from->buckets[place_of(below, i)] &&
+					add_times(into, value_of(from, below, i),
+							from->buckets[place_of(below, i)]))
 				return -ENOMEM;
 	return 0;
 }
@@ -125,12 +191,10 @@ int hs_qos_hist_merge(struct hs_qos_hist *into, const struct hs_qos_hist *from)
 		into->origin = from->origin;
 	if (into->origin != from->origin)
 		return merge_moved(into, from);
-	for (unsigned below = 0; below < 2; below++) {
-		if (reserve(into, below, from->n_buckets[below]))
-			return -ENOMEM;
-		for (uint32_t i = 0; i < from->n_buckets[below]; i++)
-			into->buckets[below][i] += from->buckets[below][i];
-	}
+	if (reserve(into, false, from->n_buckets[0]) || reserve(into, true, from->n_buckets[1]))
+		return -ENOMEM;
+	for (int32_t i = -(int32_t)from->n_buckets[1]; i < (int32_t)from->n_buckets[0]; i++)
+		into->buckets[i] += from->buckets[i];
 	into->n += from->n;
 	return 0;
 }
@@ -139,12 +203,12 @@ int64_t hs_qos_hist_value(const struct hs_qos_hist *hist, uint64_t rank)
 {
 	uint64_t seen = 0;
 	for (uint32_t i = hist->n_buckets[1]; i-- > 0;) {
-		seen += hist->buckets[1][i];
+		seen += hist->buckets[place_of(true, i)];
 		if (seen >= rank)
 			return value_of(hist, true, i);
 	}
 	for (uint32_t i = 0; i < hist->n_buckets[0]; i++) {
-		seen += hist->buckets[0][i];
+		seen += hist->buckets[i];
 		if (seen >= rank)
 			return value_of(hist, false, i);
 	}

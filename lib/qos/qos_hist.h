@@ -12,12 +12,13 @@
 
 #define HS_QOS_HIST_MOST_BYTES	       (2u * 1984 * sizeof(uint32_t)) // deviations of 64 bits on both sides
 #define HS_QOS_LATENCY_HIST_MOST_BYTES (896u * sizeof(uint32_t)) // of 32 bits, above 0
+#define HS_QOS_NARROW_MOST	       ((1 << 30) - 1)
 
 struct hs_qos_hist {
 	int64_t origin;
 	uint64_t n;
-	uint32_t *buckets[2]; // at and above the origin, below it
-	uint32_t n_buckets[2];
+	uint32_t *buckets; // from the origin upwards; those below it before it, from -2 downwards
+	uint32_t n_buckets[2]; // at and above the origin, below it
 };
 
 // A zeroed struct is an empty histogram; the first value, or the caller before it, sets `origin`.
@@ -28,6 +29,9 @@ void hs_qos_hist_clear(struct hs_qos_hist *hist, int64_t origin);
 int hs_qos_hist_add(struct hs_qos_hist *hist, int64_t value);
 // Those that find no memory are not in it.
 void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t n);
+// Values of 0 to `most`, which is at most HS_QOS_NARROW_MOST, each to be added to `base`.
+void hs_qos_hist_add_narrow(struct hs_qos_hist *hist, int64_t base, int32_t most,
+		const int32_t *values, size_t n);
 int hs_qos_hist_merge(struct hs_qos_hist *into, const struct hs_qos_hist *from);
 // The value of this rank (1 is the smallest): the middle of its bucket. 0 where it is empty.
 int64_t hs_qos_hist_value(const struct hs_qos_hist *hist, uint64_t rank);

@@ -291,6 +291,44 @@ void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t numbe
 	flow->seen[seen_index(flow, flow->n_seen++)] = (struct hs_qos_seen){order, number};
 }
 
+// What hs_qos_order_note_step does with each of these steps, which lose nothing.
+static void note_sent(struct hs_qos_flow *flow, const struct hs_packed *before,
+		const struct hs_packed *const *reports, unsigned n)
+{
+	uint32_t sent = reports[n - 1]->tx_packets - before->tx_packets;
+	if (flow->missing_sent + sent <= flow->slack) {
+		flow->missing_sent += sent;
+		return;
+	}
+	for (unsigned i = 0; i < n; before = reports[i++]) {
+		const struct hs_qos_delta e2e = {.has = HS_QOS_HAS_LOSS,
+				.tx = reports[i]->tx_packets - before->tx_packets};
+		hs_qos_order_note_step(flow, &e2e);
+	}
+}
+
+void hs_qos_order_newest_run(struct hs_qos_flow *flow, const struct hs_packed *before,
+		const struct hs_packed *const *reports, unsigned n)
+{
+	static_assert(HS_QOS_SEEN_FIRST >= HS_QOS_RING_AHEAD, "all are remembered");
+	uint64_t number = flow->ring.next - n;
+	unsigned at = flow->seen_head + flow->n_seen, all = flow->n_seen + n;
+	note_sent(flow, before, reports, n);
+	flow->late_in_row = 0;
+	for (unsigned i = 0; i < n; before = reports[i++]) {
+		flow->edge_order = hs_qos_plus(
+				flow->edge_order, reports[i]->tx_packets - before->tx_packets);
+		flow->seen[at++ & (flow->seen_capacity - 1)] =
+				(struct hs_qos_seen){flow->edge_order, number++};
+	}
+	if (all > flow->seen_capacity) {
+		flow->seen_head = seen_index(flow, all - flow->seen_capacity);
+		flow->seen_lost = true;
+		all = flow->seen_capacity;
+	}
+	flow->n_seen = all;
+}
+
 // Where an order stands among the seen: the index of the first that is newer. *there: one has it.
 static unsigned seen_position(const struct hs_qos_flow *flow, int64_t order, bool *there)
 {

@@ -24,6 +24,10 @@ void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *repo
 
 // Remembers the report of this number in the ring as the newest.
 void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t number);
+// The newest `n` of the ring, at most HS_QOS_RING_AHEAD, which came behind `before` and lost
+// nothing.
+void hs_qos_order_newest_run(struct hs_qos_flow *flow, const struct hs_packed *before,
+		const struct hs_packed *const *reports, unsigned n);
 
 // The reports before the last of the ring are no neighbours of those that come.
 void hs_qos_order_forget(struct hs_qos_flow *flow);

@@ -256,6 +256,7 @@ static void free_chunks(struct hs_qos_ring *ring)
 		free(ring->chunks[i]);
 		ring->chunks[i] = NULL;
 	}
+	ring->n_chunks = 0;
 }
 
 void hs_qos_ring_fini(struct hs_qos_ring *ring)
@@ -267,8 +268,10 @@ void hs_qos_ring_fini(struct hs_qos_ring *ring)
 static int ensure_chunk(struct hs_qos_ring *ring)
 {
 	uint8_t **chunk = &ring->chunks[ring->head / HS_QOS_RING_CHUNK];
-	if (!*chunk)
-		*chunk = malloc((size_t)HS_QOS_RING_CHUNK * ring->slot_bytes);
+	if (*chunk)
+		return 0;
+	*chunk = malloc((size_t)HS_QOS_RING_CHUNK * ring->slot_bytes);
+	ring->n_chunks += *chunk != NULL;
 	return *chunk ? 0 : -ENOMEM;
 }
 
@@ -340,11 +343,8 @@ int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report
 	return ensure_chunk(ring);
 }
 
-int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
+void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
 {
-	int rc = hs_qos_ring_reserve(ring, report);
-	if (rc)
-		return rc;
 	const struct hs_decoded *telemetry = &report->telemetry;
 	struct hs_packed *slot = (struct hs_packed *)hs_qos_ring_slot_at(ring, ring->head);
 	ring->family = telemetry->family;
@@ -354,7 +354,6 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 		pack_locals(end, telemetry);
 	}
 	step_head(ring);
-	return 0;
 }
 
 static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead)
@@ -403,14 +402,20 @@ bool hs_qos_ring_place_record(
 void hs_qos_ring_expect(const struct hs_qos_ring *ring)
 {
 	const uint8_t *slot = ring->capacity ? slot_ahead(ring, ring->ahead) : NULL;
-	for (uint32_t i = 0; slot && i < ring->slot_bytes; i += 64)
+	if (!slot)
+		return;
+	for (uint32_t i = 0; i < ring->slot_bytes; i += 64)
 		__builtin_prefetch(slot + i, 1);
 }
 
-void hs_qos_ring_accept(struct hs_qos_ring *ring)
+void hs_qos_ring_accept(struct hs_qos_ring *ring, uint32_t n)
 {
-	ring->ahead--;
-	step_head(ring);
+	uint32_t room = room_of(ring->capacity);
+	ring->ahead -= n;
+	ring->next += n;
+	ring->head += n;
+	ring->head -= ring->head >= ring->capacity ? ring->capacity : 0;
+	ring->count = ring->count + n < room ? ring->count + n : room;
 }
 
 void hs_qos_ring_refuse(struct hs_qos_ring *ring)
@@ -422,9 +427,5 @@ void hs_qos_ring_refuse(struct hs_qos_ring *ring)
 
 size_t hs_qos_ring_bytes(const struct hs_qos_ring *ring)
 {
-	size_t bytes = sizeof(*ring);
-	for (unsigned i = 0; i < HS_QOS_RING_CHUNKS; i++)
-		if (ring->chunks[i])
-			bytes += (size_t)HS_QOS_RING_CHUNK * ring->slot_bytes;
-	return bytes;
+	return sizeof(*ring) + ring->n_chunks * (size_t)HS_QOS_RING_CHUNK * ring->slot_bytes;
 }

@@ -26,6 +26,7 @@ struct hs_qos_ring {
 	uint32_t slot_bytes; // grows with the longest report that came
 	const struct hs_telemetry_family *family; // of all of them
 	uint32_t ahead; // placed behind the newest, and not reports of the ring yet
+	uint32_t n_chunks;
 	uint8_t *chunks[HS_QOS_RING_CHUNKS];
 };
 
@@ -35,12 +36,12 @@ void hs_qos_ring_fini(struct hs_qos_ring *ring);
 // Whether a wire carries a report so long.
 bool hs_qos_ring_takes(const struct hs_report *report);
 
-// Takes the memory for a report: the next push, of this one, cannot fail then. The oldest may leave
-// for a longer one. 0, -ENOMEM, or -EINVAL: longer than a wire carries.
+// Takes the memory for a report, which is to be pushed next. The oldest may leave for a longer one.
+// 0, -ENOMEM, or -EINVAL: longer than a wire carries.
 int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report);
 
-// Keeps a report with a tag of the caller's. 0, -ENOMEM, or -EINVAL: longer than a wire carries.
-int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
+// Keeps a report with a tag of the caller's.
+void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 
 // Places a report behind the newest, without making it one of the ring's: no other one leaves for
 // it. Its family has no locals. False where that takes memory, or HS_QOS_RING_AHEAD are placed
@@ -51,9 +52,9 @@ bool hs_qos_ring_place_record(
 		struct hs_qos_ring *ring, const struct hs_report_record *record, int64_t tag);
 // Brings near where the next one will be placed.
 void hs_qos_ring_expect(const struct hs_qos_ring *ring);
-// The first of those placed (whose number is `next`) becomes the newest of the ring, or goes. Until
-// all have, none may be pushed.
-void hs_qos_ring_accept(struct hs_qos_ring *ring);
+// The first of those placed (whose number is `next`) become the newest of the ring, or the first
+// goes. Until all have, none may be pushed.
+void hs_qos_ring_accept(struct hs_qos_ring *ring, uint32_t n);
 void hs_qos_ring_refuse(struct hs_qos_ring *ring);
 
 // How many reports there is room for (not in an empty ring that never had one), and once this one
@@ -82,15 +83,39 @@ static inline uint8_t *hs_qos_ring_slot_at(const struct hs_qos_ring *ring, uint3
 }
 
 // Of the report of a number that is in the ring, or placed behind it.
-static inline const struct hs_packed *hs_qos_ring_packed(
-		const struct hs_qos_ring *ring, uint64_t number)
+static inline uint32_t hs_qos_ring_slot_of(const struct hs_qos_ring *ring, uint64_t number)
 {
 	uint32_t slot = ring->head + (uint32_t)(number - ring->next);
 	if ((int32_t)slot < 0)
 		slot += ring->capacity;
 	else if (slot >= ring->capacity)
 		slot -= ring->capacity;
-	return (const struct hs_packed *)hs_qos_ring_slot_at(ring, slot);
+	return slot;
+}
+
+static inline const struct hs_packed *hs_qos_ring_packed(
+		const struct hs_qos_ring *ring, uint64_t number)
+{
+	return (const struct hs_packed *)hs_qos_ring_slot_at(
+			ring, hs_qos_ring_slot_of(ring, number));
+}
+
+// Of the report in this slot, where `before` is that in the slot before it.
+static inline const struct hs_packed *hs_qos_ring_behind(
+		const struct hs_qos_ring *ring, const struct hs_packed *before, uint32_t slot)
+{
+	return (const struct hs_packed *)(slot % HS_QOS_RING_CHUNK
+							  ? (const uint8_t *)before +
+									    ring->slot_bytes
+							  : hs_qos_ring_slot_at(ring, slot));
+}
+
+// How many reports of the ring, the last of them that before `number`, lie one behind the other.
+static inline uint32_t hs_qos_ring_stretch(const struct hs_qos_ring *ring, uint64_t number)
+{
+	uint32_t n = hs_qos_ring_slot_of(ring, number - 1) % HS_QOS_RING_CHUNK + 1;
+	uint64_t there = number - hs_qos_ring_oldest(ring);
+	return n < there ? n : (uint32_t)there;
 }
 
 // Of those placed, counted from the first.

@@ -5,6 +5,9 @@
 #include "qos_sum.h"
 
 #include <string.h>
+#ifdef __SSE4_1__
+#include <smmintrin.h>
+#endif
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
 #define WRAP	     65536
@@ -67,6 +70,13 @@ static inline bool may_be_of_life_before(
 	return flow->restarted && (int64_t)(packed->ts_ns - flow->restart_ts_ns) < 0;
 }
 
+// All fields end to end, and so many entries that are not wide and tell nothing beside.
+static inline bool is_full(const struct hs_packed *packed, unsigned n_hops)
+{
+	return !(packed->form | (packed->n_hops ^ n_hops) |
+			(~(unsigned)packed->e2e_bitmap & E2E_FIELDS));
+}
+
 // Between the two ends alone: a step that hs_qos_order_relate calls newer and hs_qos_quick_absorb
 // takes, as far as these tell.
 static inline bool ends_fit(
@@ -76,8 +86,8 @@ static inline bool ends_fit(
 	uint64_t received_bytes = q->sink_rx_bytes - p->sink_rx_bytes;
 	int64_t elapsed_ns = (int64_t)(q->ts_ns - p->ts_ns);
 	int64_t beyond_slack = (int64_t)sent - run->flow->slack;
-	return !q->form && q->n_hops == run->n_hops && (q->e2e_bitmap & E2E_FIELDS) == E2E_FIELDS &&
-	       sent - 1 < MOST_PACKETS && q->sink_rx_packets - p->sink_rx_packets == sent &&
+	return is_full(q, run->n_hops) && sent - 1 < MOST_PACKETS &&
+	       q->sink_rx_packets - p->sink_rx_packets == sent &&
 	       received_bytes - 1 < (uint64_t)sent * MOST_BYTES && elapsed_ns >= 0 &&
 	       beyond_slack * MIN_PACKET_NS <= elapsed_ns &&
 	       q->sink_ts_ns - p->sink_ts_ns >= -HS_QOS_STAMP_BACK_NS &&
@@ -90,24 +100,26 @@ static inline bool nodes_fit(const struct run *run, const struct hs_packed *p,
 		const struct hs_packed *q, int32_t *deviations)
 {
 	const struct hs_packed_hop *a = hs_packed_hops(p), *b = hs_packed_hops(q);
-	const int64_t *base_ns = run->base_ns;
+	const struct hs_packed_hop *end = b + run->n_hops;
+	const int64_t *base_ns = run->base_ns, *base = base_ns + run->n_hops + 1;
 	uint32_t sent = q->tx_packets - p->tx_packets, most = 0;
-	numbers more = {0, 0, (uint16_t)sent, (uint16_t)sent}, differ = {0}, before, now;
+	numbers more = (numbers)((uint64_t)(sent << 16 | (sent & UINT16_MAX)) << 32);
+	numbers differ = {0}, before, now;
 	uint64_t next_ns = (uint64_t)q->sink_ts_ns, back = 0, differs;
 	uint64_t deviation = next_ns - q->ts_ns - (uint64_t)base_ns[0];
 	uint64_t far = deviation + DEVIATION_NS;
 	deviations[0] = (int32_t)deviation;
-	for (unsigned i = 0, lane = run->n_hops + 1; lane > 1; i++, lane--) {
-		uint32_t bytes = b[i].rx_bytes - a[i].rx_bytes - 1;
-		memcpy(&before, &a[i], sizeof(before));
-		memcpy(&now, &b[i], sizeof(now));
+	for (int32_t *to = deviations + run->n_hops + 1; b < end; a++, b++, base--, to--) {
+		uint32_t bytes = b->rx_bytes - a->rx_bytes - 1;
+		memcpy(&before, a, sizeof(before));
+		memcpy(&now, b, sizeof(now));
 		differ |= (before + more) ^ now;
 		most = bytes > most ? bytes : most;
-		back |= b[i].ts_ns - a[i].ts_ns + HS_QOS_STAMP_BACK_NS;
-		deviation = next_ns - b[i].ts_ns - (uint64_t)base_ns[lane];
+		back |= b->ts_ns - a->ts_ns + HS_QOS_STAMP_BACK_NS;
+		deviation = next_ns - b->ts_ns - (uint64_t)*base;
 		far |= deviation + DEVIATION_NS;
-		deviations[lane] = (int32_t)deviation;
-		next_ns = b[i].ts_ns;
+		*to = (int32_t)deviation;
+		next_ns = b->ts_ns;
 	}
 	deviation = next_ns - q->ts_ns - (uint64_t)base_ns[1];
 	far |= deviation + DEVIATION_NS;
@@ -136,8 +148,7 @@ static bool begin(struct run *run)
 {
 	const struct hs_qos_flow *flow = run->flow;
 	const struct hs_packed *first = run->first;
-	if (first->form || first->n_hops > MOST_HOPS ||
-			(first->e2e_bitmap & E2E_FIELDS) != E2E_FIELDS)
+	if (first->n_hops > MOST_HOPS || !is_full(first, first->n_hops))
 		return false;
 	run->n_hops = first->n_hops;
 	for (unsigned i = 0; i < run->n_hops; i++)
@@ -162,8 +173,10 @@ static void find(struct run *run)
 	const struct hs_qos_ring *ring = &run->flow->ring;
 	uint64_t kept = ring->next - run->flow->unfolded, room = hs_qos_ring_room(ring);
 	uint64_t most = room > kept ? room - kept : 0;
-	for (; run->n < ring->ahead && run->n < most; run->n++) {
-		const struct hs_packed *next = hs_qos_ring_ahead(ring, run->n);
+	for (uint32_t slot = ring->head; run->n < ring->ahead && run->n < most; run->n++, slot++) {
+		slot = slot == ring->capacity ? 0 : slot;
+		const struct hs_packed *next = run->n ? hs_qos_ring_behind(ring, run->last, slot)
+						      : hs_qos_ring_ahead(ring, 0);
 		if (!ends_fit(run, run->last, next) ||
 				!nodes_fit(run, run->last, next, run->deviations[run->n].lanes))
 			return;
@@ -173,10 +186,40 @@ static void find(struct run *run)
 
 // ---- adding up ----
 
-static inline vector choose(vector which, vector a, vector b)
+#ifdef __SSE4_1__
+static inline vector least(vector a, vector b)
 {
-	return (which & a) | (~which & b);
+	return (vector)_mm_min_epi32((__m128i)a, (__m128i)b);
 }
+
+static inline vector greatest(vector a, vector b)
+{
+	return (vector)_mm_max_epi32((__m128i)a, (__m128i)b);
+}
+
+static inline vector magnitude(vector a)
+{
+	return (vector)_mm_abs_epi32((__m128i)a);
+}
+#else
+static inline vector least(vector a, vector b)
+{
+	vector less = a < b;
+	return (less & a) | (~less & b);
+}
+
+static inline vector greatest(vector a, vector b)
+{
+	vector less = a < b;
+	return (less & b) | (~less & a);
+}
+
+static inline vector magnitude(vector a)
+{
+	vector negative = a < 0;
+	return (a ^ negative) - negative;
+}
+#endif
 
 static void add_up(const struct run *run, unsigned at, struct added *added)
 {
@@ -189,10 +232,9 @@ static void add_up(const struct run *run, unsigned at, struct added *added)
 	added->low = added->high = run->deviations[0].vectors[at];
 	for (unsigned k = 0; k < run->n; k++) {
 		vector ns = run->deviations[k].vectors[at];
-		vector change = ns - before, negative = change < 0;
-		wide_vector distance = (wide_vector)((change ^ negative) - negative);
-		added->low = choose(ns < added->low, ns, added->low);
-		added->high = choose(ns > added->high, ns, added->high);
+		wide_vector distance = (wide_vector)magnitude(ns - before);
+		added->low = least(ns, added->low);
+		added->high = greatest(ns, added->high);
 		added->sum += ns;
 		added->jitter += distance;
 		added->smoothed += distance - ((added->smoothed + 8) >> 4);
@@ -261,21 +303,25 @@ static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const st
 	}
 }
 
-// What a report leaves in its flow beside its links.
+static void count_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
+{
+	int64_t first_ns = run->last->sink_ts_ns, last_ns = first_ns;
+	for (unsigned i = 0; i + 1 < run->n; i++) {
+		int64_t ts_ns = run->reports[i]->sink_ts_ns;
+		first_ns = ts_ns < first_ns ? ts_ns : first_ns;
+		last_ns = ts_ns > last_ns ? ts_ns : last_ns;
+	}
+	hs_qos_sum_count(flow, sum, first_ns);
+	hs_qos_sum_count(flow, sum, last_ns);
+	sum->reports += run->n - 2ull;
+}
+
+// What reports leave in their flow beside its links.
 static void note_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
 {
-	const struct hs_packed *before = run->first;
-	for (unsigned i = 0; i < run->n; i++) {
-		const struct hs_packed *packed = run->reports[i];
-		const struct hs_qos_delta e2e = {.has = HS_QOS_HAS_LOSS,
-				.tx = packed->tx_packets - before->tx_packets};
-		hs_qos_ring_accept(&flow->ring);
-		hs_qos_sum_count(flow, sum, packed->sink_ts_ns);
-		hs_qos_order_note_step(flow, &e2e);
-		flow->edge_order = hs_qos_plus(flow->edge_order, e2e.tx);
-		hs_qos_order_newest(flow, flow->edge_order, flow->ring.next - 1);
-		before = packed;
-	}
+	count_reports(flow, sum, run);
+	hs_qos_ring_accept(&flow->ring, run->n);
+	hs_qos_order_newest_run(flow, run->first, run->reports, run->n);
 	flow->stragglers = flow->disagreements = flow->resets = 0;
 	flow->edges += run->n;
 	flow->edge_number = flow->ring.next - 1;

@@ -48,13 +48,25 @@ void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay)
 	sum->arrived = delay;
 }
 
-void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		const int64_t *delays, size_t n)
+static struct hs_qos_hist *hist_of(
+		const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link, size_t n)
 {
 	struct hs_qos_hist *hist = &sum->links[link].hist;
 	if (!hist->n && n)
 		hist->origin = flow->links[link].origin;
-	hs_qos_hist_add_all(hist, delays, n);
+	return hist;
+}
+
+void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
+		const int64_t *delays, size_t n)
+{
+	hs_qos_hist_add_all(hist_of(flow, sum, link, n), delays, n);
+}
+
+void hs_qos_sum_add_narrow(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
+		int64_t base_ns, int32_t most, const int32_t *delays, size_t n)
+{
+	hs_qos_hist_add_narrow(hist_of(flow, sum, link, n), base_ns, most, delays, n);
 }
 
 void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,

@@ -130,6 +130,9 @@ void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum
 
 void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		const int64_t *delays, size_t n);
+// Those of hs_qos_hist_add_narrow.
+void hs_qos_sum_add_narrow(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
+		int64_t base_ns, int32_t most, const int32_t *delays, size_t n);
 
 // Some link has more delays than percentiles are exact for.
 bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum);

@@ -40,7 +40,7 @@ static void check_column(struct hs_qos_columns *columns, struct hs_rng *rng, uns
 	static int64_t sorted[MOST];
 	for (unsigned i = 0; i < n; i++)
 		hs_qos_column(columns, 0)[i] = sorted[i] = draw(rng, shape);
-	columns->ends[0] = hs_qos_column(columns, 0) + n;
+	columns->n[0] = n;
 	qsort(sorted, n, sizeof(sorted[0]), compare);
 	uint32_t a = hs_rng_u32(rng) % n, b = a + hs_rng_u32(rng) % (n - a);
 	const uint32_t ranks[] = {a, b, n - 1};
@@ -65,6 +65,39 @@ static void with_columns(int64_t off)
 	hs_qos_columns_fini(&columns);
 }
 
+static void check_narrow(struct hs_qos_columns *columns, struct hs_rng *rng, unsigned n)
+{
+	static int64_t sorted[MOST];
+	int32_t *values = hs_qos_column_narrow(columns, 0);
+	unsigned bits = hs_rng_u32(rng) % 31;
+	columns->base_ns[0] = (int64_t)hs_rng_u64(rng) >> 1;
+	for (unsigned i = 0; i < n; i++) {
+		values[i] = (int32_t)(hs_rng_u32(rng) & ((1u << bits) - 1));
+		sorted[i] = columns->base_ns[0] + values[i];
+	}
+	qsort(sorted, n, sizeof(sorted[0]), compare);
+	columns->n[0] = n;
+	columns->most[0] = (int32_t)(sorted[n - 1] - columns->base_ns[0]);
+	uint32_t a = hs_rng_u32(rng) % n, b = a + hs_rng_u32(rng) % (n - a);
+	const uint32_t ranks[] = {a, b, n - 1};
+	int64_t found[3];
+	hs_qos_columns_select(columns, 0, sorted[0], sorted[n - 1], 3, ranks, found);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(found[i], sorted[ranks[i]]);
+}
+
+static void so_it_has_in_a_narrow_column(void **state)
+{
+	(void)state;
+	struct hs_qos_columns columns = {.capacity = 1, .narrow = true};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 18);
+	columns.values = calloc(2 * HS_QOS_RING_MAX, sizeof(int64_t));
+	for (unsigned i = 0; i < 20000; i++)
+		check_narrow(&columns, &rng, 1 + hs_rng_u32(&rng) % (i % 3 ? 40 : MOST));
+	hs_qos_columns_fini(&columns);
+}
+
 static void a_rank_has_the_value_of_a_sorted_column(void **state)
 {
 	(void)state;
@@ -83,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_rank_has_the_value_of_a_sorted_column),
+			cmocka_unit_test(so_it_has_in_a_narrow_column),
 			cmocka_unit_test(so_it_has_where_the_sum_knows_less_than_the_column),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,40 @@ static void extremes_do_not_overflow(void **state)
 	hs_qos_hist_fini(&hist);
 }
 
+// Four at a time, around origins near and far, at and around the borders of buckets.
+static void narrow_values_go_where_each_of_them_goes(void **state)
+{
+	(void)state;
+	struct hs_rng rng;
+	int32_t values[103];
+	hs_rng_init(&rng, 5);
+	for (unsigned round = 0; round < 3000; round++) {
+		struct hs_qos_hist a = {0}, b = {0};
+		unsigned n = hs_rng_u32(&rng) % 103, bits = 1 + hs_rng_u32(&rng) % 30;
+		int64_t base = (int64_t)hs_rng_u64(&rng) >> round % 60, origin = base;
+		int32_t most = 0;
+		__builtin_add_overflow(base, (int32_t)hs_rng_u32(&rng) >> round % 32, &origin);
+		hs_qos_hist_clear(&a, origin);
+		hs_qos_hist_clear(&b, origin);
+		if (base > INT64_MAX - HS_QOS_NARROW_MOST)
+			continue;
+		for (unsigned i = 0; i < n; i++) {
+			uint32_t power = 1u << hs_rng_u32(&rng) % bits;
+			uint32_t any = i % 3 ? hs_rng_u32(&rng) : power - hs_rng_u32(&rng) % 2;
+			values[i] = (int32_t)(any & ((1u << bits) - 1));
+			most = values[i] > most ? values[i] : most;
+		}
+		for (unsigned i = 0; i < n; i++)
+			assert_int_equal(hs_qos_hist_add(&a, base + values[i]), 0);
+		hs_qos_hist_add_narrow(&b, base, most, values, n);
+		assert_int_equal(a.n, b.n);
+		for (uint64_t rank = 1; rank <= n; rank++)
+			assert_int_equal(hs_qos_hist_value(&a, rank), hs_qos_hist_value(&b, rank));
+		hs_qos_hist_fini(&a);
+		hs_qos_hist_fini(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +142,7 @@ int main(void)
 			cmocka_unit_test(merged_histograms_are_the_histogram_of_all),
 			cmocka_unit_test(histograms_of_two_epochs_keep_their_values_when_merged),
 			cmocka_unit_test(extremes_do_not_overflow),
+			cmocka_unit_test(narrow_values_go_where_each_of_them_goes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

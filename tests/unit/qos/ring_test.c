@@ -6,6 +6,14 @@
 
 #include <errno.h>
 
+static int push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
+{
+	int rc = hs_qos_ring_reserve(ring, report);
+	if (rc == 0)
+		hs_qos_ring_push(ring, report, tag);
+	return rc;
+}
+
 // A report with as many bytes of hops as the option can carry, or fewer.
 static struct hs_report random_report(struct hs_rng *rng, unsigned wire_bytes)
 {
@@ -87,7 +95,7 @@ static void the_newest_thousand_of_the_longest_fit_in_320_KiB(void **state)
 	hs_rng_init(&rng, 8);
 	for (unsigned i = 0; i < N; i++) {
 		reports[i] = random_report(&rng, HS_FLEXINT_MAX_TRACE - 8);
-		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_int_equal(push(&ring, &reports[i], i), 0);
 		assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
 	}
 	assert_true(ring.count >= 1000);
@@ -128,7 +136,7 @@ static void what_nodes_say_of_themselves_is_kept(void **state)
 		telemetry->locals[0].has = 0;
 		telemetry->locals[0] = (struct hs_hop_local){0};
 		assert_true(hs_qos_ring_takes(&reports[i]));
-		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_int_equal(push(&ring, &reports[i], i), 0);
 		assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
 		memset(&got, 0, sizeof(got));
 		memset(got.telemetry.locals, 0xEE, sizeof(got.telemetry.locals));
@@ -156,14 +164,14 @@ static void reports_placed_behind_the_newest_cost_no_other_its_place(void **stat
 	for (unsigned i = 0; i < N + HS_QOS_RING_AHEAD; i++)
 		reports[i] = random_report(&rng, HS_FLEXINT_MAX_TRACE - 8);
 	for (unsigned i = 0; i < N; i++)
-		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_int_equal(push(&ring, &reports[i], i), 0);
 	for (unsigned i = N; i < N + HS_QOS_RING_AHEAD; i++)
 		assert_true(hs_qos_ring_place(&ring, &reports[i], i));
 	assert_false(hs_qos_ring_place(&ring, &reports[0], 0));
 	assert_int_equal(ring.next, N);
 	check_last(&ring, reports, N, ring.count);
 	for (unsigned i = 0; i < HS_QOS_RING_AHEAD; i++)
-		hs_qos_ring_accept(&ring);
+		hs_qos_ring_accept(&ring, 1);
 	check_last(&ring, reports, N + HS_QOS_RING_AHEAD, ring.count);
 	hs_qos_ring_fini(&ring);
 	free(reports);
@@ -180,14 +188,14 @@ static void a_placed_report_that_is_refused_leaves_those_behind_it(void **state)
 		reports[i] = random_report(&rng, 100);
 	assert_false(hs_qos_ring_place(&ring, &reports[0], 0)); // it would take memory
 	reports[7] = random_report(&rng, 247);
-	assert_int_equal(hs_qos_ring_push(&ring, &reports[7], 7), 0);
-	assert_int_equal(hs_qos_ring_push(&ring, &reports[0], 0), 0);
+	assert_int_equal(push(&ring, &reports[7], 7), 0);
+	assert_int_equal(push(&ring, &reports[0], 0), 0);
 	assert_true(hs_qos_ring_place(&ring, &reports[6], 6));
 	for (unsigned i = 1; i < 4; i++)
 		assert_true(hs_qos_ring_place(&ring, &reports[i], i));
 	hs_qos_ring_refuse(&ring);
 	for (unsigned i = 1; i < 4; i++)
-		hs_qos_ring_accept(&ring);
+		hs_qos_ring_accept(&ring, 1);
 	assert_int_equal(ring.ahead, 0);
 	check_last(&ring, reports, 4, 4);
 	hs_qos_ring_fini(&ring);
@@ -202,7 +210,7 @@ static void memory_is_taken_as_reports_come(void **state)
 	size_t last = hs_qos_ring_bytes(&ring);
 	assert_true(last < 512);
 	struct hs_report report = random_report(&rng, 96);
-	assert_int_equal(hs_qos_ring_push(&ring, &report, 0), 0);
+	assert_int_equal(push(&ring, &report, 0), 0);
 	assert_true(hs_qos_ring_bytes(&ring) < 16384);
 	hs_qos_ring_fini(&ring);
 }
@@ -219,7 +227,7 @@ static void reports_survive_when_a_longer_one_needs_longer_slots(void **state)
 	hs_rng_init(&rng, 10);
 	for (unsigned i = 0; i < N; i++) {
 		reports[i] = random_report(&rng, i < 1500 ? 50 : i < 2000 ? 150 : 247);
-		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_int_equal(push(&ring, &reports[i], i), 0);
 		if (i == 1499 || i == 1501 || i == 2005)
 			check_last(&ring, reports, i + 1, 1000);
 	}
@@ -236,7 +244,7 @@ static void a_report_longer_than_the_wire_can_carry_is_refused(void **state)
 	report.telemetry.n_hops = 20;
 	for (unsigned i = 0; i < 20; i++)
 		report.telemetry.hops[i].bitmap = HS_HOP_KNOWN;
-	assert_int_equal(hs_qos_ring_push(&ring, &report, 0), -EINVAL);
+	assert_int_equal(push(&ring, &report, 0), -EINVAL);
 	assert_int_equal(ring.count, 0);
 	hs_qos_ring_fini(&ring);
 }
@@ -260,7 +268,7 @@ static void ids_and_counts_of_32_bits_are_kept_among_those_of_16(void **state)
 			if (telemetry->hops[k].bitmap & HS_HOP_PACKETS)
 				telemetry->hops[k].rx_packets += 100000 * i;
 		}
-		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_int_equal(push(&ring, &reports[i], i), 0);
 		assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
 	}
 	check_last(&ring, reports, N, ring.count);
@@ -282,7 +290,7 @@ static void the_longest_path_of_the_widest_hops_fits(void **state)
 		report.telemetry.hops[i] = (struct hs_hop){
 				UINT32_MAX - i, HS_HOP_MEASURED, UINT32_MAX, i, 7, 8, 9};
 	for (unsigned n = 0; n < 500; n++)
-		assert_int_equal(hs_qos_ring_push(&ring, &report, 0), 0);
+		assert_int_equal(push(&ring, &report, 0), 0);
 	assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
 	check_last(&ring, (const struct hs_report[]){report}, 1, 1);
 	hs_qos_ring_fini(&ring);
