@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clock of the node itself.
+// What the monitor knows of the clock of its own node.
 //
 // Thread rule: owner.
 #pragma once
@@ -8,8 +8,9 @@
 
 struct hs_qos;
 
-// The clock of this node, for windows that close from now on.
+// Sets what windows that close from now on say of this node's clock. If it has stepped since the
+// last call, open windows get the flag HS_QOS_CLOCK_STEP.
 void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock);
-// The clock of this node steps now: what is open of all flows is handed out, marked, and a new
-// epoch begins, with windows of the new time.
+// The clock of this node steps now. Hands out the open windows of all flows with the flag
+// HS_QOS_CLOCK_STEP, and begins a new epoch, with windows of the new time. Runs stay open.
 void hs_qos_clock_step(struct hs_qos *qos);

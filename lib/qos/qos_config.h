@@ -32,9 +32,9 @@ struct hs_qos_config {
 	// it is not known, and the window has no window_throughput_bps.
 	bool joins;
 	bool plain; // no short cut for usual reports: what tests compare with
-	// For each finished window, from within hs_qos_report, hs_qos_advance and hs_qos_remove.
-	// The window is valid during the call only; the callback must not call the monitor. May be
-	// NULL.
+	// Called for each window that is handed out, from within hs_qos_report, hs_qos_advance,
+	// hs_qos_remove, hs_qos_flush and hs_qos_clock_step. The window is valid during the call
+	// only; the callback must not call the monitor. May be NULL.
 	void (*on_window)(void *user, const struct hs_qos_window *window);
 	void *user;
 };
