@@ -124,6 +124,6 @@ bool hs_bus_last_turned_away(const struct hs_bus *bus, struct hs_bus_turned_away
 struct hs_bus_keys_state {
 	size_t allowed;		 // current number of keys
 	uint64_t changes;	 // changes of the keys and of the problem since the start
-	struct hs_error problem; // a wrong file of the directory, which allows nobody
+	struct hs_error problem; // the first thing in the directory that is wrong (bus_allowed.h)
 };
 void hs_bus_keys_state(const struct hs_bus *bus, struct hs_bus_keys_state *out);

@@ -21,7 +21,9 @@ struct hs_bus_allowed {
 	bool settled; // nothing changed so recently that a further change could have the same time
 	size_t n;
 	struct hs_bus_allowed_key *keys; // sorted by public_key
-	struct hs_error problem;	 // a wrong file, which allows nobody
+	// The first thing that is wrong: a file, whose key is not allowed; two files with the same
+	// key, which stays allowed; or the directory itself, and then no key is allowed.
+	struct hs_error problem;
 };
 
 // Reads a directory. All of it must be right. Returns 0, or a negative errno with *err, whose path
