@@ -12,7 +12,7 @@
 
 #define MAX_LISTENERS 16
 #define CHUNK_BYTES   (16 << 10) // read from a client at once
-#define OUT_BYTES     (64 << 10) // and from the socket behind
+#define OUT_BYTES     (64 << 10) // read from ZeroMQ's socket at once
 
 // What the owner of the sockets and the gate tell each other about a connection. `serial` and the
 // owner's members change under the gate's lock, so that nothing is credited to a later connection

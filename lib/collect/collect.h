@@ -77,10 +77,10 @@ struct hs_collect_config {
 	// Interval mode: instead of by thresholds, a value is an event where value / interval
 	// differs. 0: threshold mode.
 	uint64_t interval;
-	// A flow whose last event is longer ago is an event by its next report. 0: never.
+	// A report is an event if the last event of its flow is longer ago than this. 0: never.
 	int64_t gap_ns;
-	// Each known value is emitted once in this time. 0: never. It counts as an event: what
-	// comes next is compared with it.
+	// Each known value is emitted once in this time, as an event: later values are compared
+	// with it. 0: never.
 	int64_t push_ns;
 };
 

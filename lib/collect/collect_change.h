@@ -22,7 +22,8 @@ static inline bool hs_collect_is_change(const struct hs_collect *c, enum hs_coll
 	       (__extension__(unsigned __int128) before * threshold->relative);
 }
 
-// The values that are no event after `value` was one. The same as hs_collect_is_change says.
+// Finds the range of values that are no event after `value` was one, as hs_collect_is_change
+// decides.
 static inline void hs_collect_quiet(const struct hs_collect *c, enum hs_collect_measure measure,
 		uint64_t value, uint64_t most, uint64_t *low, uint64_t *span)
 {
@@ -44,7 +45,7 @@ static inline void hs_collect_quiet(const struct hs_collect *c, enum hs_collect_
 	*span = (high < most ? (uint64_t)high : most) - *low;
 }
 
-// `most`: of the values that a hop may have.
+// Returns the range for a hop's value. `most` is the greatest value that a hop may have.
 static inline struct hs_collect_band hs_collect_band_of(const struct hs_collect *c,
 		enum hs_collect_measure measure, uint32_t value, uint32_t most)
 {

@@ -58,7 +58,7 @@ struct hs_collect_flow_entry {
 	uint8_t timed_hops; // n_hops, if all of them have a latency; else 0
 	bool has_latency;
 	int64_t last_ns;
-	uint64_t with_latency; // by place
+	uint64_t with_latency; // a bit for each hop, by place
 	uint64_t reports;
 	uint64_t latency;
 	uint64_t latency_low, latency_span; // as a band

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define DESCRIPTORS 65536 // a useful size of a table of them
+#define DESCRIPTORS 65536 // open files: no higher soft limit is of use
 
 void hs_service_say_error(const struct hs_service *service, const struct hs_error *err)
 {

@@ -91,7 +91,8 @@ static int64_t send_all_due(struct hs_influx *influx)
 	return first_ns;
 }
 
-// Returns whether the thread is to end: it was told to, and all is written, or the time is over.
+// Begins to flush the targets if the thread was told to end. Returns whether it ends now, because
+// all is written or the time is over.
 static bool is_over(struct hs_influx *influx, int64_t *end_ns)
 {
 	bool empty = true;

@@ -56,11 +56,11 @@ struct hs_label_entry {
 	uint16_t node_id;
 	uint8_t port;
 	bool active;	     // packets leave by the port; true unless the caller says otherwise
-	bool expected;	     // the caller said so
+	bool expected;	     // the caller said that packets leave by the port
 	bool seen;	     // item and received_ns are there
 	uint64_t missed;     // intervals in a row that ended without an item, while active
 	int64_t received_ns; // of the latest item
-	int64_t known_ns;    // since when, or since when nothing new came
+	int64_t known_ns;    // when the port became known, or its latest item came
 	struct hs_label_item item;
 	uint64_t items;	   // taken
 	uint64_t n_series; // values of the series so far

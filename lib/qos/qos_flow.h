@@ -293,7 +293,7 @@ static inline bool hs_qos_flow_is_of_life_before(
 	       (int32_t)(e2e->tx_packets - flow->restart_tx_packets) > 0;
 }
 
-// Node i of a path, counted from the source, which is -1; the sink is n_hops.
+// Returns the id of node i of a path. The source is -1, and the sink is n_hops.
 static inline uint32_t hs_qos_flow_node(
 		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
 {

@@ -173,7 +173,8 @@ static int64_t value_of(const struct hs_qos_hist *hist, bool below, uint32_t buc
 	return (int64_t)(below ? origin - middle : origin + middle);
 }
 
-// Histograms of different epochs have different origins: their values move by bucket.
+// Histograms of different epochs have different origins: each value counts as the middle of its
+// bucket.
 static int merge_moved(struct hs_qos_hist *into, const struct hs_qos_hist *from)
 {
 	for (unsigned below = 0; below < 2; below++)

@@ -329,7 +329,8 @@ void hs_qos_order_newest_run(struct hs_qos_flow *flow, const struct hs_packed *b
 	flow->n_seen = all;
 }
 
-// Where an order stands among the seen: the index of the first that is newer. *there: one has it.
+// Returns the index of the first seen report that is newer than this order. *there says whether a
+// seen report has this order.
 static unsigned seen_position(const struct hs_qos_flow *flow, int64_t order, bool *there)
 {
 	unsigned i = flow->n_seen;

@@ -70,8 +70,8 @@ struct hs_schema_field {
 	enum hs_schema_kind kind;
 	size_t offset, size; // offset and size of the member in the struct
 	bool required;
-	bool nullable; // a null does not change the member; the caller sees it
-	bool demanded; // as if required, by a check elsewhere that has words of its own
+	bool nullable; // a null leaves the member as it is; the caller looks for the null
+	bool demanded; // a check elsewhere requires the key, in its own words
 	uint64_t min, max;
 	double least, most;
 	const struct hs_schema_word *words;

@@ -189,7 +189,7 @@ static int read_file(struct reading *reading)
 	return take_tail(reading, line, len);
 }
 
-// Whether a line behind the damage has its checksum.
+// Returns whether some line behind the damage agrees with its checksum.
 static bool has_whole_line(struct reading *reading)
 {
 	const char *line;

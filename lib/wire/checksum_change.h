@@ -7,14 +7,15 @@
 
 #include <stdint.h>
 
-// What to add to a sum where words that sum to `before` became such that sum to `after`.
+// Returns what to add to a sum if some of its words change: they summed to `before`, and sum to
+// `after` now.
 static inline uint32_t hs_sum_change(uint16_t before, uint16_t after)
 {
 	return (uint32_t)after + (uint16_t)~before;
 }
 
-// The checksum after the sum of what it covers changed, by less than 2^31. It is never 0xffff, as
-// no sum of a packet is 0.
+// Returns the checksum of a packet whose sum grew by `change`, which is less than 2^31. It is never
+// 0xffff, because no packet's sum is 0.
 static inline uint16_t hs_checksum_changed(uint16_t checksum, uint32_t change)
 {
 	uint32_t sum = (uint32_t)(uint16_t)~checksum + change;

@@ -19,7 +19,7 @@ static inline uint16_t hs_int_fold(uint64_t sum)
 	return (uint16_t)((sum >> 16) + (sum & 0xffff));
 }
 
-// Of an even number of bytes. A sum's byte order does not matter until it is folded.
+// Sums an even number of bytes. The byte order does not matter until the sum is folded.
 static inline uint16_t hs_int_sum(const uint8_t *at, size_t bytes)
 {
 	uint64_t sum = 0, eight;
