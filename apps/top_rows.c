@@ -146,7 +146,7 @@ static void add_rates(json_t *rows, const json_t *before)
 
 // ---- rows ----
 
-// Adds a row (taken over). `parts` name it beside others.
+// Adds a row. Takes over `row` and `parts`, which tell the row from the others of a round.
 static void add_row(json_t *rows, json_t *row, json_t *at_ns, json_t *boot, json_t *parts)
 {
 	char *key = json_dumps(parts, JSON_COMPACT | JSON_ENCODE_ANY);

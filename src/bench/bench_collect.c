@@ -33,7 +33,7 @@ struct scene {
 	int64_t now_ns;
 	int64_t burst_ns; // between two bursts
 	uint64_t points;
-	uint64_t learned;     // reports that were events by then
+	uint64_t learned;     // reports that were events while the collector learned the flows
 	uint64_t reports, ns; // measured
 };
 

@@ -23,8 +23,8 @@
 #define MBUF_BYTES     RTE_MBUF_DEFAULT_BUF_SIZE
 #define CACHE	       256
 #define HUGE_PAGE      ((size_t)2 << 20)
-#define ROOM	       8192    // as docs/collector.md advises for high rates, and:
-#define LONGEST_NAP_NS 2000000 // latency_us
+#define ROOM	       8192    // descriptors, as docs/collector.md advises for high rates
+#define LONGEST_NAP_NS 2000000 // latency_us, as advised there
 #define TABLE_BYTES    (UINT64_C(64) << 20)
 #define UDP_PORT       32766
 #define RATE	       1200000.0

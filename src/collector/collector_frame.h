@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HS_COLLECTOR_FRAME_HEAD	   48 // bytes that are compared
-#define HS_COLLECTOR_FRAME_PAYLOAD 42 // behind Ethernet, IPv4 and UDP
+#define HS_COLLECTOR_FRAME_HEAD	   48 // bytes that are compared with those of the last frame
+#define HS_COLLECTOR_FRAME_PAYLOAD 42 // where UDP's payload begins in such a frame
 
 // What a frame turned out to be: HS_COLLECTOR_FRAME(NAME, name, text). The names are those of
 // replies and metrics.

@@ -222,7 +222,7 @@ static int open_scrape(struct daemon *d, struct hs_error *err)
 	return hs_scrape_open(&scrape, &d->scrape, err);
 }
 
-// Sockets are bound again when keys change, so they need the capability later, too.
+// Sockets are bound again when keys change, so the program needs the capability later, too.
 static bool binds_low_port(const struct hs_controller_config *c)
 {
 	return hs_endpoints_any(&c->bind, hs_privileges_low_port) ||

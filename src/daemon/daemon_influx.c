@@ -85,7 +85,7 @@ bool hs_daemon_influx_step(
 	for (unsigned i = 0; i < hs_influx_count(influx->client); i++) {
 		struct daemon_influx_round *round = &influx->rounds[i];
 		int64_t every_ns = hs_influx_config(influx->client, i)->interval_ns;
-		// A clock that stepped back does not silence the counters.
+		// The counters are due, too, if the clock stepped back by more than an interval.
 		bool due = now_ns >= round->next_ns || now_ns < round->next_ns - 2 * every_ns;
 		if (!round->walking && due)
 			begin_round(influx, i, control, now_ns);

@@ -4,8 +4,8 @@
 #include "ip.h"
 #include "mss.h"
 
-// Of segments in packets that leave by the port or came by it, so that a packet of full size has
-// room for telemetry there.
+// Returns the largest MSS with which a packet of full size has room for telemetry where it leaves
+// by the port or came by it.
 static uint16_t limit_of_port(const struct hs_worker *worker, uint16_t index, bool ipv4)
 {
 	const struct hs_port *port = worker->ports[index];

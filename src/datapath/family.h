@@ -14,7 +14,7 @@ typedef void (*hs_run_fn)(struct hs_worker *worker, struct hs_burst *burst, unsi
 		unsigned end, struct hs_port *out);
 
 struct hs_family {
-	const struct hs_telemetry_family *format; // who decodes what its sink copied out
+	const struct hs_telemetry_family *format; // decodes what the family's sink copied out
 	bool in_ipv4;				  // its telemetry may be in IPv4 packets, too
 	bool names_rules;			  // its telemetry has the namespace of a rule
 	// Parses a burst's headers and telemetry, and looks up rules: an instance of

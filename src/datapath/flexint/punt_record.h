@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a worker hands up to control of packets that carried in-band requests (0x32) or reports on
 // their way back (0x33): one record for each option. The options of one packet and type come
-// together or not at all, in order; what found the ring full is counted and lost, the packet goes
-// on.
+// together and in order, or not at all. If the ring is full, they are lost and counted, and the
+// packet goes on.
 //
 // Thread rule: written by the owner lcore into its worker's ring, read by control.
 #pragma once
@@ -15,7 +15,8 @@
 
 struct hs_punt {
 	int64_t rx_ns; // receive time of the packet
-	uint16_t port; // where it came in; a network side, whatever a host sent is gone by then
+	uint16_t port; // where the packet came in: of a network side, because guards remove what
+		       // hosts send
 	uint8_t type;  // HS_OPT_REQUEST or HS_OPT_REPORT
 	uint8_t part;  // 0 to parts - 1
 	uint8_t parts; // options of this type in the packet

@@ -13,7 +13,7 @@
 #define FEW_GROUPS   64 // are searched as they are; more are cut into segments
 #define MAX_CUTS     16 // between segments
 #define CUTS_AT_ONCE 4	// are compared with an address
-#define WORTH_STEPS  2	// that many cuts must save
+#define WORTH_STEPS  2	// steps of a search that MAX_CUTS must save against CUTS_AT_ONCE
 typedef unsigned __int128 address;
 
 // Groups whose first bits are the same. It is cut into slots of equal size, one or two for each

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarding by destination (IPv6: RFC 8200, RFC 4291; IPv4: RFC 1812): the rules of a router
-// without the messages of one. What it may not pass on is counted, nobody is told.
+// without the messages of one. A packet that it may not pass on is dropped and counted; nobody is
+// told.
 #include "forward.h"
 #include "fib.h"
 #include "fib_cache.h"

@@ -253,9 +253,9 @@ bool lab_label_newest(const struct lab_port *port, const struct hs_packet_truth 
 		struct hs_label_item *item);
 void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet);
-// A packet departs to its host. Whether the port labelled it, a datagram says that the node sends
-// when it was polled. Returns true if this is later: then the packet is kept until
-// lab_label_polled.
+// A packet departs to its host. Only a datagram of the node says whether the port labelled the
+// packet. Returns true if the node is being polled with this packet: the datagram follows, and the
+// packet is kept until lab_label_polled.
 bool lab_label_deliver(const struct lab_port *port, struct rte_mbuf *m);
 // The node was polled, and has sent its datagrams.
 void lab_label_polled(struct hs_lab *lab);

@@ -316,8 +316,8 @@ int hs_scenario_list_requests(
 // "requests[5].int_request.src_ip".
 void hs_scenario_place_error(const json_t *places, struct hs_error *err);
 
-// Gives the ports of a node, which are its links in their order, the profiles of these. Returns 0,
-// or -EINVAL with *err where two cannot be at one node. `profiles` are zero before.
+// Fills the profiles of a node's ports. The ports are the node's links, in their order. Returns 0,
+// or -EINVAL with *err where two profiles cannot be at one node. `profiles` are zero before.
 int hs_scenario_profiles(const struct hs_scenario *scenario, uint32_t node,
 		struct hs_profile profiles[HS_MAX_PORTS], struct hs_error *err);
 

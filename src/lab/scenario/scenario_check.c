@@ -107,7 +107,8 @@ static int check_queue(struct hs_draft *draft, uint32_t index)
 	if (!link->queue_at_node)
 		return 0;
 	const char *key = point_to(draft, "links", link->entry, "queue_at");
-	// What a bridge copies has lost its truth when it departs.
+	// A copy that a bridge floods takes the packet truth of the packet that is polled. After a
+	// wait in a queue, another packet is polled, or none.
 	if (draft->scenario.forwarding == HS_LAB_BRIDGE)
 		return hs_draft_refuse(draft, key, "conflict", "link where forwarding is bridge",
 				"a bridge has no queues");
