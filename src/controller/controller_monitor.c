@@ -318,7 +318,7 @@ void hs_controller_message(struct hs_controller *controller, int64_t now_ns, con
 
 // ---- asking ----
 
-static int add_special(struct hs_controller *controller, const struct controller_flow *flow,
+static int add_window(struct hs_controller *controller, const struct controller_flow *flow,
 		const struct hs_api_args *args, json_t *list)
 {
 	const struct hs_qos_window *window =
@@ -339,7 +339,7 @@ static json_t *windows_of(struct hs_controller *controller, const struct control
 	json_t *list = json_array();
 
 	if (args->end_ns || args->window_ns == HS_API_WINDOW_RUN) {
-		add_special(controller, flow, args, list);
+		add_window(controller, flow, args, list);
 		return list;
 	}
 	for (unsigned i = 0; i < WINDOWS; i++)
