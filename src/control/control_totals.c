@@ -3,6 +3,18 @@
 #include "control_parts.h"
 #include "control_state.h"
 
+static void add_workers(const struct hs_control *control, struct hs_node_totals *totals)
+{
+	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
+		struct hs_worker_counters worker;
+		hs_node_worker_counters(control->node, i, &worker);
+#define HS_WORKER_COUNTER(name, unit, text)
+#define HS_WORKER_SUM(name, unit, text) totals->name += worker.name;
+#include "worker_counter.def"
+#undef HS_WORKER_COUNTER
+	}
+}
+
 void hs_control_totals(const struct hs_control *control, struct hs_node_totals *totals)
 {
 	const struct hs_clock_status *clock = &control->clock_status;
@@ -27,21 +39,7 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 	totals->monitors_evicted = memory.evicted;
 	totals->monitor_reports_refused = memory.refused;
 	totals->probes_held = hs_node_probes_held(control->node);
-	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
-		struct hs_worker_counters worker;
-		hs_node_worker_counters(control->node, i, &worker);
-		totals->reports_made += worker.reports_made;
-		totals->reports_lost += worker.reports_lost;
-		totals->signals_lost += worker.signals_lost;
-		totals->exports_sent += worker.exports_sent;
-		totals->exports_lost_no_mbuf += worker.exports_lost_no_mbuf;
-		totals->exports_lost_tx_full += worker.exports_lost_tx_full;
-		totals->exports_lost_port_down += worker.exports_lost_port_down;
-		totals->exports_handed += worker.exports_handed;
-		totals->exports_lost_ring_full += worker.exports_lost_ring_full;
-		totals->exports_over_quota += worker.exports_over_quota;
-		totals->exports_unchanged += worker.exports_unchanged;
-	}
+	add_workers(control, totals);
 	hs_control_state_totals(control, totals);
 	totals->clock_known = clock->known;
 	totals->clock_synchronised = clock->known && clock->synchronised;
