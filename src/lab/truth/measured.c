@@ -2,6 +2,7 @@
 #include "measured.h"
 
 #include "array.h"
+#include "schema.h"
 
 #include <errno.h>
 #include <math.h>
@@ -149,24 +150,30 @@ static uint32_t flags_of(const json_t *body)
 // borrowed.
 static int read_window(json_t *body, uint32_t flow, struct hs_measured_window *window)
 {
-	json_t *path, *hops, *e2e, *clock = NULL;
-	int node_id = -1;
-	*window = (struct hs_measured_window){.flow = flow, .body = body};
-	if (json_unpack(body, "{s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s?b, s?i, s?o, s?{s?b}}",
-			    "window_ns", &window->window_ns, "start_ns", &window->start_ns,
-			    "end_ns", &window->end_ns, "reports", &window->reports, "stale",
-			    &window->stale, "path", &path, "hops", &hops, "e2e", &e2e,
-			    "path_changed", &window->path_changed, "node_id", &node_id, "clock",
-			    &clock, "clock", "synchronised", &window->synchronised) ||
-			json_array_size(path) < 2 || !json_is_array(hops) || !json_is_object(e2e))
-		return -EINVAL;
-	if (node_id < 0)
-		node_id = (int)json_integer_value(json_array_get(path, json_array_size(path) - 1));
-	window->node_id = (uint16_t)node_id;
-	window->clock_known = json_object_size(clock) > 0;
-	window->flags = flags_of(body);
-	window->n_hops = (uint32_t)json_array_size(hops);
-	return 0;
+	struct hs_qos_window read;
+	const json_t *node_id = json_object_get(body, "node_id");
+	int rc = hs_qos_window_read(body, &read);
+	if (rc == 0 && read.n_path < 2)
+		rc = -EINVAL;
+	if (rc == 0)
+		*window = (struct hs_measured_window){
+				.flow = flow,
+				.node_id = (uint16_t)(node_id ? json_integer_value(node_id)
+							      : read.path[read.n_path - 1]),
+				.window_ns = read.window_ns,
+				.start_ns = read.start_ns,
+				.end_ns = read.end_ns,
+				.reports = read.reports,
+				.stale = read.stale,
+				.path_changed = read.path_changed,
+				.clock_known = json_object_size(json_object_get(body, "clock")) > 0,
+				.synchronised = read.clock.synchronised,
+				.flags = flags_of(body),
+				.n_hops = read.n_hops,
+				.body = body,
+		};
+	hs_qos_window_free(&read);
+	return rc;
 }
 
 static int take_window(struct hs_measured *measured, uint32_t flow, json_t *body)
@@ -202,20 +209,41 @@ static bool is_ping(const struct hs_scenario *scenario, uint32_t flow)
 	return traffic != HS_NO_INDEX && scenario->traffic[traffic].kind == HS_TRAFFIC_PING;
 }
 
+struct stamps {
+	int64_t source_ns, sink_ns;
+};
+
+static const struct hs_schema_style open = {.open = true};
+static const struct hs_schema_field source_fields[] = {
+		{"ts_ns", HS_SCHEMA_INT, HS_SCHEMA_MEMBER(struct stamps, source_ns)},
+		{NULL},
+};
+static const struct hs_schema_field sink_fields[] = {
+		{"ts_ns", HS_SCHEMA_INT, HS_SCHEMA_MEMBER(struct stamps, sink_ns),
+				.required = true},
+		{NULL},
+};
+static const struct hs_schema_field report_fields[] = {
+		{"e2e", HS_SCHEMA_OBJECT, .fields = source_fields},
+		{"sink", HS_SCHEMA_OBJECT, .fields = sink_fields, .required = true},
+		{NULL},
+};
+
 static int take_report(struct hs_measured *measured, uint32_t index, json_t *body)
 {
 	const struct hs_scenario *scenario = measured->scenario;
 	const struct hs_scenario_flow *of = &scenario->flows[index];
 	struct hs_measured_flow *flow = &measured->flows[index];
-	json_int_t source_ns = INT64_MIN, sink_ns;
-	if (json_unpack(body, "{s?{s?I}, s:{s:I}}", "e2e", "ts_ns", &source_ns, "sink", "ts_ns",
-			    &sink_ns))
+	struct stamps stamps = {.source_ns = INT64_MIN};
+	if (hs_schema_read_as(&open, report_fields, body, "", &stamps, NULL) < 0)
 		return -EINVAL;
-	if (source_ns == INT64_MIN) // the source wrote no stamp
+	if (stamps.source_ns == INT64_MIN) // the source wrote none
 		return 0;
 	const struct hs_trip trip = {
-			.source_ns = source_ns + measured->ahead_ns[scenario->nodes[of->source].id],
-			.sink_ns = sink_ns + measured->ahead_ns[scenario->nodes[of->sink].id],
+			.source_ns = stamps.source_ns +
+				     measured->ahead_ns[scenario->nodes[of->source].id],
+			.sink_ns = stamps.sink_ns +
+				   measured->ahead_ns[scenario->nodes[of->sink].id],
 	};
 	return HS_ARRAY_APPEND(flow->trips, flow->n_trips, trip) ? 0 : -ENOMEM;
 }

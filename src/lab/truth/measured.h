@@ -24,10 +24,10 @@
 struct hs_measured_window {
 	uint32_t flow;
 	uint16_t node_id; // the publisher
-	json_int_t window_ns, start_ns, end_ns;
-	json_int_t reports;
-	int stale, path_changed, synchronised; // truth values, as jansson reads them
-	bool clock_known;
+	int64_t window_ns, start_ns, end_ns;
+	uint64_t reports;
+	bool stale, path_changed;
+	bool clock_known, synchronised;
 	uint32_t flags; // enum hs_qos_flag, HS_MEASURED_OTHER_FLAG
 	uint32_t n_hops;
 	json_t *body; // owned
