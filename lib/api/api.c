@@ -359,7 +359,7 @@ struct refusal {
 #define ERROR(...)                                                                                 \
 	HS_SCHEMA_ROW(struct hs_error, CUSTOM, __VA_ARGS__, .print = print_text,                   \
 			.shape = "{'type': 'string'}")
-const struct hs_schema_field hs_api_error_fields[] = {
+static const struct hs_schema_field error_fields[] = {
 		ERROR(code, "a word for programs"),
 		ERROR(path, "where in the request"),
 		ERROR(message, "what is wrong, in words"),
@@ -376,7 +376,7 @@ const struct hs_schema_field hs_api_refusal_fields[] = {
 		REFUSAL(JSON, id, "as in the request", .given = has_id,
 				.shape = "{'type': ['string', 'integer']}"),
 		REFUSAL(OBJECT, error, "why the request was refused", .behind = true,
-				.fields = hs_api_error_fields),
+				.fields = error_fields),
 		{NULL},
 };
 

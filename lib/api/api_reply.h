@@ -73,8 +73,8 @@ struct hs_api_metrics {
 };
 extern const struct hs_schema_field hs_api_metrics_fields[];
 
-// The reply to events, and an event: see event_log.h.
-extern const struct hs_schema_field hs_event_log_fields[], hs_event_fields[];
+// The reply to events: see event_log.h.
+extern const struct hs_schema_field hs_event_log_fields[];
 // Returns the JSON Schema of a published event. New reference.
 json_t *hs_event_schema(void);
 
@@ -89,4 +89,4 @@ extern const struct hs_schema_field hs_api_equation_fields[];
 // Adds an equation to the list. Returns whether it holds.
 bool hs_api_equation(json_t *list, const struct hs_api_equation *equation);
 
-extern const struct hs_schema_field hs_api_refusal_fields[], hs_api_error_fields[];
+extern const struct hs_schema_field hs_api_refusal_fields[];

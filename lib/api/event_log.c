@@ -108,7 +108,7 @@ static const struct hs_schema_field detail_rows[] = {
 		{NULL},
 };
 #define EVENT(...) HS_SCHEMA_ROW(struct event, __VA_ARGS__)
-const struct hs_schema_field hs_event_fields[] = {
+static const struct hs_schema_field event_fields[] = {
 		EVENT(INT, ts_ns, "when it happened"),
 		EVENT(STRING, kind, "a word for programs"),
 		EVENT(STRING, message, "what happened, in words"),
@@ -133,7 +133,7 @@ static const struct hs_schema_field origin_rows[] = {
 json_t *hs_event_schema(void)
 {
 	static const struct hs_schema_field published[] = {
-			{"", HS_SCHEMA_MEMBERS, .fields = hs_event_fields},
+			{"", HS_SCHEMA_MEMBERS, .fields = event_fields},
 			{"", HS_SCHEMA_MEMBERS, .fields = published_rows},
 			{"", HS_SCHEMA_MEMBERS, .fields = origin_rows},
 			{NULL},
@@ -145,7 +145,7 @@ json_t *hs_event_schema(void)
 	json_t *schema = hs_schema_describe_printed(message);
 
 	json_object_set_new(schema, "$defs",
-			json_pack("{s:o}", "event", hs_schema_describe_printed(hs_event_fields)));
+			json_pack("{s:o}", "event", hs_schema_describe_printed(event_fields)));
 	return schema;
 }
 
@@ -158,7 +158,7 @@ json_t *hs_event_log_add(struct hs_event_log *log, int64_t now_ns, const char *k
 	vsnprintf(text, sizeof(text), format, args);
 	hs_clean_mend(text);
 	json_t *event = hs_schema_print(
-			hs_event_fields, &(struct event){now_ns, kind, text, details, number});
+			event_fields, &(struct event){now_ns, kind, text, details, number});
 	json_decref(details);
 	if (!event)
 		return NULL;

@@ -6,7 +6,8 @@
 
 #define LARGE_BYTES (2 * HS_QOS_SHARE_BYTES) // of a flow that is no usual one
 
-size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow)
+// All but histograms and finished windows: without a look at each link.
+static size_t frame_bytes(const struct hs_qos_flow *flow)
 {
 	size_t link = sizeof(*flow->links) + flow->n_sums * sizeof(struct hs_qos_link_sum) +
 		      (flow->marks ? sizeof(*flow->marks) : 0) +
@@ -19,7 +20,7 @@ size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow)
 
 size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow)
 {
-	size_t bytes = hs_qos_flow_frame_bytes(flow);
+	size_t bytes = frame_bytes(flow);
 	for (unsigned i = 0; i < flow->n_sums; i++)
 		for (unsigned j = 0; j < flow->n_links; j++)
 			bytes += hs_qos_hist_bytes(&flow->sums[i].links[j].hist) +
@@ -40,7 +41,7 @@ static bool is_scarce(const struct hs_qos *qos)
 
 void hs_qos_charge(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	uint64_t bytes = hs_qos_flow_frame_bytes(flow) + flow->built_bytes;
+	uint64_t bytes = frame_bytes(flow) + flow->built_bytes;
 	if (bytes < HS_QOS_SHARE_BYTES)
 		bytes = HS_QOS_SHARE_BYTES;
 	qos->memory.bytes += bytes - flow->charged;
@@ -53,7 +54,7 @@ void hs_qos_charge(struct hs_qos *qos, struct hs_qos_flow *flow)
 
 void hs_qos_charge_all(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	flow->built_bytes = hs_qos_flow_bytes(flow) - hs_qos_flow_frame_bytes(flow);
+	flow->built_bytes = hs_qos_flow_bytes(flow) - frame_bytes(flow);
 	hs_qos_charge(qos, flow);
 }
 

@@ -63,8 +63,6 @@ void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, b
 
 // ---- memory (qos_memory.c) ----
 
-// All but histograms and finished windows: without a look at each link.
-size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow);
 size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow);
 
 // What a flow takes is added up where it may have grown.

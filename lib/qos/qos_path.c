@@ -97,8 +97,8 @@ static int new_link(struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsign
 	return index;
 }
 
-int hs_qos_path_find_link(
-		const struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit)
+// The link's index, or -ENOENT.
+static int find_link(const struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit)
 {
 	for (unsigned i = 1; i < flow->n_links; i++) {
 		const struct hs_qos_link *link = &flow->links[i];
@@ -108,7 +108,8 @@ int hs_qos_path_find_link(
 	return -ENOENT;
 }
 
-unsigned hs_qos_path_visit(
+// How often the path has passed the two nodes of its link i before.
+static unsigned visits_before(
 		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
 {
 	uint32_t from = hs_qos_flow_node(flow, telemetry, i - 1);
@@ -124,7 +125,7 @@ static int ensure_link(struct hs_qos_flow *flow, uint32_t from, uint32_t to, uns
 {
 	if (!flow->n_links && new_link(flow, 0, flow->sink_id, 0) < 0)
 		return -ENOMEM;
-	int index = hs_qos_path_find_link(flow, from, to, visit);
+	int index = find_link(flow, from, to, visit);
 	if (index < 0)
 		return new_link(flow, from, to, visit);
 	flow->links[index].used = flow->plans;
@@ -135,9 +136,9 @@ void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_decoded *
 		uint16_t links[HS_QOS_MAX_LINKS])
 {
 	for (int i = 0; i <= telemetry->n_hops; i++) {
-		int link = hs_qos_path_find_link(flow, hs_qos_flow_node(flow, telemetry, i - 1),
+		int link = find_link(flow, hs_qos_flow_node(flow, telemetry, i - 1),
 				hs_qos_flow_node(flow, telemetry, i),
-				hs_qos_path_visit(flow, telemetry, i));
+				visits_before(flow, telemetry, i));
 		links[i] = link < 0 ? 0 : (uint16_t)link;
 	}
 }
@@ -275,7 +276,7 @@ int hs_qos_path_plan(
 	for (int i = 0; i <= telemetry->n_hops; i++) {
 		int link = ensure_link(flow, hs_qos_flow_node(flow, telemetry, i - 1),
 				hs_qos_flow_node(flow, telemetry, i),
-				hs_qos_path_visit(flow, telemetry, i));
+				visits_before(flow, telemetry, i));
 		if (link < 0)
 			return -ENOMEM;
 		plan->path_links[i] = (uint16_t)link;

@@ -20,15 +20,9 @@ static inline bool hs_qos_path_same(const struct hs_decoded *a, const struct hs_
 	return !differ;
 }
 
-// The link's index, or -ENOENT.
-int hs_qos_path_find_link(
-		const struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit);
 // The links of a path, from the source on; 0 for those that are not known.
 void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry,
 		uint16_t links[HS_QOS_MAX_LINKS]);
-// How often the path has passed the two nodes of its link i before.
-unsigned hs_qos_path_visit(
-		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i);
 
 // Finds (and creates) the links of a report's path. 0 or -ENOMEM.
 int hs_qos_path_plan(

@@ -229,7 +229,9 @@ static uint64_t who_rose(const struct hs_qos_flow *flow, const struct hs_report 
 	return steps;
 }
 
-uint64_t hs_qos_stamp_steps(const struct hs_qos_flow *flow, const struct hs_report *report)
+// Which clocks of the report's path stepped since the newest report. 0 for a report that is not
+// newer.
+static uint64_t steps_of(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct elapsed elapsed;
 	if (!flow->has_edge || !is_newer(&flow->edge, report))
@@ -255,7 +257,7 @@ static void mark(const struct hs_qos_flow *flow, const struct hs_report *report,
 void hs_qos_stamp_note(struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
-	flow->stepped = hs_qos_stamp_steps(flow, report);
+	flow->stepped = steps_of(flow, report);
 	if (current->open && (flow->stepped & hs_qos_stamp_bit(report->telemetry.n_hops + 1u)))
 		mark(flow, report, current);
 }

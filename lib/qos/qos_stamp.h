@@ -15,10 +15,6 @@ static inline uint64_t hs_qos_stamp_bit(unsigned place)
 	return 1ull << place;
 }
 
-// Which clocks of the report's path stepped since the newest report. 0 for a report that is not
-// newer.
-uint64_t hs_qos_stamp_steps(const struct hs_qos_flow *flow, const struct hs_report *report);
-
 // Before a report is taken: notes its steps in the flow, and marks the window that is open, which a
 // step of the sink's clock cuts short, or lengthens.
 void hs_qos_stamp_note(struct hs_qos_flow *flow, const struct hs_report *report);

@@ -57,7 +57,5 @@ int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *fa
 const struct hs_telemetry_family *hs_report_family(const json_t *json,
 		const struct hs_telemetry_family *const *families, struct hs_error *err);
 
-// The rows of seq, node_id and boot_id, of struct hs_report_message.
-extern const struct hs_schema_field hs_report_origin_fields[];
 // Returns the JSON Schema of a report. New reference.
 json_t *hs_report_schema(void);

@@ -76,7 +76,8 @@ static const struct hs_schema_field message_fields[] = {
 		{"sink", HS_SCHEMA_OBJECT, .fields = sink_fields, .required = true},
 		{NULL},
 };
-const struct hs_schema_field hs_report_origin_fields[] = {
+// The rows of seq, node_id and boot_id, of struct hs_report_message.
+static const struct hs_schema_field origin_fields[] = {
 		{"seq", HS_SCHEMA_UINT, MESSAGE(seq), .max = INT64_MAX,
 				.help = "counts this publisher's messages"},
 		{"node_id", HS_SCHEMA_UINT, MESSAGE(node_id), .max = UINT16_MAX},
@@ -158,8 +159,7 @@ static json_t *describe_beside(json_t *object, const struct hs_schema_field *fie
 
 json_t *hs_report_schema(void)
 {
-	json_t *report = describe_beside(
-			hs_schema_describe(message_fields), hs_report_origin_fields);
+	json_t *report = describe_beside(hs_schema_describe(message_fields), origin_fields);
 	json_t *properties = json_object_get(report, "properties");
 
 	json_t *e2e = describe_beside(hs_schema_describe(source_fields), e2e_values);
@@ -297,12 +297,11 @@ static int read_hops(json_t *hops, struct hs_decoded *telemetry, struct hs_error
 // All three members are there, or none.
 static int read_origin(json_t *content, struct hs_report_message *message, struct hs_error *err)
 {
-	for (size_t i = 0; hs_report_origin_fields[i].key; i++)
-		message->has_origin |=
-				json_object_get(content, hs_report_origin_fields[i].key) != NULL;
-	return message->has_origin ? hs_schema_read_as(&style, hs_report_origin_fields, content, "",
-						     message, err)
-				   : 0;
+	for (size_t i = 0; origin_fields[i].key; i++)
+		message->has_origin |= json_object_get(content, origin_fields[i].key) != NULL;
+	return message->has_origin
+			       ? hs_schema_read_as(&style, origin_fields, content, "", message, err)
+			       : 0;
 }
 
 // ---- the family ----

@@ -87,8 +87,7 @@ static uint32_t make(uint8_t *to, uint32_t i, uint32_t flow, uint16_t bitmap)
 	return (uint32_t)writer.len;
 }
 
-int hs_bench_datagrams_make(
-		struct hs_bench_datagrams *made, uint32_t n, uint32_t flows, uint16_t bitmap)
+static int make_all(struct hs_bench_datagrams *made, uint32_t n, uint32_t flows, uint16_t bitmap)
 {
 	size_t bytes = ((size_t)n * HS_BENCH_SLOT + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 
@@ -110,7 +109,7 @@ int hs_bench_datagrams_of(struct hs_bench_datagrams *made, uint32_t flows, uint1
 
 	while (n < LEAST)
 		n += flows;
-	return hs_bench_datagrams_make(made, n, flows, bitmap);
+	return make_all(made, n, flows, bitmap);
 }
 
 void hs_bench_datagrams_free(struct hs_bench_datagrams *made)

@@ -31,12 +31,9 @@ struct hs_bench_datagrams {
 	uint32_t n;
 };
 
-// Makes `n` datagrams of so many flows in turn, whose hops have the values of a bitmap of INT 1.0.
-// Returns 0, or -ENOMEM. The memory is zeros behind each datagram.
-int hs_bench_datagrams_make(
-		struct hs_bench_datagrams *made, uint32_t n, uint32_t flows, uint16_t bitmap);
-// Enough of them for a measurement: more than the first level of cache holds, and each flow equally
-// often.
+// Makes datagrams of so many flows in turn, whose hops have the values of a bitmap of INT 1.0:
+// enough for a measurement, which is more than the first level of cache holds, and each flow
+// equally often. Returns 0, or -ENOMEM. The memory is zeros behind each datagram.
 int hs_bench_datagrams_of(struct hs_bench_datagrams *made, uint32_t flows, uint16_t bitmap);
 void hs_bench_datagrams_free(struct hs_bench_datagrams *made);
 

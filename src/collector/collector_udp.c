@@ -77,11 +77,6 @@ int hs_collector_udp_fd(const struct hs_collector_udp *udp)
 	return udp->socket.fd;
 }
 
-uint32_t hs_collector_udp_kib(const struct hs_collector_udp *udp)
-{
-	return udp->socket.buffer_kib;
-}
-
 uint32_t hs_collector_udp_room(const struct hs_collector_udp *udp, uint32_t len)
 {
 	// The kernel doubles what it is asked for.

@@ -16,7 +16,6 @@ int hs_collector_udp_open(const struct hs_collector_listen *listen, uint8_t list
 		struct hs_collector_udp **udp, uint32_t *got_kib, struct hs_error *err);
 void hs_collector_udp_close(struct hs_collector_udp *udp); // accepts NULL
 int hs_collector_udp_fd(const struct hs_collector_udp *udp);
-uint32_t hs_collector_udp_kib(const struct hs_collector_udp *udp); // *got_kib
 // How many datagrams of so many bytes the buffer holds: each takes memory of a power of two, and
 // its head. Of a network card's driver it may take twice as much.
 uint32_t hs_collector_udp_room(const struct hs_collector_udp *udp, uint32_t len);

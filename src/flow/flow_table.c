@@ -152,7 +152,8 @@ static uint64_t config_of(const struct hs_flow_entry *e)
 	       flags << HS_FLOW_CONFIG_FLAGS_SHIFT;
 }
 
-void hs_flow_publish_config(struct hs_flow_table *t, uint32_t slot)
+// Publishes the mode, setting and switches of the entry to workers.
+static void publish_config(struct hs_flow_table *t, uint32_t slot)
 {
 	uint64_t config = config_of(&t->entries[slot]);
 
@@ -163,7 +164,7 @@ void hs_flow_publish_config(struct hs_flow_table *t, uint32_t slot)
 void hs_flow_table_pending_set(struct hs_flow_table *t, uint32_t slot, bool pending)
 {
 	t->entries[slot].pending = pending;
-	hs_flow_publish_config(t, slot);
+	publish_config(t, slot);
 }
 
 static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
@@ -180,7 +181,7 @@ static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
 		own->ns_id = rule->ns_id;
 		own->trace_type = rule->trace_type;
 	}
-	hs_flow_publish_config(t, slot);
+	publish_config(t, slot);
 }
 
 static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
@@ -408,7 +409,7 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 	if (rc)
 		return rc;
 	t->entries[slot].rule = changed;
-	hs_flow_publish_config(t, slot);
+	publish_config(t, slot);
 	return 0;
 }
 

@@ -104,5 +104,3 @@ void hs_flow_slot_free(struct hs_flow_table *t, uint32_t slot);
 int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by);
 // Unpublishes the slot. It is free again after the grace period.
 void hs_flow_slot_leave(struct hs_flow_table *t, uint32_t slot);
-// Publishes the mode, setting and switches of the entry to workers.
-void hs_flow_publish_config(struct hs_flow_table *t, uint32_t slot);

@@ -160,10 +160,6 @@ int hs_int_stack_open(const struct hs_int_settings *settings, enum hs_int_type t
 // stack's bottom is where it must not be, or is not where it must be).
 int hs_int_stack_hop(const struct hs_int_stack *stack, size_t i, struct hs_int_values *out);
 
-// The values of one hop, in `len` bytes. 0 or -EBADMSG where the bitmap's values are longer.
-int hs_int_decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_t *bytes,
-		size_t len, struct hs_int_values *out);
-
 // Decodes a whole stack of INT-MD. The bottom hop is the source: its time is e2e's, and hops[] has
 // the nodes behind it; locals[] has all of them. A time is that of receipt, else of sending, with
 // the wire's low bits only. With M some node added nothing, maybe the source: then e2e has nothing,

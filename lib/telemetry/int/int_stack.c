@@ -166,7 +166,8 @@ int hs_int_stack_open(const struct hs_int_settings *settings, enum hs_int_type t
 	return 0;
 }
 
-int hs_int_decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_t *bytes,
+// The values of one hop, in `len` bytes. 0 or -EBADMSG where the bitmap's values are longer.
+static int decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_t *bytes,
 		size_t len, struct hs_int_values *out)
 {
 	bool complement = bitmap & hs_int_known(version) & 1;
@@ -214,7 +215,7 @@ int hs_int_stack_hop(const struct hs_int_stack *stack, size_t i, struct hs_int_v
 		return -EBADMSG;
 	if (last && stack->source_words) // what the source alone added is before its last word
 		len += 4u * stack->source_words * (stack->bitmap & 1u);
-	return hs_int_decode_hop(stack->version, stack->bitmap, bytes, len, out);
+	return decode_hop(stack->version, stack->bitmap, bytes, len, out);
 }
 
 // That of receipt, as in all families; of sending where a node tells no other.

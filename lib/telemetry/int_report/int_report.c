@@ -26,7 +26,8 @@ uint16_t hs_int_report_carries(enum hs_int_report_version version)
 	}
 }
 
-unsigned hs_int_report_sequence_bits(enum hs_int_report_version version)
+// The bits of a sequence number: 32, or 22 in 2.0.
+static unsigned sequence_bits(enum hs_int_report_version version)
 {
 	return version == HS_INT_REPORT_2_0 ? 22 : 32;
 }
@@ -34,7 +35,7 @@ unsigned hs_int_report_sequence_bits(enum hs_int_report_version version)
 int32_t hs_int_report_sequence_step(
 		enum hs_int_report_version version, uint32_t before, uint32_t now)
 {
-	unsigned spare = 32 - hs_int_report_sequence_bits(version);
+	unsigned spare = 32 - sequence_bits(version);
 	return (int32_t)((now - before) << spare) >> spare;
 }
 

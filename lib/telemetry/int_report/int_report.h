@@ -86,9 +86,6 @@ struct hs_int_report {
 // What a version can carry: bits of struct hs_int_report.has. A version leaves out all others.
 uint16_t hs_int_report_carries(enum hs_int_report_version version);
 
-// The bits of a sequence number: 32, or 22 in 2.0.
-unsigned hs_int_report_sequence_bits(enum hs_int_report_version version);
-
 // By how much the sequence number grew from one datagram of a reporter to the next, modulo its
 // width: 1 where no datagram was lost, negative where an older one came later.
 int32_t hs_int_report_sequence_step(
