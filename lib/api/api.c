@@ -181,8 +181,8 @@ static void place_failure(
 		prefix_index(err, envelope->prefix, failed);
 }
 
-// Returns the changes of the plan as they were asked for: one request, or a list. NULL: there are
-// none.
+// Returns the changes of the plan as the client asked for them: one request, or a list. Returns
+// NULL if there are none.
 static json_t *changes_of(const struct hs_api_plan *plan, const struct hs_api_envelope *envelope)
 {
 	json_t *changes = envelope->single ? NULL : json_array();
@@ -289,8 +289,8 @@ static int check_budget(const struct hs_api_backend *backend, const struct hs_ap
 			(long long)(HS_API_MAX_REPLY_NS / 1000));
 }
 
-// In a list that changes nothing, each request is answered as soon as it is read, so that a list
-// that asks for too much is refused as soon as it has used its share.
+// Answers each request of a list that changes nothing as soon as the request is read. A list that
+// asks for too much is therefore refused as soon as it has used its budget.
 static int answer_list(const struct hs_api_backend *backend, struct hs_api_envelope *envelope,
 		struct hs_api_answers *answers, struct hs_error *err)
 {
@@ -437,7 +437,7 @@ static int check_list(const json_t *requests, struct hs_error *err)
 			err, "wrong_type", "", "a list of requests", "the requests are not a list");
 }
 
-// What is missing after an error may be what the error kept from being there.
+// Returns whether an earlier error may have caused this one: what was refused is missing later.
 static bool may_follow(const struct hs_error *err, const struct hs_errors *errors)
 {
 	return errors->n && strncmp(err->code, "no_such_", strlen("no_such_")) == 0;
@@ -459,7 +459,7 @@ int hs_api_plan_all(
 			continue;
 		hs_errors_keep(errors, &err);
 		if (strcmp(err.code, "table_full") == 0)
-			break; // and so would be said of all further rules
+			break; // all further rules would get the same error
 	}
 	hs_api_plan_destroy(plan);
 	return errors->n > before ? -EINVAL : 0;
@@ -497,7 +497,7 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 	bool listed = json_is_array(changes);
 	size_t n = listed ? json_array_size(changes) : 1, failed = 0, n_steps = 0;
 	struct hs_api_plan *plan = hs_api_plan_create(backend, n);
-	size_t *items = calloc(n ? n : 1, sizeof(*items)); // of the plan's steps
+	size_t *items = calloc(n ? n : 1, sizeof(*items)); // index of each step's item
 	struct hs_api_answers answers = {0};
 	int rc = plan && items ? 0 : no_memory(err);
 

@@ -30,7 +30,8 @@
 #define HS_API_MAX_QUESTIONS 1000	// in one list that changes nothing
 #define HS_API_MAX_STRING    4096
 #define HS_API_MAX_ID	     256 // bytes of an id that is a string
-// Questions in a list that changes something: one of the larger ones counts as several int_get.
+// The price that the questions of a list that changes something may have together. A question with
+// a small answer costs 1, any other question HS_API_LARGE_PRICE.
 #define HS_API_MAX_PRICE   256
 #define HS_API_LARGE_PRICE 16
 // Limits of one reply to requests that change nothing: bytes and processor time. Lists are cut into
@@ -145,11 +146,11 @@ struct hs_api_backend {
 	// asked for it (it came in band). `run` must then replace it, and must make room among such
 	// rules if the table is full. May be NULL: no rule gives way.
 	bool (*gives_way)(void *context, uint32_t ns_id);
-	// Returns whether updates of a rule that gives way are saved, so that its deletion must be.
-	// May be NULL: none are.
+	// Returns whether updates of a rule that gives way are saved. The deletion of such a rule
+	// must be saved, too. May be NULL: no updates are saved.
 	bool (*has_settings)(void *context, uint32_t ns_id);
-	// Returns whether this may be asked about a namespace that has no rule here. May be NULL:
-	// nothing may be asked.
+	// Returns whether a request with this verb may ask about a namespace that has no rule here.
+	// May be NULL: no request may.
 	bool (*knows)(void *context, enum hs_api_verb verb, uint32_t ns_id);
 	// Checks, before anything runs, that `run` has an answer to a request of this kind. A list
 	// that it refuses changes nothing. Returns 0, or a negative errno with *err. May be NULL.
@@ -157,23 +158,23 @@ struct hs_api_backend {
 	// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err (path
 	// "on..."). NULL: int_request takes no "on".
 	int (*check_on)(void *context, const json_t *on, struct hs_error *err);
-	// Returns what label_set would have to say of its ports so that they stay as they are: a
-	// new reference. NULL with *err where no such port labels. May be NULL: label_set is
-	// refused.
+	// Returns the current state of the ports in `labels`, as the content of the label_set that
+	// restores this state: a new reference. Returns NULL with *err if one of these ports does
+	// not label packets. May be NULL: label_set is refused.
 	json_t *(*labels_now)(void *context, const json_t *labels, struct hs_error *err);
 	// The next three may be NULL. Returns the routes of a node that routes, or NULL.
 	struct hs_route_book *(*routes)(void *context);
 	// Returns the index of a port, or -1.
 	int (*port_of)(void *context, const char *name);
-	// Applies the changes of routes of a list. It is called once, when they all have run and
-	// before any other request of the list runs, so that a failure costs no rule its counters.
+	// Applies the changes of routes of a list. It is called once, after all changes of routes
+	// and before any other request of the list, so that no rule loses its counters if it fails.
 	// If it fails, the requests that ran are reverted and it is called again.
 	int (*commit_routes)(void *context, struct hs_error *err);
-	// Saves the changes of a message, in the form that hs_api_replay takes, so that they
-	// survive the node. It is called once, when all are accepted and before the first runs. A
-	// change that cannot be saved is not made, so that nothing has to be reverted (a rule that
-	// is installed again has lost its counters). Returns 0, or a negative errno with *err
-	// ("not_saved"). May be NULL.
+	// Saves the changes of a message, in the form that hs_api_replay takes, so that the node
+	// can make them again after a restart. It is called once, when all changes are accepted and
+	// before the first one runs. A change that cannot be saved is not made, so that nothing has
+	// to be reverted (a rule that is installed again has lost its counters). Returns 0, or a
+	// negative errno with *err ("not_saved"). May be NULL.
 	int (*save)(void *context, const json_t *changes, struct hs_error *err);
 	// Reverts the last save, because its changes could not run. NULL only if `save` is NULL.
 	void (*unsave)(void *context);
@@ -198,8 +199,8 @@ int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, stru
 int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
 		struct hs_error *err);
-// Only checks such a list (--check), against empty tables. Keeps the errors of all requests, with
-// paths as "[2].int_request.ns_id". Returns 0 or a negative errno.
+// Checks such a list against empty tables and runs nothing (--check). Keeps the errors of all
+// requests, with paths as "[2].int_request.ns_id". Returns 0 or a negative errno.
 struct hs_api_check {
 	uint32_t rules;		      // capacity of the rule table
 	struct hs_route_book *routes; // the routes before the list; NULL: the node does not route
@@ -210,7 +211,8 @@ struct hs_api_check {
 };
 int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_errors *errors);
 
-// Keep all errors that an item of a configuration file's lists has by itself (hs_schema_field).
+// Keep all errors of an item of a configuration file's lists that do not depend on other items
+// (hs_schema_field).
 void hs_api_look_at_request(json_t *request, struct hs_errors *errors);
 void hs_api_look_at_route(json_t *route, struct hs_errors *errors);
 void hs_api_look_at_neighbour(json_t *neighbour, struct hs_errors *errors);

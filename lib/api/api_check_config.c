@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Empty tables of a given capacity that accept everything.
+// The next functions are a backend with empty tables of a given capacity, which accept everything.
 static bool no_namespace(void *context, uint32_t ns_id)
 {
 	(void)context, (void)ns_id;

@@ -90,8 +90,8 @@ static bool may_change(const char *text, size_t len)
 	return false;
 }
 
-// So many questions never fit the budget of a list of questions, and reading all of them would take
-// longer.
+// Refuses more than HS_API_MAX_QUESTIONS questions. So many never fit the budget of a list of
+// questions, and reading all of them would take longer than the budget.
 static int check_questions(size_t n, const char *text, size_t len, struct hs_error *err)
 {
 	if (n <= HS_API_MAX_QUESTIONS || may_change(text, len))
@@ -233,8 +233,8 @@ const struct hs_schema_field hs_api_members[] = {
 		{NULL},
 };
 
-// Reads the members beside the verb. *known says whether `key` is one. Only the first, the id, may
-// also stand in the elements of a transaction.
+// Reads a member beside the verb. *known says whether `key` names such a member. Only the first
+// one, the id, may also stand in the elements of a transaction.
 static int read_member(const char *key, json_t *value, bool in_list,
 		struct hs_api_envelope *envelope, bool *known, struct hs_error *err)
 {

@@ -16,7 +16,8 @@ struct hs_api_label {
 
 // "id" and "shift" of struct hs_api_label, in requests and replies.
 extern const struct hs_schema_field hs_api_label_fields[];
-// The field "ports" of label_set, of a json_t * that borrows the list.
+// The shape of the field "ports" of label_set, and the function that checks the list and borrows it
+// into the json_t * at `at`.
 #define HS_API_LABELS_SHAPE                                                                        \
 	"{'type': 'array', 'minItems': 1, 'maxItems': 256, 'items': {'type': 'object', "           \
 	"'properties': {'id': {'type': 'integer', 'minimum': 1, 'maximum': 4294967295}, "          \
@@ -24,5 +25,5 @@ extern const struct hs_schema_field hs_api_label_fields[];
 	"'required': ['id', 'shift'], 'additionalProperties': false}}"
 int hs_api_read_labels(json_t *list, const char *path, void *at, struct hs_error *err);
 
-// Entry i of a list that was read.
+// Returns entry i of a list that hs_api_read_labels accepted.
 struct hs_api_label hs_api_label_at(const json_t *list, size_t i);

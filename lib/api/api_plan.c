@@ -17,7 +17,7 @@ struct planned {
 	uint32_t ns_id;
 	bool exists;
 	bool gives_way;
-	bool has_settings; // gives way, but what was set of it here is kept
+	bool has_settings; // the rule gives way, but this node saved updates of it
 	struct hs_rule rule;
 };
 
@@ -25,9 +25,9 @@ struct step {
 	struct hs_api_args run;
 	struct hs_api_args undo;
 	bool changes; // changes something that can be reverted
-	bool saved;   // ... and that survives the node
+	bool saved;   // changes something that is saved
 	bool ran;
-	json_t *result; // of a step that ran and is not answered so far
+	json_t *result; // of a step that ran, until the result is in the answers
 	json_t *before; // what `undo` borrows; NULL: nothing
 };
 
@@ -43,7 +43,7 @@ struct hs_api_plan {
 	struct hs_u32_map by_ns;      // ns_id -> planned[]
 	struct hs_route_book *routes; // copied when a request first changes them
 	uint32_t chosen_from,
-			chosen; // the last ns_id that was chosen, and the first that was tried
+			chosen; // the first ns_id that was tried, and the last that was chosen
 };
 
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n)
@@ -115,7 +115,7 @@ static bool is_free(const struct hs_api_plan *plan, uint32_t ns_id)
 	       (backend->gives_way && backend->gives_way(backend->context, ns_id));
 }
 
-// Rules of one flow in one list do not try each other's again.
+// Begins at the last ns_id chosen for the same flow: those before it are known to be taken.
 void hs_api_plan_choose_ns(struct hs_api_plan *plan, struct hs_api_args *args)
 {
 	uint32_t from = hs_rule_flow_ns(&args->rule);
@@ -141,7 +141,7 @@ static void leave_mask(struct hs_api_plan *plan, const struct planned *planned)
 		hs_rule_masks_remove(&plan->masks, hs_rule_mask(&planned->rule));
 }
 
-// A rule that gives way is replaced.
+// Adds the mask of a rule. Removes the mask of a rule that gives way, because it is replaced.
 static int plan_mask(struct hs_api_plan *plan, const struct planned *planned,
 		const struct hs_rule *rule, struct hs_error *err)
 {
@@ -179,8 +179,8 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 
 static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struct step *step)
 {
-	// A reverted rule would count as one that was asked for here. A rule that gives way comes
-	// again by itself.
+	// The deletion of a rule that gives way is not reverted: the rule would then count as one
+	// that was asked for here. Such a rule comes again in band.
 	step->changes = !planned->gives_way;
 	plan->rules_free += !planned->gives_way;
 	if (!planned->gives_way)
@@ -192,11 +192,11 @@ static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struc
 			.rule = planned->rule};
 }
 
-// Only a rule that came in band has values to go back to.
+// Refuses to reset a rule that did not come in band, because it has no values to go back to.
 static int refuse_back(const struct planned *planned, const struct hs_rule_update *update,
 		struct hs_error *err)
 {
-	uint32_t back = update->back & ~HS_RULE_BIT(FIELDS); // which go back to the configuration
+	uint32_t back = update->back & ~HS_RULE_BIT(FIELDS); // fields return to the configuration
 
 	if (!back || planned->gives_way)
 		return 0;
@@ -208,7 +208,7 @@ static int refuse_back(const struct planned *planned, const struct hs_rule_updat
 			name, planned->ns_id);
 }
 
-// Nobody asked this node for a rule that came in band, so it has no owner here.
+// Refuses an owner of a rule that came in band, because nobody asked this node for the rule.
 static int refuse_owner(const struct planned *planned, const struct hs_rule_update *update,
 		struct hs_error *err)
 {
@@ -380,7 +380,7 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	if (rc)
 		return rc;
 	step->run = *args;
-	// A session of probes that began ends by itself.
+	// A session of probes is not reverted, because it ends by itself.
 	step->changes = hs_api_verbs[args->verb].changes && args->verb != HS_VERB_PROBE_RUN;
 	step->saved = step->changes && !hs_api_verbs[args->verb].passing;
 	if (args->verb == HS_VERB_LABEL_SET)
@@ -399,7 +399,7 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	if (!planned->exists && !step->changes && backend->knows &&
 			backend->knows(backend->context, args->verb, args->ns_id))
 		return 0;
-	// A rule that came in band comes again. This node's own settings for it do not.
+	// A rule that came in band comes again in band. This node's own settings for it do not.
 	planned->has_settings |= planned->gives_way && args->verb == HS_VERB_INT_UPDATE;
 	step->saved &= !planned->gives_way || planned->has_settings;
 	rc = refuse_absent(planned, err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plays a list of requests on a copy before anything is done: which namespaces there would be, with
-// which rules, and how much room. For lib/api only.
+// Plans a list of requests on a copy of the state before anything is done: which namespaces there
+// would be, with which rules, and how much room would be left. For lib/api only.
 #pragma once
 
 #include "api.h"
@@ -21,11 +21,11 @@ void hs_api_plan_destroy(struct hs_api_plan *plan);
 // the plan has.
 void hs_api_plan_choose_ns(struct hs_api_plan *plan, struct hs_api_args *args);
 
-// Plays the next request. Returns 0, or -EINVAL with *err (path relative to the verb's content):
+// Plans the next request. Returns 0, or -EINVAL with *err (path relative to the verb's content):
 // ns_in_use, no_such_rule, table_full, too_large, or what hs_rule_apply says.
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);
 
-// Plays all requests of a configuration file (api.c), and keeps the errors of all of them, with
+// Plans all requests of a configuration file (api.c), and keeps the errors of all of them, with
 // paths as "[2].int_request.ns_id". Returns 0 or a negative errno.
 int hs_api_plan_all(
 		const struct hs_api_backend *backend, json_t *requests, struct hs_errors *errors);

@@ -15,7 +15,7 @@
 
 #define HS_API_RULE_SHAPE "{'$ref': 'request.json#/$defs/rule'}"
 
-// Those of nodes and controllers.
+// The verbs that nodes answer, and those that controllers answer: bits 1 << enum hs_api_verb.
 #define HS_API_NODE_VERBS	((1u << HS_VERB_OF_CONTROLLERS) - 1)
 #define HS_API_CONTROLLER_VERBS ((1u << HS_VERB_OF_COLLECTORS) - 1)
 
@@ -23,16 +23,16 @@ struct hs_api_hello {
 	const char *version, *name, *boot_id;
 	uint32_t node_id;
 	bool controller, collector;
-	uint32_t verbs; // 1 << enum hs_api_verb of those that are answered
+	uint32_t verbs; // the verbs that are answered: bits 1 << enum hs_api_verb
 	unsigned n_features;
 	const char *const *features;
-	uint32_t rules, monitored_rules, routes; // limits; of rules and routes 0: there is none
+	uint32_t rules, monitored_rules, routes; // limits; rules or routes 0: there is none
 	uint32_t node_questions, gathered_bytes; // limits of a controller; 0: there is none
 	const struct hs_api_connection_limits *connection; // NULL: there are no sockets
 };
 extern const struct hs_schema_field hs_api_hello_fields[];
-// Prints what this says and what each program with this API says. New reference, or NULL if memory
-// is out.
+// Prints the members of `hello` and those that are the same in each program with this API. Returns
+// a new reference, or NULL if memory is out.
 json_t *hs_api_hello(const struct hs_api_hello *hello);
 
 // The MTU that telemetry needs between nodes. Printing takes over the list.

@@ -36,7 +36,8 @@ static json_t *verb_schema(enum hs_api_verb verb)
 	return object;
 }
 
-// A rule as replies show it: at a controller with its place and its state at each node.
+// Returns the schema of a rule as replies show it: at a controller with its place and its state at
+// each node.
 static json_t *rule_schema(void)
 {
 	json_t *rule = verb_schema(HS_VERB_INT_REQUEST);
@@ -50,7 +51,7 @@ static json_t *rule_schema(void)
 	return rule;
 }
 
-// Returns the members beside a verb, up to and with the last one.
+// Returns the schemas of the members beside a verb, up to and including the one named `last`.
 static json_t *members_to(const char *last)
 {
 	const struct hs_schema_field *member = hs_api_members;
@@ -65,7 +66,7 @@ static json_t *members_to(const char *last)
 	return properties;
 }
 
-// One verb and the members beside it.
+// Returns the schema of one verb and the members beside it.
 static json_t *envelope(const char *last, bool changes_only)
 {
 	json_t *properties = members_to(last), *one = json_array();
@@ -116,7 +117,7 @@ json_t *hs_api_schema(void)
 	"'the request was only checked'}}, 'required': ['dry_run'], 'additionalProperties': "      \
 	"false}"
 
-// What a controller gathers from its nodes.
+// Returns the schema of a reply that a controller gathers from its nodes.
 static json_t *gathered_schema(const struct hs_schema_field *fields, const char *verb)
 {
 	json_t *gathered = hs_schema_describe_printed(fields);
@@ -129,7 +130,8 @@ static json_t *gathered_schema(const struct hs_schema_field *fields, const char 
 	return gathered;
 }
 
-// A reply whose programs have tables of their own: a schema for each, with the program's name.
+// Returns the schema of a reply. If programs print it from different tables, the schema is a list
+// with one schema for each table, titled with the program's name.
 static json_t *reply_schema(const struct hs_schema_field *const tables[HS_API_PROGRAMS])
 {
 	static const char *const titles[HS_API_PROGRAMS] = {

@@ -10,8 +10,7 @@
 
 // "$defs" has each verb's content, "request" (one of them in its envelope), "item" (of a list),
 // "change" (an item with a verb that changes something), "rule" (as replies show it) and
-// "transaction". New reference, without
-// "$schema".
+// "transaction". Returns a new reference, without "$schema".
 json_t *hs_api_schema(void);
 
 enum hs_api_program {
@@ -21,8 +20,9 @@ enum hs_api_program {
 	HS_API_PROGRAMS,
 };
 
-// Returns the JSON Schema of replies, from the tables that print them at each kind of program; NULL
-// where it does not answer a verb. What a controller gathers from its nodes has the table of its
-// audit. New reference.
+// Returns the JSON Schema of replies, from the tables that print them: a new reference. The
+// function of a kind of program returns the table of a verb's reply, or NULL if the program does
+// not answer the verb. For a reply that a controller gathers from its nodes, the function returns
+// the table that it also returns for HS_VERB_AUDIT.
 typedef const struct hs_schema_field *hs_api_reply_fields(enum hs_api_verb verb);
 json_t *hs_api_reply_schema(hs_api_reply_fields *const programs[HS_API_PROGRAMS]);

@@ -12,7 +12,7 @@
 
 // ---- kinds of text ----
 
-// The lengths that the configuration of this process gives.
+// The lengths of windows, from the configuration of this process.
 static int64_t window_ns[HS_API_WINDOWS] = {1000000000, 10000000000, 60000000000};
 static char window_allowed[HS_API_WINDOWS * (HS_DURATION_BYTES + 2) + 8] = "1s, 10s, 60s or run";
 
@@ -339,7 +339,7 @@ void hs_api_verb_list(char *text, size_t size, enum hs_api_which which)
 					hs_api_verbs[i].name);
 }
 
-// The fields of a rule that is to be installed: it may have no ns_id yet.
+// Fills in the fields of a rule that is to be installed: the ns_id is optional.
 static void request_fields(struct hs_schema_field fields[HS_RULE_ROWS + 1])
 {
 	memcpy(fields, hs_rule_fields, sizeof(hs_rule_fields));
@@ -401,7 +401,7 @@ static int check_application(
 	return 0;
 }
 
-// A port's id is its node's.
+// Refuses the id of a port without its node, because each node has its own ids of ports.
 static int check_port(const struct hs_api_args *args, struct hs_error *err)
 {
 	if (!args->label_id || args->node[0])
@@ -464,8 +464,8 @@ static int check_together(enum hs_api_verb verb, const json_t *content, struct h
 	}
 }
 
-// "on" says where the rule belongs. All other members belong to the rule. A rule without ns_id is
-// read with any, and gets its own when it is planned.
+// Reads a rule and "on", which says where the rule belongs. All other members belong to the rule.
+// Without ns_id, the rule is read with an arbitrary one and gets its own when it is planned.
 static int read_rule(const json_t *content, struct hs_api_args *args, struct hs_error *err)
 {
 	bool named = json_object_get(content, "ns_id");
@@ -485,7 +485,7 @@ static int read_rule(const json_t *content, struct hs_api_args *args, struct hs_
 	return rc;
 }
 
-// `unknown` has the words of the style.
+// Returns the style of a verb's errors. `unknown` is the memory of the style's text.
 static struct hs_schema_style style_of(enum hs_api_verb verb, char unknown[64])
 {
 	snprintf(unknown, 64, " is not a field of %s", hs_api_verbs[verb].name);
@@ -527,7 +527,7 @@ int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct h
 	return rc;
 }
 
-// Values that are wrong by themselves come first. Only without them is it known what goes together.
+// Checks whether values go together only if each value is right by itself.
 void hs_api_args_errors(enum hs_api_verb verb, json_t *content, struct hs_errors *errors)
 {
 	struct hs_schema_field of_rule[HS_RULE_ROWS + 1];

@@ -7,8 +7,8 @@
 
 struct hs_api_verb_row {
 	const char *name, *help;
-	bool changes; // or sends packets through the network: read-only keys may not
-	bool passing; // what it changes is not saved and no part of the generation
+	bool changes; // or sends packets through the network; not for read-only keys
+	bool passing; // its changes are not saved and do not raise the generation
 	const struct hs_schema_field *fields; // of struct hs_api_args, or of the rule of an
 					      // int_request; not those of an int_update
 	bool light; // the answer is small: many of them may stand beside changes
@@ -16,8 +16,7 @@ struct hs_api_verb_row {
 
 extern const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT];
 
-// Returns the fields of a verb. Those of int_request and int_update are made in
-// `of_rule`.
+// Returns the fields of a verb. Those of int_request and int_update are written to `of_rule`.
 const struct hs_schema_field *hs_api_verb_fields(
 		enum hs_api_verb verb, struct hs_schema_field of_rule[HS_RULE_ROWS + 1]);
 

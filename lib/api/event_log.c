@@ -11,9 +11,9 @@
 
 bool hs_event_limit(struct hs_event_limit *limit, int64_t now_ns, uint64_t count, uint64_t *grown)
 {
-	if (count < limit->said) // what was said is no longer so, like a datagram that came late
+	if (count < limit->said) // the count fell, e.g. because a "lost" datagram came late
 		limit->said = count;
-	// Where the clock was set back, the last event seems to be of the future.
+	// After the clock was set back, the last event seems to lie in the future.
 	if (count == limit->said ||
 			(now_ns < limit->next_ns && now_ns > limit->next_ns - 2 * REPEAT_NS))
 		return false;
@@ -122,7 +122,7 @@ static const struct hs_schema_field published_rows[] = {
 				.help = "its seq in the reply to events"},
 		{NULL},
 };
-// What the publisher adds.
+// The members that the publisher adds.
 static const struct hs_schema_field origin_rows[] = {
 		{"boot_id", HS_SCHEMA_STRING, .help = "of the publisher"},
 		{"node_id", HS_SCHEMA_UINT, .optional = true, .max = UINT16_MAX,

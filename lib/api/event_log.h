@@ -19,9 +19,10 @@ struct hs_event_log {
 	json_t *events[HS_EVENT_LOG_EVENTS]; // event n is at n modulo the size
 };
 
-// An event that repeats is reported at once, then once a minute with what came together since.
+// Limits an event that repeats: it is reported at once, then at most once a minute, with the growth
+// of its count since the last report.
 struct hs_event_limit {
-	uint64_t said;
+	uint64_t said; // the count of the last report
 	int64_t next_ns;
 };
 
@@ -37,8 +38,8 @@ void hs_event_log_fini(struct hs_event_log *log);
 typedef void hs_event_fn(void *owner, const char *kind, json_t *details, const char *format, ...)
 		__attribute__((format(printf, 4, 5)));
 
-// The part of each hs_event_fn that all have in common: adds the event to the log and returns a
-// copy to publish, which has the event's number as "event_seq". NULL if memory is out.
+// Does what each hs_event_fn has to do: adds the event to the log and returns a copy to publish,
+// which has the event's number as "event_seq". Returns NULL if memory is out.
 json_t *hs_event_log_add(struct hs_event_log *log, int64_t now_ns, const char *kind,
 		json_t *details, const char *format, va_list args)
 		__attribute__((format(printf, 5, 0)));

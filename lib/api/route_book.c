@@ -289,7 +289,7 @@ int hs_route_book_add(struct hs_route_book *book, const struct hs_route_entry *e
 	return 0;
 }
 
-// The last entry moves into the free place.
+// Removes an entry. The last entry moves into the free place.
 static void take_out(struct hs_route_book *book, const struct hs_route_entry *entry)
 {
 	uint32_t index = (uint32_t)(entry - book->entries);

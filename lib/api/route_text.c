@@ -26,7 +26,8 @@ bool hs_route_is_ipv4(const uint8_t prefix[16], uint8_t depth)
 	return depth >= HS_IP_ADDRESS_IPV4_BITS && hs_ip_address_is_ipv4(prefix);
 }
 
-// Where the forwarding table has IPv4, among the groups' addresses, no prefix of IPv6 can be.
+// Refuses prefixes within ffff:ffff::/32. These are addresses of groups, and the forwarding table
+// keeps its IPv4 prefixes there.
 const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth)
 {
 	static const uint8_t taken[4] = {0xff, 0xff, 0xff, 0xff};
