@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-// Adds a member to an array of *n members, which nothing else adds to, and returns the member, with
-// no value yet. `array` is the address of the pointer. Returns NULL if memory is out; nothing has
-// changed then.
+// Adds a member to an array of *n members and returns the member, which has no value yet. Only this
+// function may add members to the array. `array` is the address of the pointer. Returns NULL if
+// memory is out; nothing has changed then.
 void *hs_array_add(void *array, size_t *n, size_t member_bytes);
 
 // Does the same for a typed pointer.

@@ -14,8 +14,8 @@
 // 3629); the caller then skips one byte. Returns 0 if more bytes could complete a character.
 size_t hs_clean_next(const char *s, size_t n, int32_t *code);
 
-// Returns whether this is a control character (ASCII's, DEL, C1), a mark or change of direction, a
-// separator of lines or paragraphs, or an invisible character. True for -1.
+// Returns whether the code is a control character (ASCII's, DEL, C1), a mark or change of
+// direction, a separator of lines or paragraphs, or an invisible character. True for -1.
 bool hs_clean_is_unsafe(int32_t code);
 
 #define HS_CLEAN_ONE 13 // two escapes and the terminator
@@ -31,5 +31,5 @@ void hs_clean_mend(char *text);
 // Copies text and escapes unsafe characters, including line ends. Text that does not fit is cut
 // between characters. Returns the length.
 size_t hs_clean_copy(const char *text, char *out, size_t size);
-// The same with memory that the caller frees. Returns NULL if memory is out.
+// Does the same with memory that the caller frees. Returns NULL if memory is out.
 char *hs_clean_dup(const char *text);

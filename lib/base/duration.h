@@ -15,7 +15,7 @@ int hs_duration_read(const char *text, int64_t *ns);
 
 // Writes the duration in the shortest of s, ms and ns that is exact: 1s, 60s, 1500ms.
 void hs_duration_write(int64_t ns, char text[HS_DURATION_BYTES]);
-// Lists durations, of which 0 is the end: "1s, 10s or 60s" with " or " before the last one. Returns
-// how many bytes.
+// Lists at most `most` durations; a duration of 0 ends them. Writes "1s, 10s or 60s" if
+// `before_last` is " or ". Returns the length of the text.
 size_t hs_duration_list(
 		const int64_t *ns, size_t most, const char *before_last, char *text, size_t size);

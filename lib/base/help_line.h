@@ -9,5 +9,5 @@
 // Writes a text behind `at` columns of a line, broken between words. Its lines begin below each
 // other.
 void hs_help_wrap(FILE *out, int at, const char *text);
-// Writes a name in `columns` columns, and in the same way what it means.
+// Writes a name in `columns` columns, and behind them the meaning as hs_help_wrap does.
 void hs_help_line(FILE *out, int columns, const char *name, const char *meaning);

@@ -26,11 +26,11 @@ static inline void hs_ip_address_map(const uint8_t ipv4[4], uint8_t address[16])
 	memcpy(address + 12, ipv4, 4);
 }
 
-// Whether it is 0.0.0.0 or ::, the unspecified address.
+// Returns whether the address is 0.0.0.0 or ::, the unspecified address.
 bool hs_ip_address_is_any(const uint8_t address[16]);
-// Whether it is the address of a group: in 224.0.0.0/4 or ff00::/8.
+// Returns whether the address is that of a group: in 224.0.0.0/4 or ff00::/8.
 bool hs_ip_address_is_multicast(const uint8_t address[16]);
-// Whether nobody outside this machine can reach the address.
+// Returns whether nobody outside this machine can reach the address.
 bool hs_ip_address_is_loopback(const uint8_t address[16]);
 
 // Returns NULL, or the reason why a text cannot be read, for people. *address does not change then.
@@ -38,7 +38,8 @@ const char *hs_ip_address_read(const char *text, uint8_t address[16]);
 // Returns text.
 const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRESS_TEXT]);
 
-// Where a socket listens or sends: compared byte by byte, because no byte is without meaning.
+// The address and port where a socket listens or sends. Two of them are compared byte by byte,
+// because the struct has no padding.
 struct hs_ip_port {
 	uint8_t address[16];
 	uint16_t port;
@@ -50,8 +51,8 @@ const char *hs_ip_port_read(const char *text, struct hs_ip_port *at);
 // Returns text.
 const char *hs_ip_port_write(const struct hs_ip_port *at, char text[HS_IP_PORT_TEXT]);
 
-// Whether the kernel gives only one of them a socket. 0.0.0.0 is every IPv4 address, and [::] every
-// IPv6 address.
+// Returns whether only one of the two can have a socket of this machine. 0.0.0.0 is every IPv4
+// address, and [::] every IPv6 address.
 bool hs_ip_ports_collide(const struct hs_ip_port *one, const struct hs_ip_port *other);
 
 // A prefix is an address and the number of bits behind the prefix, its host bits: 0 for one

@@ -9,8 +9,9 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-// Returns the changes between two words: the optimal string alignment. `rows` are the changes from
-// the first letters of `a` to the first letters of `b`, for the last three lengths of `a`.
+// Returns the number of changes between two words: the optimal string alignment. `rows` has the
+// numbers of changes from the first letters of `a` to the first letters of `b`, for the last three
+// lengths of `a`.
 static unsigned changes_between(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned rows[3][HS_NEAREST_BYTES];

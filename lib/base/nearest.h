@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which known word a mistyped word most likely means.
+// Finds the known word that a mistyped word most likely means.
 //
 // Thread rule: any; the struct belongs to the caller, the words must outlive it.
 #pragma once
@@ -10,7 +10,7 @@
 struct hs_nearest {
 	const char *typed;
 	const char *word; // the nearest so far; NULL: none is near
-	unsigned changes; // that make `typed` the word
+	unsigned changes; // number of changes that turn `typed` into the word
 };
 
 // Compares a known word. A change is a letter too many, a missing letter, a wrong letter, or two

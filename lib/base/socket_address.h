@@ -8,5 +8,5 @@
 
 #include <sys/socket.h>
 
-// Fills *to, whose family is the version of the address. Returns how many bytes of *to count.
+// Fills *to, whose family is the version of the address. Returns the length of the address in *to.
 socklen_t hs_socket_address_of(const struct hs_ip_port *at, struct sockaddr_storage *to);

@@ -233,7 +233,7 @@ static void print_cell(FILE *to, const struct column *column, const char *text, 
 		fprintf(to, "%s%*s", text, pad, "");
 }
 
-// Prints a row by the cells of its columns, or the headers.
+// Prints a row of cells, or the headers if `cells` is NULL.
 static void print_row(FILE *to, const struct hs_text_table *table, char *const *cells)
 {
 	bool first = true;

@@ -57,7 +57,8 @@ static int grow(struct hs_u32_map *map)
 	return 0;
 }
 
-// Returns the place of a value + 1 of the key; 0 is the empty place where a new value goes.
+// Returns the place where the key has `value`, which is a value plus 1. If `value` is 0, returns
+// the empty place for a new value.
 static uint32_t place_of(const struct hs_u32_map *map, uint32_t key, uint32_t value)
 {
 	uint32_t at = hs_u32_map_home(map, key);

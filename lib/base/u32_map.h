@@ -27,7 +27,7 @@ struct hs_u32_map { // zeroed: an empty map
 	uint32_t count;
 };
 
-// Makes room for so many values. Returns 0 or -ENOMEM.
+// Makes room for `capacity` values. Returns 0 or -ENOMEM.
 int hs_u32_map_init(struct hs_u32_map *map, uint32_t capacity);
 void hs_u32_map_fini(struct hs_u32_map *map);
 uint64_t hs_u32_map_bytes(uint32_t capacity);

@@ -11,25 +11,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Uniform in [0, n) without bias. n is above 0.
+// Draws uniformly from [0, n) without bias. n is above 0.
 uint64_t hs_variate_below(struct hs_rng *rng, uint64_t n);
 
-// Uniform in (0, 1) without both ends: odd multiples of 2^-53.
+// Draws uniformly from (0, 1), without both ends: odd multiples of 2^-53.
 double hs_variate_unit(struct hs_rng *rng);
 
-// True with this probability: never at 0 and below, always at 1 and above. Each call draws once.
+// Returns true with this probability: never at 0 and below, always at 1 and above. Each call draws
+// once.
 bool hs_variate_chance(struct hs_rng *rng, double probability);
 
-// Exponential with this mean.
+// Draws from the exponential distribution with this mean.
 double hs_variate_exponential(struct hs_rng *rng, double mean);
 
-// Normal with mean 0 and standard deviation 1 (Marsaglia's polar method, one value a call).
+// Draws from the normal distribution with mean 0 and standard deviation 1 (Marsaglia's polar
+// method, one value a call).
 double hs_variate_normal(struct hs_rng *rng);
 
-// Normal with mean 0 and this standard deviation (0 to 2^57: the farthest draw is 12 of them),
-// rounded to the nearest integer. All callers convert draws to integers here, so that no caller's
-// compiler flags decide the last bit.
+// Draws from the normal distribution with mean 0 and this standard deviation (0 to 2^57: the
+// farthest draw is 12 of them), rounded to the nearest integer. All callers convert draws to
+// integers here, so that no caller's compiler flags decide the last bit.
 int64_t hs_variate_normal_int(struct hs_rng *rng, int64_t sigma);
 
-// Natural logarithm of a finite x > 0, to two units in the last place.
+// Returns the natural logarithm of a finite x > 0, to two units in the last place.
 double hs_variate_log(double x);
