@@ -262,7 +262,7 @@ bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out)
 
 	*out = bus->refusal;
 	hs_bus_gate_counters(bus->gate, &gate);
-	if (out->public_key[0]) // the gate knows its source
+	if (out->public_key[0]) // the gate knows the address of the client
 		snprintf(out->peer, sizeof(out->peer), "%s", gate.denied_peer);
 	return bus->refusal.count > 0;
 }

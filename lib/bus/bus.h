@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages between nodes, controllers and command lines. This is the only place that knows ZeroMQ.
+// Messages between nodes, controllers and command lines. Only this folder uses ZeroMQ.
 //
-// A node binds a ROUTER for requests and a publisher that connects to controllers (and may be bound
-// for local listeners). No function waits unless a timeout is given. What cannot be sent is lost
-// and counted. Thread rule: owner (the control thread opens, uses and closes; ZeroMQ's own thread
-// inherits the affinity of the thread that opens).
+// A node binds a ROUTER for requests. Its publisher connects to controllers and may also be bound
+// for local listeners. No function waits unless a timeout is given. A message that cannot be sent
+// is lost and counted. Thread rule: owner (the control thread opens, uses and closes; ZeroMQ's own
+// thread inherits the affinity of the thread that opens).
 #pragma once
 
 #include "bus_client.h"
@@ -86,10 +86,12 @@ void hs_bus_close(struct hs_bus *bus);
 // at a time, and reads the directory of keys. It may return early.
 bool hs_bus_poll(struct hs_bus *bus, int timeout_ms, struct pollfd *fds, unsigned n_fds);
 
-// Takes the next request: 0, or -EAGAIN where there is none. Each must be replied to or dropped.
-// At most a handful should be taken between two polls, so that a flood starves nothing.
+// Takes the next request. Returns 0, or -EAGAIN if there is none. The caller replies to each
+// request or drops it. Take at most a handful between two polls, so that a flood of requests leaves
+// time for everything else.
 int hs_bus_next_request(struct hs_bus *bus, struct hs_bus_request *request);
-// Sends the reply and frees the request in any case. 0 or a negative errno (counted as lost).
+// Sends the reply and frees the request in any case. Returns 0, or a negative errno (the reply is
+// counted as lost).
 int hs_bus_reply(struct hs_bus *bus, struct hs_bus_request *request, const char *text);
 void hs_bus_drop_request(struct hs_bus_request *request);
 

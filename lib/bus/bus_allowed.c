@@ -14,7 +14,7 @@
 #define SUFFIX	  ".pub"
 #define SETTLE_NS INT64_C(1000000000) // longer than the clock step of any file system except FAT
 
-// ---- a look from outside ----
+// ---- whether the directory has changed ----
 
 static uint64_t mix(uint64_t print, const void *bytes, size_t n)
 {
@@ -37,7 +37,8 @@ static bool is_key_file(const char *name)
 	return name[0] != '.' && len > suffix && strcmp(name + len - suffix, SUFFIX) == 0;
 }
 
-// The result is independent of the order in which a directory is read.
+// Returns the hash of a file's name, times and size. The sum over all files is independent of the
+// order in which a directory is read.
 static uint64_t print_of(const char *name, const struct stat *status)
 {
 	const int64_t parts[] = {(int64_t)status->st_ino, (int64_t)status->st_size,
@@ -55,7 +56,7 @@ static void note_file(struct hs_bus_allowed *seen, const char *name, const struc
 		seen->settled = false;
 }
 
-// Fills print and settled. Returns 0 or a negative errno.
+// Fills `print` and `settled`. Returns 0 or a negative errno.
 static int look(const char *dir, struct hs_bus_allowed *seen)
 {
 	struct timespec now;
@@ -147,7 +148,7 @@ static int check_directory(const struct hs_bus_allowed *allowed, const char *pat
 			"anyone may put a key there", err);
 }
 
-// The error is about the machine or our limits at this moment, not about the keys.
+// Returns whether the error is about descriptors or memory at this moment, not about the keys.
 static bool is_scarcity(int rc)
 {
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
@@ -242,7 +243,7 @@ bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer)
 		memcpy(allowed->keys, before, bytes);
 		allowed->n = n;
 		free(before);
-		return false; // the last good keys stay until there is room to look
+		return false; // the last good keys stay until descriptors and memory suffice
 	}
 	allowed->print = seen.print;
 	allowed->settled = seen.settled;

@@ -26,8 +26,8 @@ struct hs_bus_allowed {
 	struct hs_error problem;
 };
 
-// Reads a directory. All of it must be right. Returns 0, or a negative errno with *err, whose path
-// is `path`.
+// Reads a directory. The directory and each file of a key must be right. Returns 0, or a negative
+// errno with *err, whose path is `path`.
 int hs_bus_allowed_open(const char *dir, const char *path, struct hs_bus_allowed *allowed,
 		struct hs_error *err);
 void hs_bus_allowed_close(struct hs_bus_allowed *allowed);

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LOOK_MS 100 // interval of a wait for a connection in which a new attempt may become due
+#define LOOK_MS 100 // between two checks whether a new attempt to connect is due
 
 struct hs_bus_client {
 	void *context;
@@ -84,8 +84,9 @@ static int failure_code(enum hs_bus_failure failure)
 	}
 }
 
-// Waits for a connection. Returns 0, or the reason of the failure. A connection that broke off may
-// work the next time; the other failures last.
+// Waits for a connection. Returns 0, or a negative errno for the failure. Returns at once if the
+// other side does not allow the key or one side uses no keys. After other failures, the next
+// attempt may succeed.
 static int await_connection(struct hs_bus_line *line, int64_t end_ms)
 {
 	zmq_pollitem_t items[] = {{.socket = line->socket, .events = ZMQ_POLLOUT},

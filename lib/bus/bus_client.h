@@ -29,7 +29,7 @@ void hs_bus_client_close(struct hs_bus_client *client);
 int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t len,
 		int timeout_ms, char **reply, size_t *reply_len);
 
-// ---- peer: a client that never waits, for one that talks to many nodes ----
+// ---- peer: a client that never waits, for a program that talks to many nodes ----
 
 struct hs_bus_peer;
 
@@ -53,9 +53,9 @@ int hs_bus_peer_send(struct hs_bus_peer *peer, const char *text, size_t len);
 // Takes the next reply (terminated; the caller frees it). Returns 0 or -EAGAIN. Replies come in the
 // order of the requests. After a lost connection, only their `id` identifies them.
 int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len);
-// The descriptor becomes readable once when something has happened. Then, and after each send, call
-// hs_bus_peer_next until -EAGAIN. Use it with poll(2) and POLLIN; epoll(7) can combine many in one
-// descriptor.
+// Returns a descriptor that becomes readable once when something has happened. Then, and after each
+// send, call hs_bus_peer_next until -EAGAIN. Use it with poll(2) and POLLIN; epoll(7) can combine
+// many in one descriptor.
 int hs_bus_peer_fd(const struct hs_bus_peer *peer);
 void hs_bus_peer_state(struct hs_bus_peer *peer, struct hs_bus_peer_state *out);
 
@@ -79,5 +79,6 @@ void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber);
 // Returns 0, -EAGAIN after the timeout, or -EINTR on a signal.
 int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
 		struct hs_bus_message *message);
-// As hs_bus_peer_fd: when it is readable, call hs_bus_subscriber_next until -EAGAIN.
+// Returns a descriptor like that of hs_bus_peer_fd. When it is readable, call
+// hs_bus_subscriber_next until -EAGAIN.
 int hs_bus_subscriber_fd(const struct hs_bus_subscriber *subscriber);

@@ -23,9 +23,9 @@
 #define LAST_MS	       100
 #define INNER_BACKLOG  1024
 
-// ---- the socket behind ----
+// ---- the private endpoint of the owner's socket ----
 
-// Only connections of this process are accepted. Nobody else can open the name.
+// Binds the private endpoint. ZeroMQ accepts only connections of this process there.
 static int open_inner(struct hs_bus_gate *gate, void *socket, enum hs_bus_gate_kind kind,
 		struct hs_error *err)
 {
@@ -84,7 +84,8 @@ static void take_event(struct hs_bus_gate *gate, const struct epoll_event *event
 		hs_bus_gate_event(gate, place, side, event->events);
 }
 
-// Returns whether all output has been sent, or its time has passed.
+// Returns whether the thread ends: the owner asked for the end, and all connections are closed or
+// the time is over.
 static bool is_over(struct hs_bus_gate *gate)
 {
 	if (!atomic_load(&gate->end))
@@ -338,7 +339,7 @@ bool hs_bus_gate_choked(struct hs_bus_gate *gate, struct hs_bus_visit visit)
 	bool choked = is_behind(credit);
 	if (choked) {
 		atomic_store(&credit->choked, true);
-		choked = is_behind(credit); // it may have been sent just now
+		choked = is_behind(credit); // the gate may have sent the rest just now
 	}
 	pthread_mutex_unlock(&gate->lock);
 	return choked;

@@ -30,9 +30,10 @@
 #define HS_BUS_GATE_SUBSCRIPTION_BYTES (256 << 10)
 
 enum hs_bus_gate_kind {
-	HS_BUS_GATE_REQUESTS,	 // messages come, and replies go
-	HS_BUS_GATE_SUBSCRIBERS, // subscriptions come and are never taken; messages go
-	HS_BUS_GATE_FEEDS,	 // messages come
+	HS_BUS_GATE_REQUESTS,	 // clients send requests and get replies
+	HS_BUS_GATE_SUBSCRIBERS, // clients send subscriptions, which the owner never takes, and get
+				 // messages
+	HS_BUS_GATE_FEEDS,	 // clients send messages
 	HS_BUS_GATE_KINDS,
 };
 
@@ -70,8 +71,8 @@ int hs_bus_gate_start(struct hs_bus_gate *gate, struct hs_error *err);
 // Closes all connections of a kind. Peers that are allowed can reconnect at once.
 void hs_bus_gate_cut(struct hs_bus_gate *gate, enum hs_bus_gate_kind kind);
 
-// The descriptor is readable when something has happened that the owner waited for: see
-// hs_bus_gate_choked.
+// Returns a descriptor that becomes readable when something has happened that the owner waited for
+// (hs_bus_gate_choked). hs_bus_gate_clear makes it unreadable again.
 int hs_bus_gate_fd(const struct hs_bus_gate *gate);
 void hs_bus_gate_clear(struct hs_bus_gate *gate);
 
@@ -88,8 +89,8 @@ void hs_bus_gate_taken(
 void hs_bus_gate_drained(struct hs_bus_gate *gate);
 // Tells the gate that a part of `bytes` was sent.
 void hs_bus_gate_sent(struct hs_bus_gate *gate, struct hs_bus_visit visit, size_t bytes);
-// Returns whether the client leaves too much of what was sent to it. If so, the descriptor becomes
-// readable when that ends.
+// Returns whether the client has not yet taken more than HS_BUS_GATE_BACKLOG of what was sent to
+// it. If so, the descriptor becomes readable when the client has taken enough.
 bool hs_bus_gate_choked(struct hs_bus_gate *gate, struct hs_bus_visit visit);
 
 void hs_bus_gate_counters(struct hs_bus_gate *gate, struct hs_bus_gate_counters *out);

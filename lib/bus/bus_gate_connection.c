@@ -98,7 +98,7 @@ static uint64_t held_by(const struct hs_bus_gate *gate, unsigned place)
 	uint64_t taken = atomic_load(&credit->taken);
 
 	if (connection->kind == HS_BUS_GATE_SUBSCRIBERS) {
-		// The frames of a message have two parts; the second is larger than any heartbeat.
+		// A message has two frames; the second is larger than any heartbeat.
 		uint64_t messages = connection->out.frames - connection->out.small;
 		answers = connection->out.small > messages ? connection->out.small - messages : 0;
 	} else if (connection->out.small > sent_small)
@@ -117,7 +117,8 @@ static void reckon(struct hs_bus_gate *gate, unsigned place)
 	connection->pooled = pooled;
 }
 
-// Other connections may have returned their share of the pool.
+// Computes what each connection takes from the pool, because other connections may have returned
+// their share.
 static void reckon_all(struct hs_bus_gate *gate)
 {
 	int64_t now_ms = hs_bus_now_ms();
@@ -177,8 +178,8 @@ static bool may_read(struct hs_bus_gate *gate, unsigned place)
 	return true;
 }
 
-// The connection's message never ends: the owner looked twice, found nothing to take, and holds
-// nothing of it.
+// Returns whether the connection's message never ends: the owner looked twice, found nothing to
+// take, and holds nothing of the connection.
 static bool is_endless(const struct hs_bus_gate *gate, unsigned place)
 {
 	const struct connection *connection = &gate->connections[place];
@@ -345,7 +346,8 @@ static void count_out(struct hs_bus_gate *gate, unsigned place, const uint8_t *b
 	hs_bus_frames_feed(out, bytes + at, len - at, UINT64_MAX);
 }
 
-// The owner's sums contain parts of messages and no heartbeats.
+// Tells the owner how much has been passed. The owner's sums contain parts of messages and no
+// heartbeats.
 static void tell_passed(struct hs_bus_gate *gate, unsigned place)
 {
 	const struct connection *connection = &gate->connections[place];
@@ -418,10 +420,10 @@ static void pump_out(struct hs_bus_gate *gate, unsigned place)
 	}
 }
 
-// ---- both ----
+// ---- both directions ----
 
-// A connection that ended before ZeroMQ accepted it stays until then, because its descriptor is
-// still in use.
+// Returns whether the connection can be removed. A connection that ended before ZeroMQ accepted it
+// stays until ZeroMQ accepts it, because its descriptor is still in use.
 static bool is_done(const struct connection *connection)
 {
 	if (connection->unanswered && !connection->inner_ended)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accepts connections: places, descriptors, and the connection to the socket behind.
+// Accepts connections: places, descriptors, and the connection to the private endpoint of the
+// owner's socket.
 #include "bus_gate_parts.h"
 
 #include "bus_socket.h"
@@ -27,7 +28,7 @@
 #define PROBES		3
 #define USER_TIMEOUT_MS 15000
 
-// ---- who it is ----
+// ---- who the peer is ----
 
 static uint64_t mix(const uint8_t *bytes, size_t n)
 {
@@ -63,7 +64,7 @@ static void name_address(const struct sockaddr_storage *address, char peer[64], 
 		*who = mix(v6->sin6_addr.s6_addr + 12, 4);
 	} else {
 		inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
-		// Someone with one address of a network has all of its last 64 bits.
+		// A host that has one address of a network can use any last 64 bits there.
 		*who = mix(v6->sin6_addr.s6_addr, 8);
 	}
 	snprintf(peer, 64, "%s", text);
@@ -106,7 +107,8 @@ static unsigned count_of(const struct hs_bus_gate *gate, uint64_t who)
 	return n;
 }
 
-// Places are used in turn, so that a place stays empty as long as there are others.
+// Returns an empty place, or -1. Places are used in turn, so that a place that became empty stays
+// empty as long as other places are free.
 static int free_place(struct hs_bus_gate *gate)
 {
 	for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++) {
@@ -119,7 +121,8 @@ static int free_place(struct hs_bus_gate *gate)
 	return -1;
 }
 
-// The kernel assigns the lowest free number.
+// Returns whether only the reserve of descriptors is left. The kernel assigns the lowest free
+// number, so a high `fd` means that few descriptors are free.
 static bool uses_the_reserve(int fd)
 {
 	struct rlimit limit;
@@ -140,7 +143,7 @@ static const char *reason_to_refuse(
 	return NULL;
 }
 
-// ---- the connection behind ----
+// ---- the connection to the private endpoint ----
 
 static int connect_inner(const struct hs_bus_gate *gate, const struct connection *connection,
 		struct hs_bus_visit visit)

@@ -30,7 +30,7 @@ struct buffer {
 	uint8_t *bytes; // NULL while the buffer is empty
 	size_t len;	// bytes in the buffer
 	size_t ready;	// of these, bytes that may be passed
-	size_t gone;	// and bytes that have been passed
+	size_t gone;	// of these, bytes that have been passed
 };
 
 struct connection {
@@ -46,7 +46,7 @@ struct connection {
 	bool waits;	 // waits for credit
 	int64_t since_ms;
 	uint64_t since_taken, since_drained;
-	int64_t end_ms;	 // 0, or the time at which it is closed whatever it has not taken
+	int64_t end_ms;	 // 0, or when the connection is closed even if its client has not taken all
 	uint64_t pooled; // taken from the kind's pool
 	uint64_t who;	 // process or address
 	char peer[64];
@@ -71,7 +71,7 @@ struct hs_bus_gate {
 	atomic_bool end, shutting, cut[HS_BUS_GATE_KINDS];
 	atomic_uint_fast64_t drained;
 	struct hs_bus_gate_counters counters; // protected by the lock
-	// Only the gate's thread uses the following members.
+	// Only the gate's thread uses the following members, except `credits`.
 	struct connection *connections;
 	struct credit *credits;
 	unsigned n_connections, n_waiting, n_ending, next_place;
@@ -92,7 +92,8 @@ uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
 
 // ---- bus_gate_parts.c ----
 
-// The name of the gate's own end of a connection behind it, and its meaning.
+// Return the name of the gate's end of a connection to a private endpoint, and the name of the
+// private endpoint itself.
 struct sockaddr_un hs_bus_gate_connection_name(
 		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len);
 struct sockaddr_un hs_bus_gate_inner_name(
@@ -100,8 +101,8 @@ struct sockaddr_un hs_bus_gate_inner_name(
 
 void hs_bus_gate_note_refusal(
 		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason);
-// ZeroMQ has yet to accept the connection; ZeroMQ has accepted it; number of connections, of all
-// gates of the process, that ZeroMQ has yet to accept.
+// Notes that ZeroMQ has yet to accept the connection; notes that ZeroMQ has accepted it; returns
+// the number of connections, of all gates of the process, that ZeroMQ has yet to accept.
 void hs_bus_gate_await_answer(struct connection *connection);
 void hs_bus_gate_answered(struct connection *connection);
 unsigned hs_bus_gate_unanswered(void);
@@ -113,7 +114,7 @@ void hs_bus_gate_look_after_listeners(struct hs_bus_gate *gate);
 // ---- bus_gate_connection.c ----
 void hs_bus_gate_go_on(struct hs_bus_gate *gate, unsigned place);
 void hs_bus_gate_event(struct hs_bus_gate *gate, unsigned place, enum side side, uint32_t events);
-// `all` includes connections whose own messages nobody has taken: the pool may have room, or their
-// time has passed.
+// Looks at the connections that wait for credit and have got some. `all` includes the others: the
+// pool may have room, or their time may have passed. Closes connections that had to end by now.
 void hs_bus_gate_look_at_waiting(struct hs_bus_gate *gate, bool all);
 void hs_bus_gate_dismiss(struct hs_bus_gate *gate, unsigned place);

@@ -143,7 +143,7 @@ static void note(struct hs_bus_line *line, uint16_t event, uint32_t value)
 		break;
 	case ZMQ_EVENT_CONNECT_RETRIED:
 		line->reached = true;
-		line->redial_ms = 0; // by ZeroMQ itself
+		line->redial_ms = 0; // ZeroMQ reconnects by itself
 		break;
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
 		line->handshakes++;

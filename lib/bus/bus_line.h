@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A socket with its monitor, which is kept connected if it dials. For lib/bus only.
+// A socket with its monitor. A socket that dials is kept connected. For lib/bus only.
 #pragma once
 
 #include "bus_keys.h"
@@ -10,7 +10,7 @@ enum hs_bus_failure {
 	HS_BUS_NO_FAILURE,
 	HS_BUS_REFUSED,	   // the other side does not allow the key, or the handler here refused it
 	HS_BUS_MISMATCH,   // one side uses keys and the other does not
-	HS_BUS_WRONG_KEY,  // what was sent is not encrypted for our key
+	HS_BUS_WRONG_KEY,  // the handshake is not encrypted for our key
 	HS_BUS_UNFINISHED, // the connection was closed, or silent for too long, before the
 			   // handshake ended
 };
@@ -36,8 +36,9 @@ void hs_bus_line_close(struct hs_bus_line *line);
 // have the path "secret" or "controller".
 int hs_bus_line_dial(struct hs_bus_line *line, const char *endpoint, const char *path,
 		const struct hs_bus_keys *keys, struct hs_error *err);
-// Call this after a dial: it waits until an ipc endpoint has accepted. Returns -EHOSTUNREACH if
-// nobody is there. For other schemes, the first call reports that.
+// Waits, after a dial, until an ipc endpoint with a file has accepted the connection. Returns 0, or
+// -EHOSTUNREACH with *err if nobody is there. For other endpoints, returns 0 at once: the first
+// call reports that nobody is there.
 int hs_bus_line_reach(struct hs_bus_line *line, struct hs_error *err);
 
 // Processes events. ZeroMQ never reconnects after a refused handshake or a message above the limit;

@@ -108,7 +108,8 @@ void hs_bus_peer_close(struct hs_bus_peer *peer)
 	give_context();
 }
 
-// For callers that never ask for the state: a refused connection is still tried again.
+// Looks at the connection twice a second at most, so that a refused connection is tried again even
+// if the caller never asks for the state.
 static void look_now_and_then(struct hs_bus_peer *peer)
 {
 	int64_t now_ms = hs_bus_now_ms();

@@ -26,7 +26,7 @@ bool hs_bus_queue_put(struct hs_bus_queue *queue, struct hs_bus_route *route);
 // Returns the next request whose turn it is and that may be handed on, or NULL if there is none
 // now.
 struct hs_bus_route *hs_bus_queue_next(struct hs_bus_queue *queue);
-// A request that was handed on has been answered or dropped. `row` is its route's.
+// Notes that a request that was handed on has been answered or dropped. `row` is that of its route.
 void hs_bus_queue_done(struct hs_bus_queue *queue, struct hs_bus_row *row);
 // Returns whether hs_bus_queue_next would return a request. If not, the gate's descriptor becomes
 // readable when a client has taken its replies.

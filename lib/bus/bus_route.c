@@ -29,7 +29,7 @@ static bool receive_part(struct reader *reader, zmq_msg_t *part)
 {
 	if (zmq_msg_recv(part, reader->socket, ZMQ_DONTWAIT) < 0)
 		return false;
-	if (reader->weight == 0) // the routing id in front does not always identify it
+	if (reader->weight == 0) // the routing id in front does not always identify the connection
 		reader->visit = hs_bus_gate_visit(reader->gate, part);
 	reader->weight += hs_bus_frame_weight(zmq_msg_size(part), reader->keys);
 	return true;
@@ -83,7 +83,8 @@ static int read_parts(struct reader *reader, struct hs_bus_route *route, bool mo
 	return 0;
 }
 
-// A DEALER's message has several parts without a delimiter: it has a way back, but no single body.
+// Drops the parts of a DEALER's message that has no delimiter: the message has a way back, but no
+// single body.
 static void fold_undelimited(struct hs_bus_route *route)
 {
 	if (route->n < 2 || zmq_msg_size(&route->parts[route->n - 1]) == 0)

@@ -19,7 +19,8 @@
 int hs_bus_socket_tune(void *socket, int linger_ms);
 int hs_bus_socket_set(void *socket, int option, int value);
 
-// Reads a port of TCP; * is 0: any free one. Returns false if it is none.
+// Reads a TCP port. "*" is read as 0, which stands for any free port. Returns false if the text is
+// no port.
 bool hs_bus_take_port(const char *text, uint16_t *port);
 
 // Returns whether this endpoint has a file.

@@ -26,7 +26,7 @@ void hs_bus_zap_serve(struct hs_bus_zap *zap);
 
 enum hs_bus_zap_news {
 	HS_BUS_ZAP_SAME,
-	HS_BUS_ZAP_CHANGED, // the keys or the wrong file have changed
+	HS_BUS_ZAP_CHANGED, // the keys or the problem have changed
 	HS_BUS_ZAP_FEWER,   // a key has been removed
 };
 
