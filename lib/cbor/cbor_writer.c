@@ -51,7 +51,7 @@ void hs_cbor_put_bool(struct hs_cbor_writer *writer, bool value)
 	wrote(writer, cbor_encode_bool(value, writer->at, writer->left));
 }
 
-// The reader widens exactly, so it decides whether a half equals the number.
+// Returns whether a half equals the number: the reader widens a half without rounding.
 static bool fits_half(double value)
 {
 	uint8_t bytes[3];

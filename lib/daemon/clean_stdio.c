@@ -69,7 +69,7 @@ static ssize_t write_clean(int fd, const char *bytes, size_t n)
 	return write_all(fd, out, used) ? -1 : 0;
 }
 
-// Completes the character that was begun. Returns the number of bytes that this took, or -1.
+// Completes the character that was begun. Returns how many of the new bytes it used, or -1.
 static ssize_t complete(struct stream *stream, const char *bytes, size_t n)
 {
 	char one[sizeof(stream->begun) + 1];
@@ -83,8 +83,8 @@ static ssize_t complete(struct stream *stream, const char *bytes, size_t n)
 		size_t whole = hs_clean_next(one, begun, &code);
 		if (whole == 0)
 			continue;
-		// The bytes are no character. The first byte is written alone, and the rest is
-		// scanned again.
+		// If the bytes are no character, one mark stands for those that were kept. The
+		// newest byte is scanned again.
 		stream->n_begun = 0;
 		if (code < 0)
 			return write_clean(stream->fd, "\xff", 1) < 0 ? -1 : (ssize_t)taken - 1;

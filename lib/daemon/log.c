@@ -45,7 +45,7 @@ struct repeated {
 	unsigned suppressed;
 };
 
-// This is the only global of the switch, because a process has one stderr.
+// This is global because a process has one stderr.
 static struct {
 	atomic_int level;
 	atomic_bool json;
@@ -54,7 +54,8 @@ static struct {
 	struct repeated texts[REMEMBERED_TEXTS];
 } state = {.level = HS_LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-// systemd tells a service which file leads to its journal, so that the service can mark levels.
+// Returns whether stderr leads to systemd's journal, which takes the levels of lines. systemd names
+// the journal's file in JOURNAL_STREAM.
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

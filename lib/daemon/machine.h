@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the machine has what a configuration names. Nothing is changed.
+// Checks whether the machine has what a configuration names. Changes nothing.
 //
 // Each function adds an error of the code "not_there" to *lacks if something is missing, with
 // `path`, the place in the configuration. Thread rule: any.
@@ -7,15 +7,17 @@
 
 #include "errors.h"
 
-// The folder of a file that is to be written: it must be there, or with `made`, a folder above it,
-// in which it can be made. The file itself must be no folder.
+// Checks the folder of a file that is to be written. The folder must exist and be writable. With
+// `made`, the program creates the folder: then the nearest folder above it that exists must be
+// writable. The file itself must be no folder.
 void hs_machine_folder(const char *file, bool made, const char *path, struct hs_errors *lacks);
 
-// The folder of the socket of each ipc endpoint, which is made. `path` is that of the list.
+// Checks the folder of each ipc endpoint's socket, which the program creates. `path` is that of the
+// list.
 void hs_machine_endpoints(const char *const *endpoints, unsigned n, const char *path,
 		struct hs_errors *lacks);
 
-// A network interface of this network namespace.
+// Checks that this network namespace has a network interface.
 void hs_machine_iface(const char *name, const char *path, struct hs_errors *lacks);
-// A PCI device, by its address.
+// Checks that there is a PCI device of this address.
 void hs_machine_pci(const char *address, const char *path, struct hs_errors *lacks);

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-// The addresses of Ethernet are nobody's.
+// Makes the interface take frames to any Ethernet address, not only to its own.
 static int listen_to_all(int fd, int ifindex)
 {
 	struct packet_mreq request = {.mr_ifindex = ifindex, .mr_type = PACKET_MR_PROMISC};
@@ -45,7 +45,7 @@ bool hs_packet_socket_is_bound(int fd)
 	return getsockname(fd, (struct sockaddr *)&address, &len) == 0 && address.sll_ifindex > 0;
 }
 
-// The filter is there before the first frame.
+// Sets the options and binds the socket last, so that no frame comes before the filter is there.
 static int set_up(int fd, const struct hs_packet_socket_config *config)
 {
 	int ignored = !config->both_ways;

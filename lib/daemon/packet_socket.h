@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A packet socket on an interface, which has its frames as they are.
+// A packet socket on an interface, which receives whole Ethernet frames.
 //
 // Thread rule: owner.
 #pragma once
@@ -17,14 +17,14 @@ struct hs_packet_socket_config {
 	uint32_t buffer_kib;	  // see socket_buffer.h
 };
 
-// Opens a socket that never blocks; the interface takes frames to any address. Needs CAP_NET_RAW,
-// what is done with the socket later does not. Returns the socket, or a negative errno.
+// Opens a socket that never blocks, and makes the interface take frames to any address. Needs
+// CAP_NET_RAW; the later use of the socket does not. Returns the socket, or a negative errno.
 int hs_packet_socket_open(const struct hs_packet_socket_config *config);
 
-// Whether the interface of a socket is there. One that is deleted leaves the socket without any.
+// Returns whether the socket has an interface. If its interface is deleted, the socket has none.
 bool hs_packet_socket_is_bound(int fd);
-// Binds such a socket to the interface that has the name now. Needs no capability. Returns 0, or a
-// negative errno.
+// Binds a socket without an interface to the interface that has the name now. Needs no capability.
+// Returns 0, or a negative errno.
 int hs_packet_socket_bind(int fd, const char *iface, uint16_t ether_type);
 
 // Returns how many frames the kernel dropped since this was called last, because the buffer was

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel knows of this process, as the standard metrics of Prometheus have it.
+// What the kernel knows about this process: the values of Prometheus' standard metrics.
 //
 // Thread rule: any.
 #pragma once
@@ -16,6 +16,6 @@ struct hs_process_stats { // 0: the kernel did not say
 // Reads /proc/self.
 void hs_process_stats_read(struct hs_process_stats *stats);
 
-// When the process started, in nanoseconds since 1970, as of the clock now: read it once. 0: the
-// kernel did not say.
+// Returns when the process started, in nanoseconds since 1970, by the present setting of the clock:
+// call it once. Returns 0 if the kernel did not say.
 int64_t hs_process_start_ns(void);

@@ -15,7 +15,7 @@ void hs_socket_buffer_set(int fd, uint32_t kib)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 }
 
-// The kernel doubles what it is asked for, for its own overhead.
+// Halves the kernel's number, because the kernel doubles what it is asked for, for its overhead.
 uint32_t hs_socket_buffer_kib(int fd)
 {
 	int bytes = 0;

@@ -13,6 +13,7 @@ int hs_stop_open(void);
 // Returns the signal that came, or 0 if none came.
 int hs_stop_read(int fd);
 
-// For the time of ending: a signal that comes now ends the process with HS_EXIT_FAILED, and stderr
-// says so in the program's name, which the caller keeps.
+// Makes a further signal end the process at once with HS_EXIT_FAILED and a line on stderr that
+// begins with the program's name. The caller keeps the name. Call this when the program begins to
+// end.
 void hs_stop_at_once(const char *program);

@@ -22,7 +22,7 @@ int hs_udp_socket_open(struct hs_udp_socket *made, const struct hs_ip_port *at, 
 			.fd = socket(to.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
 	if (made->fd < 0)
 		return -errno;
-	// [::] beside 0.0.0.0, each with its own senders
+	// A socket at [::] takes no IPv4, so that another socket can be at 0.0.0.0.
 	if (to.ss_family == AF_INET6)
 		setsockopt(made->fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	hs_socket_buffer_set(made->fd, buffer_kib);

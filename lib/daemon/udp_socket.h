@@ -20,5 +20,6 @@ int hs_udp_socket_open(
 void hs_udp_socket_close(struct hs_udp_socket *socket); // also of one that is not open: fd -1
 
 // Returns how many datagrams the kernel dropped for this socket since it was opened, above all
-// because its buffer was full. Counts right if it is called once in 2^31 of them.
+// because its buffer was full. The count is right if the function is called at least once in
+// 2^31 of them.
 uint64_t hs_udp_socket_lost(struct hs_udp_socket *socket);
