@@ -32,7 +32,8 @@ static void take_line(struct hs_http *http, bool openmetrics, struct http_line *
 	pthread_mutex_unlock(&http->lock);
 }
 
-// The thread goes on with them: it alone calls the library.
+// Hands connections and their page to the server thread, because only this thread calls the
+// library.
 static void give(struct hs_http *http, struct http_line *line, struct http_page *page)
 {
 	struct http_connection *connection;
@@ -169,7 +170,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-// Signals are the owner's.
+// Starts the thread with all signals blocked, because the owner handles signals.
 static int start_thread(struct hs_http *http)
 {
 	sigset_t all, before;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A small HTTP server with a thread of its own: /metrics, /-/healthy, /-/ready and a page that
-// names them. This is the only folder that knows libmicrohttpd.
+// names them. Only this folder uses libmicrohttpd.
 //
-// The owner makes each page of metrics. It is woken by a descriptor in its own poll, makes one page
-// for all who wait, and does so at most a few times a second, however many ask. Everything else,
-// such as connections, slow clients and compression, is the server thread's.
+// The owner makes each page of metrics. A descriptor in its own poll wakes the owner, which makes
+// one page for all clients that wait, at most a few times a second, however many clients ask. The
+// server thread does everything else, such as connections, slow clients and compression.
 //
 // Thread rule: the owner opens, serves and closes. The thread inherits the affinity of the owner.
 #pragma once
@@ -23,14 +23,14 @@ int hs_http_open(const struct hs_http_config *config, struct hs_http **http, str
 // Ends the thread and all connections. Accepts NULL, as do the next four.
 void hs_http_close(struct hs_http *http);
 
-// Readable where hs_http_serve has something to do; -1 without a server.
+// Returns a descriptor that is readable if hs_http_serve has something to do; -1 without a server.
 int hs_http_fd(const struct hs_http *http);
-// Makes a page where somebody waits and it is time. Returns when to call it again at the latest;
-// INT64_MAX: as soon as the descriptor is readable. The time is that of the monotonic clock. To be
-// called once a second at least: /-/ready says if it is not.
+// Makes a page if a client waits and the time has come. Returns when to call this function again at
+// the latest; INT64_MAX: when the descriptor is readable. Times are those of the monotonic clock.
+// Call this function at least once a second; /-/ready reports a longer silence.
 int64_t hs_http_serve(struct hs_http *http, int64_t now_ns);
 
-// Sets what /-/ready answers: NULL for 200, or why the program is not ready, for 503. At first it
-// is not.
+// Sets what /-/ready answers: NULL for 200, or why the program is not ready, for 503. Before the
+// first call, the program is not ready.
 void hs_http_set_ready(struct hs_http *http, const char *why_not);
 void hs_http_counters(const struct hs_http *http, struct hs_http_counters *counters);

@@ -86,7 +86,7 @@ struct http_page *http_page_make(char *text, size_t len, bool openmetrics, unsig
 	return page;
 }
 
-// The library still keeps the text while it sends it.
+// Drops a reference to the page. The library keeps a text that it still sends.
 void http_page_drop(struct http_page *page)
 {
 	if (!page || --page->refs)
@@ -96,7 +96,7 @@ void http_page_drop(struct http_page *page)
 	free(page);
 }
 
-// Returns the number of bytes; 0: it failed, or it is no smaller.
+// Returns the number of compressed bytes, or 0 if the compression failed or makes nothing smaller.
 static size_t compress_to(char *to, const char *text, size_t len)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)text, .avail_in = (uInt)len};
@@ -140,7 +140,7 @@ static bool takes_gzip(struct MHD_Connection *mhd)
 	return strncmp(word, "q=", 2) != 0 || strtod(word + 2, NULL) > 0;
 }
 
-// Whoever asks first pays for the compression.
+// Returns the answer with the page. The first client that takes gzip waits for the compression.
 static struct MHD_Response *response_of(struct http_connection *connection)
 {
 	struct http_page *page = connection->page;
@@ -240,7 +240,7 @@ static bool has_body(struct MHD_Connection *mhd)
 	       MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
-// The first call for a request, when its head has come. What is refused here is not read further.
+// Begins a request when its head has come. A request that is refused here is not read further.
 static enum MHD_Result begin(struct http_connection *connection, const char *method)
 {
 	http_connection_enter(connection, HTTP_ANSWERING);

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Makes the page. Returns its text, which the server frees, and *len; NULL: there is none now.
+// Makes the page. Returns its text, which the server frees, and *len. Returns NULL if there is
+// no page now.
 typedef char *hs_http_page(void *context, bool openmetrics, size_t *len);
 
 struct hs_http_config {
@@ -21,7 +22,7 @@ struct hs_http_config {
 	unsigned pages_per_s; // 0: 10
 };
 
-// Of the server thread. 64-bit words only.
+// Counts of a server. All members are 64-bit words, because hs_http_counters copies words.
 struct hs_http_counters {
 	uint64_t requests;    // answered
 	uint64_t refused;     // of these: with a status from 400 on

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #define MAX_OF_ADDRESS 64
-#define CROWDED	       (2 * MAX_OF_ADDRESS) // then no connection is kept open
+#define CROWDED	       (2 * MAX_OF_ADDRESS) // from so many connections on, none is kept open
 #define SECOND_NS      INT64_C(1000000000)
 
 static const int64_t longest_ns[] = {
@@ -108,12 +108,12 @@ void http_connection_done(void *context, struct MHD_Connection *mhd, void **requ
 	if (!connection)
 		return;
 	http_connection_enter(connection, HTTP_IDLE);
-	// What is sent is sent. Nothing more is read, so that the place becomes free.
+	// The answer still goes out. No further request is read, so that the place becomes free.
 	if (http->n_connections >= CROWDED)
 		shutdown(connection->fd, SHUT_RD);
 }
 
-// Whoever waits for a page is told that there is none, if it still stands in line.
+// Answers that there is no page, if the connection still waits in line.
 static void give_up(struct http_connection *connection)
 {
 	struct hs_http *http = connection->http;

@@ -26,7 +26,7 @@ struct http_page {
 	struct MHD_Response *plain, *gzip;
 	const char *text;
 	size_t len;
-	bool not_smaller; // when it was compressed
+	bool not_smaller; // compression did not make the page smaller
 };
 
 struct http_connection {
@@ -35,7 +35,7 @@ struct http_connection {
 	int fd;
 	uint8_t address[16];
 	enum http_state state;
-	int64_t since_ns; // it has this state
+	int64_t since_ns; // since when the connection has its state
 	bool openmetrics; // the format that it waits for
 	bool answered;	  // the wait is over: `page` is what it gets; NULL: none
 	struct http_page *page;
@@ -58,14 +58,14 @@ struct hs_http {
 	struct MHD_Response *healthy, *ready, *index;
 
 	pthread_mutex_t lock;
-	struct http_line lines[2]; // who waits: for text, for OpenMetrics
-	struct http_line served;   // whose wait is over
+	struct http_line lines[2]; // connections that wait: for text, for OpenMetrics
+	struct http_line served;   // connections that do not wait any more
 	bool woken;		   // wake_fd is readable
 	char why_not_ready[128];   // "": ready
 
 	int64_t owner_ns; // when the owner served last; atomic
-	int64_t next_ns;  // of the owner: no page before
-	int64_t due_ns;	  // of the owner: somebody waits for this time; INT64_MAX: nobody
+	int64_t next_ns;  // of the owner: the next page is not made before
+	int64_t due_ns;	  // of the owner: when a client gets its page; INT64_MAX: none waits
 };
 
 static inline void http_count(uint64_t *counter)
@@ -95,6 +95,6 @@ enum MHD_Result http_answer(void *context, struct MHD_Connection *mhd, const cha
 int http_answer_init(struct hs_http *http);
 void http_answer_fini(struct hs_http *http);
 
-// A page with this many references. Takes over the text. NULL: memory is out.
+// Makes a page with this many references. Takes over the text. Returns NULL if memory is out.
 struct http_page *http_page_make(char *text, size_t len, bool openmetrics, unsigned refs);
 void http_page_drop(struct http_page *page); // accepts NULL

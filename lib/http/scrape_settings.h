@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-// The ports of our programs.
+// The default ports of the programs.
 #define HS_SCRAPE_PORT_NODE	  9463
 #define HS_SCRAPE_PORT_CONTROLLER 9464
 #define HS_SCRAPE_PORT_COLLECTOR  9465
@@ -29,12 +29,12 @@ struct hs_scrape_settings {
 // hs_scrape_fields, .given = ...}.
 extern const struct hs_schema_field hs_scrape_fields[];
 
-// What an object without any key means, at a program's own port. `on` is false.
+// The settings of an object without any key, with a program's own port. `on` is false.
 #define HS_SCRAPE_SETTINGS(own_port)                                                               \
 	{                                                                                          \
 		.bind = {.address = {[10] = 0xff, 0xff, 127, 0, 0, 1}, .port = own_port},          \
 		.max_series = HS_PROMETHEUS_SERIES                                                 \
 	}
 
-// Whether there is a server that needs CAP_NET_BIND_SERVICE.
+// Returns whether there is a server that needs CAP_NET_BIND_SERVICE.
 bool hs_scrape_low_port(const struct hs_scrape_settings *settings);
