@@ -21,7 +21,7 @@ struct hs_influx {
 	const char *module;
 	struct influx_http *http;
 	pthread_t thread;
-	pthread_mutex_t lock; // of what follows; the thread holds it for a few instructions
+	pthread_mutex_t lock; // protects the members below; the thread holds it briefly
 	struct influx_target targets[HS_INFLUX_MAX];
 	bool ending;
 	int64_t end_ns;
@@ -55,7 +55,7 @@ static void take_answers(struct hs_influx *influx)
 	}
 }
 
-// Returns when there is more to do.
+// Sends the batch that is due. Returns when there is more to do.
 static int64_t send_due(struct hs_influx *influx, unsigned index)
 {
 	struct influx_target *target = &influx->targets[index];
@@ -67,7 +67,7 @@ static int64_t send_due(struct hs_influx *influx, unsigned index)
 	influx_target_look(target, now_ns, &says);
 	pthread_mutex_unlock(&influx->lock);
 	tell(influx, &says);
-	if (batch) // nobody else touches it until its answer
+	if (batch) // nobody else touches the batch until its answer is here
 		influx_http_send(influx->http, index, batch->bytes, batch->len);
 	return due_ns;
 }
@@ -175,8 +175,8 @@ int hs_influx_open(const struct hs_influx_list *config, const char *module,
 	return 0;
 }
 
-// libcurl may wait for a name look-up that nothing can end. Such a thread stays: the process ends
-// soon.
+// Returns whether the thread has ended. libcurl may wait for a name look-up that nothing can end.
+// Such a thread is left behind, because the process ends soon.
 static bool join(struct hs_influx *influx)
 {
 	int64_t end_ns = steady_ns() + HS_INFLUX_FLUSH_NS + THREAD_END_NS;

@@ -22,24 +22,25 @@ struct hs_influx;
 
 #define HS_INFLUX_ALL UINT32_MAX
 
-// Starts the thread, and reads the files of secrets. No databases: *influx is NULL, which every
-// function here accepts. `module` is the word in lines of the log; a constant. Returns 0, or a
-// negative errno with *err. The caller owns *influx.
+// Starts the thread, and reads the files of secrets. Without databases, *influx is NULL, which
+// every function here accepts. `module` is the word in lines of the log; a constant. Returns 0, or
+// a negative errno with *err. The caller owns *influx.
 int hs_influx_open(const struct hs_influx_list *config, const char *module,
 		struct hs_influx **influx, struct hs_error *err);
 // Writes what waits, for at most HS_INFLUX_FLUSH_NS, drops the rest, and ends the thread.
 void hs_influx_close(struct hs_influx *influx);
 #define HS_INFLUX_FLUSH_NS INT64_C(2000000000)
 
-// The databases, in the order of the configuration.
+// Return the number of databases, and one database in the order of the configuration.
 unsigned hs_influx_count(const struct hs_influx *influx);
 const struct hs_influx_config *hs_influx_config(const struct hs_influx *influx, unsigned index);
 
 // Copies n whole lines, `len` bytes, each with its newline, into the queue of one database or of
-// all. Of lines that do not all have room, the first ones are taken.
+// all. If there is no room for all lines, the first ones are taken.
 void hs_influx_add(struct hs_influx *influx, unsigned index, const char *lines, size_t len,
 		unsigned n);
 
-// A copy at one moment: the equation above holds in it. HS_INFLUX_ALL: the sum.
+// Copies the counters of a database, or for HS_INFLUX_ALL their sum over all databases, at one
+// moment: the equation above holds in the copy.
 void hs_influx_counters(
 		struct hs_influx *influx, unsigned index, struct hs_influx_counters *counters);

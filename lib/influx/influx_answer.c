@@ -18,7 +18,7 @@ static bool is_success(long status)
 	return status >= 200 && status < 300;
 }
 
-// What another request can mend, which has the same lines.
+// Returns what becomes of a batch. INFLUX_BUSY: the same request may succeed later.
 static enum influx_fate fate_of(long status)
 {
 	if (status == 0)
@@ -28,8 +28,8 @@ static enum influx_fate fate_of(long status)
 	return status >= 500 || status == 429 || status == 408 ? INFLUX_BUSY : INFLUX_REFUSED;
 }
 
-// The server's words: InfluxDB 1.x has them in a header and as "error" in the body, InfluxDB 2 as
-// "message". Others write text. A body that was cut is text, too.
+// Copies the server's words. InfluxDB 1.x has them in a header and as "error" in the body, InfluxDB
+// 2 as "message". Others write text. A body that was cut is text, too.
 static void say(const struct influx_answer *answer, char *words, size_t size)
 {
 	json_t *body = json_loads(answer->body, 0, NULL);
@@ -44,8 +44,8 @@ static void say(const struct influx_answer *answer, char *words, size_t size)
 	json_decref(body);
 }
 
-// How many lines the server says that it left out. It counts in "dropped=" what did not fit its
-// types and ages, and names each line that it could not read.
+// Returns how many lines the server says that it left out. The server counts in "dropped=" the
+// lines that did not fit its types and ages, and names each line that it could not read.
 static unsigned left_out(const char *text)
 {
 	unsigned long told = 0, unread = 0;

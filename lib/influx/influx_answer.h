@@ -30,5 +30,5 @@ struct influx_verdict {
 	char words[INFLUX_WORDS_BYTES]; // "HTTP 404: database not found: \"x\"", clean; "" if fine
 };
 
-// `lines` is how many the batch has.
+// Judges an answer to a batch of `lines` lines.
 struct influx_verdict influx_judge(const struct influx_answer *answer, unsigned lines);

@@ -177,7 +177,7 @@ static void add_point(struct hs_influx_text *text, const struct source *source,
 
 // ---- INTCollector ----
 
-// "10.0.0.1:5000->10.0.0.2:5000\,proto\=17"
+// Writes the name of a flow, for example "10.0.0.1:5000->10.0.0.2:5000\,proto\=17".
 static void write_flow(const struct hs_collect_flow_key *key, char text[FLOW_BYTES])
 {
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
@@ -235,7 +235,8 @@ static void add_point_as_intcollector(struct hs_influx_text *text, const struct 
 
 // ---- events ----
 
-// Both values of a queue are of one measurement, but for INTCollector.
+// Returns the kind of points whose measurement the point shares. Both values of a queue are in one
+// measurement, except with INTCollector's names.
 static uint8_t series_of(const struct hs_collect_point *point, bool as_intcollector)
 {
 	bool joins = point->kind == HS_COLLECT_POINT_CONGESTION && !as_intcollector;

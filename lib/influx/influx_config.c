@@ -23,7 +23,7 @@ static const struct hs_schema_word lines_words[] = {
 		{NULL, 0},
 };
 
-// A user and a password in an address would be printed wherever the address is.
+// Refuses a user and a password in an address: they would be printed wherever the address is.
 static const char *parse_url(const char *text, void *at, const char **code)
 {
 	const char *host = strncmp(text, "http://", 7) == 0    ? text + 7

@@ -14,7 +14,7 @@
 #define HS_INFLUX_MAX	     4
 #define HS_INFLUX_TEXT_BYTES 256
 
-// What lines of collectors look like.
+// The form of the lines of collectors.
 enum hs_influx_lines {
 	HS_INFLUX_LINES_HOPSIGHT,     // tags and fields
 	HS_INFLUX_LINES_INTCOLLECTOR, // the names of INTCollector, one line a value
@@ -42,7 +42,7 @@ struct hs_influx_list {
 
 // The rest of a row {"influx", HS_SCHEMA_LIST, HS_INFLUX_LIST(struct hs_config, influx)}.
 #define HS_INFLUX_LIST(type, member) HS_INFLUX_LIST_OF(type, member, hs_influx_rows)
-// The same with the keys of collectors.
+// The rest of such a row with the keys of collectors.
 #define HS_INFLUX_COLLECTOR_LIST(type, member)                                                     \
 	HS_INFLUX_LIST_OF(type, member, hs_influx_collector_rows)
 #define HS_INFLUX_LIST_OF(type, member, rows)                                                      \
@@ -55,8 +55,8 @@ struct hs_influx_list {
 		.noun = "databases", .fresh = &hs_influx_fresh                                     \
 	}
 extern const struct hs_schema_field hs_influx_rows[], hs_influx_collector_rows[];
-extern const struct hs_influx_config hs_influx_fresh; // what a key that is left out means
+extern const struct hs_influx_config hs_influx_fresh; // the values of keys that are left out
 
-// Checks what the rows cannot: keys that exclude or need each other, files of secrets. Paths of
-// errors begin with "influx[0]". Returns 0, or -EINVAL with *err.
+// Checks what the rows cannot check: keys that exclude or need each other, files of secrets. Paths
+// of errors begin with "influx[0]". Returns 0, or -EINVAL with *err.
 int hs_influx_check(const struct hs_influx_list *list, struct hs_error *err);

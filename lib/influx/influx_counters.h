@@ -25,5 +25,5 @@ struct hs_influx_counters {
 	uint64_t refusals; // of these: answered with an error that repeating does not mend
 };
 
-// Rows that print it.
+// Rows that print the counters.
 extern const struct hs_schema_field hs_influx_counter_rows[];

@@ -217,7 +217,7 @@ static char *write_address(const struct hs_influx_config *of)
 	return rc == CURLUE_OK ? url : NULL;
 }
 
-// Options that cannot fail but for memory, which the first request then shows.
+// Sets options. They fail only if memory is out, and then the first request fails, too.
 static void set_manners(struct connection *c)
 {
 	CURL *easy = c->easy;

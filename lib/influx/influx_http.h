@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests to the databases: one connection to each, which is kept. The only code that uses
+// The requests to the databases: one connection to each, which is kept open. No other code uses
 // libcurl. Bodies are compressed (gzip).
 //
 // Thread rule: open before the thread of the requests starts; wake by any thread; the rest by that
@@ -22,10 +22,10 @@ int influx_http_open(
 // Ends requests that are under way. May wait for a name look-up. Accepts NULL.
 void influx_http_close(struct influx_http *http);
 
-// Starts a request with lines to a database that has none under way. influx_http_next has its
-// answer later, also if starting it fails.
+// Starts a request with lines to a database that has no request under way. influx_http_next returns
+// the answer later, also if the request cannot be started.
 void influx_http_send(struct influx_http *http, unsigned index, const char *lines, size_t len);
-// Waits at most so long for the network, or for influx_http_wake.
+// Waits at most timeout_ms for the network or for influx_http_wake.
 void influx_http_wait(struct influx_http *http, int timeout_ms);
 void influx_http_wake(struct influx_http *http);
 // Returns whether a request has ended. The answer is valid until the next request to the database.

@@ -21,15 +21,16 @@ static void add_text(struct hs_influx_line *line, const char *text)
 	add(line, text, strlen(text));
 }
 
-// A byte of a name or tag that has a meaning between them. No name of the program has '=' but in
-// tags, where it is escaped.
+// Returns whether the byte would separate names and tags, so that it has to be escaped in them.
+// Names of measurements have no '=' in this program.
 static bool is_special(char byte, const char *special)
 {
 	return byte && strchr(special, byte);
 }
 
-// A backslash stands for itself, except in front of a byte that it would escape, at the end, where
-// it would escape what follows, and in front of a backslash.
+// Returns whether the backslash before `after` stands for itself. A backslash does not in front of
+// a byte that it would escape, in front of another backslash, and at the end, where it would escape
+// the byte that follows the text.
 static bool is_lone(const char *after, const char *special)
 {
 	return *after && *after != '\\' && *after != '\n' && !is_special(*after, special);

@@ -17,26 +17,27 @@ struct hs_influx_line {
 	bool overflow; // the line does not fit
 };
 
-// `measurement` is escaped: commas and spaces. Names and tags cannot contain every byte: a newline
-// becomes "\n" in two characters, and a backslash in front of what needs one becomes a slash.
+// Begins a line. Escapes the commas and spaces of `measurement`. Names and tags cannot contain
+// every byte: a newline becomes "\n" in two characters, and a backslash that would escape another
+// byte becomes a slash.
 void hs_influx_line_begin(
 		struct hs_influx_line *line, char *text, size_t size, const char *measurement);
 // Does the same with a name that is escaped already.
 void hs_influx_line_begin_as(
 		struct hs_influx_line *line, char *text, size_t size, const char *measurement);
 
-// Tags. An empty value is left out, because the protocol has none.
+// Write tags. An empty value is left out, because the protocol has no empty value.
 void hs_influx_line_tag(struct hs_influx_line *line, const char *key, const char *value);
 void hs_influx_line_tag_uint(struct hs_influx_line *line, const char *key, uint64_t value);
 
-// Fields. The protocol has no integers above INT64_MAX, no infinity and no NaN: such a value is
-// left out.
+// Write fields. The protocol has no integers above INT64_MAX, no infinity and no NaN: such a value
+// is left out.
 void hs_influx_line_int(struct hs_influx_line *line, const char *key, int64_t value);
 void hs_influx_line_uint(struct hs_influx_line *line, const char *key, uint64_t value);
 void hs_influx_line_real(struct hs_influx_line *line, const char *key, double value);
 void hs_influx_line_bool(struct hs_influx_line *line, const char *key, bool value);
 void hs_influx_line_text(struct hs_influx_line *line, const char *key, const char *value);
 
-// Closes the line with a time (ns since the Unix epoch) and a newline. Returns the bytes, which no
-// zero byte ends; 0: the line has no field, or does not fit.
+// Closes the line with a time (ns since the Unix epoch) and a newline, without a zero byte. Returns
+// the number of bytes, or 0 if the line has no field or does not fit.
 size_t hs_influx_line_end(struct hs_influx_line *line, int64_t time_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines that wait for a database: batches in the order of their making, and together at most so
-// many bytes. The last batch is open: it takes lines until it is full.
+// Lines that wait for a database: batches, the oldest first, of together at most `most` bytes. The
+// last batch is open: it takes lines until it is full.
 //
 // Thread rule: one thread at a time.
 #pragma once
@@ -19,7 +19,7 @@ struct influx_batch {
 	size_t len, size;
 	unsigned lines;
 	bool seen;	   // by the sender
-	int64_t opened_ns; // when it was
+	int64_t opened_ns; // when the sender first saw it
 };
 
 struct influx_queue {
@@ -35,7 +35,7 @@ void influx_queue_fini(struct influx_queue *queue);
 // new or full: the sender has something to look at.
 bool influx_queue_add(
 		struct influx_queue *queue, const char *lines, size_t len, unsigned n, bool *ripe);
-// The oldest batch, or NULL.
+// Returns the oldest batch, or NULL.
 struct influx_batch *influx_queue_first(const struct influx_queue *queue);
 bool influx_batch_is_full(const struct influx_queue *queue, const struct influx_batch *batch);
 // Takes the oldest batch out. Its lines and bytes still count until influx_queue_free.

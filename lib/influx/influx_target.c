@@ -58,7 +58,7 @@ static int64_t later(int64_t now_ns, int64_t then_ns)
 	return then_ns > now_ns ? then_ns : now_ns;
 }
 
-// When the batch may be sent. The age of a batch begins when the sender first sees it.
+// Returns when the batch may be sent. The age of a batch begins when the sender first sees it.
 static int64_t ripe_ns(
 		const struct influx_target *target, struct influx_batch *batch, int64_t now_ns)
 {
@@ -89,8 +89,8 @@ struct influx_batch *influx_target_next(
 	return target->sent;
 }
 
-// Half of the pause is chance, so that programs that lost a database together do not come back
-// together.
+// Returns the pause before the next attempt. Half of the pause is random, so that programs that
+// lost a database together do not connect again together.
 static int64_t pause_ns(struct influx_target *target, int64_t asked_ns)
 {
 	unsigned doublings = target->attempts < MOST_DOUBLINGS ? target->attempts : MOST_DOUBLINGS;
@@ -120,7 +120,7 @@ static void say(struct influx_target *target, struct influx_says *says, const ch
 	va_end(args);
 }
 
-// Once, and then once a minute.
+// Returns whether the log may hear of a trouble now: at once, and then once a minute.
 static bool may_say(struct influx_target *target, int64_t now_ns, enum influx_trouble trouble)
 {
 	int64_t *said_ns = &target->said_ns[trouble];

@@ -46,7 +46,7 @@ struct influx_target {
 	uint64_t said_full;		    // of lines without room, how many the log heard of
 };
 
-// What the log is to be told; "" is nothing.
+// A line for the log; "" if there is none.
 struct influx_says {
 	bool is_good_news;
 	char text[INFLUX_SAYS_BYTES];
@@ -60,16 +60,16 @@ void influx_target_fini(struct influx_target *target);
 // Returns whether the sender has something new to look at.
 bool influx_target_add(struct influx_target *target, const char *lines, size_t len, unsigned n);
 
-// The batch that is to be sent now, which influx_target_answer or influx_target_abort ends; NULL:
-// none, and *due_ns is when to ask again.
+// Returns the batch that is to be sent now, which influx_target_answer or influx_target_abort ends.
+// Returns NULL if there is none; *due_ns is when to ask again.
 struct influx_batch *influx_target_next(
 		struct influx_target *target, int64_t now_ns, int64_t *due_ns);
 void influx_target_answer(struct influx_target *target, int64_t now_ns,
 		const struct influx_answer *answer, struct influx_says *says);
-// Looks for lines that found no room.
+// Tells the log about lines that found no room.
 void influx_target_look(struct influx_target *target, int64_t now_ns, struct influx_says *says);
 
-// From now on, everything is sent at once, and again after a short pause.
+// Makes everything be sent at once from now on, and after a failure again after a short pause.
 void influx_target_flush(struct influx_target *target);
 bool influx_target_is_empty(const struct influx_target *target);
 // Drops everything that waits or is under way.

@@ -81,7 +81,7 @@ static void add_window_tags(struct hs_influx_line *line, const char *node, const
 	hs_influx_line_tag(line, "window", length);
 }
 
-// A list of ids or words as one text.
+// Adds a list of ids or words as one text.
 static void add_list(struct hs_influx_line *line, const char *key, const json_t *list,
 		const char *between)
 {
@@ -102,7 +102,7 @@ static void add_list(struct hs_influx_line *line, const char *key, const json_t 
 		hs_influx_line_text(line, key, text);
 }
 
-// Members that are tags, lists, or told by the line itself.
+// Returns whether the member is a tag or a list, or the line says the same in another way.
 static bool is_of_line(const char *key)
 {
 	static const char *const keys[] = {"seq", "node_id", "boot_id", "ns_id", "app_id",
@@ -165,7 +165,7 @@ static void add_hop(struct hs_influx_text *text, const char *node, const json_t 
 	add_end(line, "from", hop);
 	add_end(line, "to", hop);
 	while (strcmp(row->key, "from") == 0 || strcmp(row->key, "to") == 0)
-		row++; // they come first
+		row++; // the rows of tags come first
 	hs_influx_fields(line, row, hop);
 	hs_influx_text_end(text, integer(content, "end_ns"));
 }
@@ -185,7 +185,7 @@ void hs_influx_window(struct hs_influx_text *text, const char *node, const json_
 
 // ---- events ----
 
-// Keys whose values are tags or the time.
+// Returns whether the value of the key is a tag or the time.
 static bool is_of_event(const char *key)
 {
 	return strcmp(key, "ts_ns") == 0 || strcmp(key, "kind") == 0 || strcmp(key, "node") == 0 ||

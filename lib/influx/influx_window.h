@@ -18,8 +18,8 @@
 void hs_influx_fields(struct hs_influx_line *line, const struct hs_schema_field *rows,
 		const json_t *object);
 
-// Adds a window: the content of a qos_report. `node` is who computed it. A window without reports
-// has no numbers of hops.
+// Adds a window: the content of a qos_report. `node` is the node that computed the window. A window
+// without reports has no numbers of hops.
 void hs_influx_window(struct hs_influx_text *text, const char *node, const json_t *content);
 
 // Adds an event, as it is published. Its node is the one that it names, else `node`. Two events
