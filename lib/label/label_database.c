@@ -16,7 +16,7 @@ struct hs_label_database {
 	struct hs_label_entry *entries;
 	struct hs_label_value *values; // config.series of each entry
 	uint32_t n;
-	int64_t from_ns; // where the interval began that is open
+	int64_t from_ns; // when the open interval began
 	bool began;
 	struct hs_label_coverage coverage;
 	uint64_t taken[HS_LABEL_N_TAKEN];
@@ -152,7 +152,8 @@ static void count_interval(struct hs_label_database *db, uint32_t ports, uint32_
 	coverage->min = share < coverage->min ? share : coverage->min;
 }
 
-// Intervals behind the first have no items: time went on without them.
+// Closes the intervals that ended before now_ns. Only the first one can have items, because no item
+// was taken since.
 static void close_intervals(struct hs_label_database *db, int64_t now_ns)
 {
 	int64_t length_ns = db->config.interval_ns;
@@ -263,7 +264,7 @@ int hs_label_database_set_active(struct hs_label_database *db, int64_t now_ns, u
 	if (!entry)
 		return active ? -ENOSPC : 0;
 	if (active && !entry->active)
-		entry->wish.changed_ns = now_ns; // its silence so far says nothing
+		entry->wish.changed_ns = now_ns; // the silence before it was active says nothing
 	entry->active = entry->expected = active;
 	return 0;
 }

@@ -43,7 +43,7 @@ struct hs_label_value {
 	uint32_t queue_us;
 };
 
-// What a controller wants S of a port to be (label_pro.h).
+// The S that a controller wants a port to have (label_pro.h).
 struct hs_label_wish {
 	uint8_t shift;
 	bool confirmed;	    // the node has it
@@ -67,7 +67,8 @@ struct hs_label_entry {
 	struct hs_label_wish wish;
 };
 
-// Of intervals that ended with active ports: the share of them of which an item was taken.
+// Coverage: in each interval that ended with active ports, the share of these ports of which an
+// item was taken.
 struct hs_label_coverage {
 	uint64_t intervals;
 	uint64_t whole;	     // intervals with each active port
@@ -76,7 +77,7 @@ struct hs_label_coverage {
 	uint32_t last_seen;  // of these
 };
 
-// 0 or -ENOMEM. destroy accepts NULL.
+// Returns 0 or -ENOMEM. destroy accepts NULL.
 int hs_label_database_create(
 		const struct hs_label_database_config *config, struct hs_label_database **database);
 void hs_label_database_destroy(struct hs_label_database *database);
@@ -88,22 +89,22 @@ enum hs_label_taken hs_label_database_take(struct hs_label_database *database, i
 void hs_label_database_take_export(struct hs_label_database *database, int64_t now_ns,
 		const struct hs_label_export *export);
 
-// Says whether packets leave by a port: a port that is active and was never seen counts as not
-// covered. -ENOSPC: no room for a port that was not known.
+// Says whether packets leave by a port. A port that is active and was never seen counts as not
+// covered. Returns 0, or -ENOSPC if there is no room for a port that was not known.
 int hs_label_database_set_active(struct hs_label_database *database, int64_t now_ns,
 		uint16_t node_id, uint8_t port, bool active);
-// Nobody can say any more whether packets leave by the ports of a node: those that are silent for
-// age_ns are forgotten.
+// Says that nobody knows any more whether packets leave by the ports of a node. Ports that are then
+// silent for age_ns are forgotten.
 void hs_label_database_set_unknown(
 		struct hs_label_database *database, int64_t now_ns, uint16_t node_id);
 
 // Closes intervals, and forgets what is too old.
 void hs_label_database_step(struct hs_label_database *database, int64_t now_ns);
 
-// NULL: not known. An entry is valid until the next step.
+// Returns NULL if the port is not known. An entry is valid until the next step.
 struct hs_label_entry *hs_label_database_find(
 		const struct hs_label_database *database, uint16_t node_id, uint8_t port);
-// Entry i of hs_label_database_count, in no particular order.
+// Returns entry i of hs_label_database_count entries, in no particular order.
 struct hs_label_entry *hs_label_database_entry(
 		const struct hs_label_database *database, uint32_t i);
 uint32_t hs_label_database_count(const struct hs_label_database *database);
@@ -114,6 +115,7 @@ uint32_t hs_label_database_series(const struct hs_label_database *database,
 
 const struct hs_label_coverage *hs_label_database_coverage(
 		const struct hs_label_database *database);
-// How many items were taken or refused, by enum hs_label_taken; and ports forgotten.
+// Return how many items were taken or refused, by enum hs_label_taken, and how many ports were
+// forgotten.
 const uint64_t *hs_label_database_taken(const struct hs_label_database *database);
 uint64_t hs_label_database_forgotten(const struct hs_label_database *database);

@@ -17,7 +17,7 @@ struct hs_key_watch { // zeroed at first
 	int64_t look_ns;
 };
 
-// Checks ten times a second. Reports the first failure at once, then once a minute what came
-// together since.
+// Checks ten times a second. Reports the first failure at once, then once a minute the failures
+// since the last report.
 void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, int64_t now_ns,
 		hs_event_fn *tell, void *owner);
