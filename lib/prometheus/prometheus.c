@@ -75,7 +75,8 @@ static void put(struct text *text, const char *words)
 	put_bytes(text, words, strlen(words));
 }
 
-// A label's value and a help text are UTF-8. What is no character becomes U+FFFD.
+// Adds a character of a label's value or a help text. Both are UTF-8: a byte that belongs to no
+// character becomes U+FFFD.
 static size_t put_character(struct text *text, const char *at, size_t n, bool quotes)
 {
 	int32_t code;
@@ -127,7 +128,7 @@ static const char *uint_text(uint64_t value, char text[NUMBER_BYTES])
 	return at;
 }
 
-// As few digits as say the same number.
+// Writes the fewest digits that are read back as the same number.
 static const char *real_text(double value, char text[NUMBER_BYTES])
 {
 	if (isnan(value))
@@ -154,7 +155,7 @@ static const char *ns_text(int64_t ns, char text[NUMBER_BYTES])
 	return text;
 }
 
-// A bound of a bucket, in the form that OpenMetrics calls canonical: 1e-06, 0.5, 1.0.
+// Writes a bound of a bucket, in the form that OpenMetrics calls canonical: 1e-06, 0.5, 1.0.
 static const char *bound_text(int64_t ns, char text[NUMBER_BYTES])
 {
 	snprintf(text, NUMBER_BYTES, "%.15g", (double)ns / NS_PER_S);
@@ -170,7 +171,8 @@ static const char *ending_of(enum hs_prometheus_type type)
 	return type == HS_PROMETHEUS_COUNTER ? "_total" : type == HS_PROMETHEUS_INFO ? "_info" : "";
 }
 
-// The length of the name without what its type adds: OpenMetrics calls the family so.
+// Returns the length of the name without the ending of its type. OpenMetrics uses this shorter name
+// for the family.
 static size_t stem_of(const struct hs_prometheus_family *family)
 {
 	const char *ending = ending_of(family->type);
@@ -348,7 +350,7 @@ struct hs_prometheus *hs_prometheus_begin(const struct hs_prometheus_config *con
 	page->openmetrics = config->openmetrics;
 	page->room = config->max_series ? config->max_series : HS_PROMETHEUS_SERIES;
 	page->capped = config->capped;
-	page->room -= page->capped != NULL; // its own place
+	page->room -= page->capped != NULL; // for the count's own series
 	return page;
 }
 

@@ -25,7 +25,7 @@ static bool is(const char *at, size_t len, const char *word)
 	return len == strlen(word) && strncasecmp(at, word, len) == 0;
 }
 
-// The length without blanks at the end.
+// Returns the length without blanks at the end.
 static size_t trim(const char *at, size_t len)
 {
 	while (len && (at[len - 1] == ' ' || at[len - 1] == '\t'))

@@ -23,8 +23,8 @@ uint64_t hs_privileges_held(void)
 	return held;
 }
 
-// A process that may not change the bounding set has no need to: no_new_privs makes the set
-// ineffective.
+// Returns whether the process may change the bounding set. A process that may not change the set
+// does not have to: no_new_privs makes the set ineffective.
 static bool may_change_bounds(void)
 {
 	return capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);

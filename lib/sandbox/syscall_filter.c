@@ -94,7 +94,7 @@ static const int deadly_calls[] = {CALL(execve), CALL(execveat), CALL(ptrace),
 		CALL(settimeofday), CALL(clock_settime)};
 #define N(list) (sizeof(list) / sizeof((list)[0]))
 
-// A call that this machine does not have is no error.
+// Returns 0 for the errors of a call that this machine does not have, else rc.
 static int settle(int rc)
 {
 	return rc == -EDOM || rc == -EOPNOTSUPP ? 0 : rc;
@@ -168,8 +168,8 @@ static int add_threads(scmp_filter_ctx filter)
 	return rc;
 }
 
-// For a program without ports: whether the log is a terminal, how much waits at a socket, and which
-// interface has a name.
+// Allows the requests of a program without ports: whether the log is a terminal, how many bytes
+// wait at a socket, and which interface has a name.
 static int add_few_ioctls(scmp_filter_ctx filter)
 {
 	static const scmp_datum_t requests[] = {TCGETS, FIONREAD, SIOCGIFINDEX};
@@ -201,7 +201,7 @@ static int add_all(scmp_filter_ctx filter, unsigned groups)
 	return rc < 0 ? rc : add_threads(filter);
 }
 
-// Signal-safe: writes a line without stdio, then dies from the signal.
+// Writes a line without stdio, because this is a signal handler, then dies from the signal.
 static void say_refused(int signal_number, siginfo_t *info, void *context)
 {
 	char line[] = "refused: system call 0000\n";
