@@ -27,7 +27,7 @@ static bool is_chosen(const char *endpoint)
 	return port && (strcmp(port, ":*") == 0 || strcmp(port, ":0") == 0);
 }
 
-// Looks for the endpoint `at` of list `of` in what stands before it.
+// Refuses the endpoint `at` of list `of` if an earlier endpoint of the lists is the same.
 static int check_one(const struct hs_endpoints_named *lists, unsigned of, unsigned at,
 		struct hs_error *err)
 {

@@ -32,7 +32,7 @@ struct hs_endpoints {
 // Returns whether `holds` is true of an endpoint.
 bool hs_endpoints_any(const struct hs_endpoints *endpoints, bool (*holds)(const char *endpoint));
 
-// Points to the texts, for those who want an array of pointers. Returns their number.
+// Fills an array of pointers to the texts. Returns their number.
 unsigned hs_endpoints_point(
 		const struct hs_endpoints *endpoints, const char *list[HS_MAX_ENDPOINTS]);
 

@@ -96,7 +96,7 @@ void hs_schema_clean_key(char *to, size_t size, const char *key)
 			*to = '?';
 }
 
-// What a read needs on its way down.
+// The arguments of a read that the reads of nested objects need, too.
 struct reader {
 	const void *root;
 	const struct hs_schema_style *style; // NULL: as in configurations
@@ -104,7 +104,7 @@ struct reader {
 	struct hs_errors *all; // NULL: the first error ends the reading
 };
 
-// Returns 0 to go on after an error that is kept.
+// Keeps an error where all errors are read, and returns 0 to go on. Otherwise returns rc.
 static int keep(const struct reader *reader, int rc)
 {
 	if (rc == 0 || rc == -ENOMEM || !reader->all)

@@ -19,7 +19,7 @@ int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const c
 int hs_schema_read_all(const struct hs_schema_field *fields, json_t *object, const char *path,
 		void *into, struct hs_errors *errors);
 
-// How errors of an object are worded, and of the objects in it. `missing` and `unknown` follow the
+// The words of errors of an object and of the objects in it. `missing` and `unknown` follow the
 // key. A style without `missing` words this as hs_schema_read does.
 struct hs_schema_style {
 	const char *missing, *unknown; // " is missing", " is not a known field"
@@ -39,11 +39,12 @@ void hs_schema_list_keys(const struct hs_schema_style *style, const struct hs_sc
 int hs_schema_read_value(const struct hs_schema_field *field, json_t *value, const char *path,
 		void *into, struct hs_error *err);
 
-// The inverse of reading. Returns a new reference, or NULL if memory is out.
+// Prints a struct as JSON, the inverse of reading. Returns a new reference, or NULL if memory is
+// out.
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
 // Adds the members to an object. Returns 0, or -1 if memory is out.
 int hs_schema_print_into(json_t *object, const struct hs_schema_field *fields, const void *from);
-// Does the same for one row. NULL: the row leaves the key out.
+// Prints the value of one row. Returns NULL if the row leaves the key out.
 json_t *hs_schema_print_value(const struct hs_schema_field *field, const void *from);
 
 // Returns the JSON Schema (draft 2020-12) of what the table reads, without "$schema". New

@@ -64,7 +64,7 @@ static json_t *describe_map(const struct hs_schema_field *field, bool printed)
 			(json_int_t)field->max, "additionalProperties", item);
 }
 
-// Of JSON that is printed as it is. The items of a map have names.
+// Returns the schema of a list or map. Only the items of a map have names.
 static json_t *describe_list_or_map(const struct hs_schema_field *field, bool printed)
 {
 	return field->list->name_bytes ? describe_map(field, printed)
@@ -97,7 +97,7 @@ static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 		return json_pack("{s:s}", "type", hs_schema_type_of(field));
 	case HS_SCHEMA_PARSED:
 		return hs_schema_shape(field->text->shape);
-	case HS_SCHEMA_TEXT: // of a byte each at least
+	case HS_SCHEMA_TEXT: // each character has at least one byte
 		if (!printed)
 			return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
 					(json_int_t)(field->min > 0), "maxLength",
@@ -129,7 +129,7 @@ static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 	return NULL;
 }
 
-// What stands in an object if nothing is wrong with it.
+// Returns whether each right object has the field.
 static bool is_required(const struct hs_schema_field *field, bool printed)
 {
 	if (!printed)

@@ -33,7 +33,7 @@ enum hs_schema_kind {
 	HS_SCHEMA_KEPT,	   // any list, stored as a json_t * that owns a reference
 	HS_SCHEMA_STRING,  // a `const char *`, for printing only; NULL leaves out the key
 	HS_SCHEMA_MEMBERS, // the members of `fields` in this object itself, for printing only
-	HS_SCHEMA_JSON_MEMBERS, // the same of a borrowed json_t *, which may be NULL
+	HS_SCHEMA_JSON_MEMBERS, // the members of a borrowed json_t *, which may be NULL
 	HS_SCHEMA_CUSTOM,	// read and print functions
 };
 
@@ -46,8 +46,8 @@ struct hs_schema_word {
 
 // A kind of text, for example an address.
 struct hs_schema_text {
-	// Returns NULL, or what is wrong: "is not an IPv6 address". *code is "bad_value" before.
-	// `text` is "" in place of a text that is too long or has a zero byte.
+	// Returns NULL, or what is wrong: "is not an IPv6 address". *code is "bad_value" before the
+	// call. `text` is "" in place of a text that is too long or has a zero byte.
 	const char *(*parse)(const char *text, void *at, const char **code);
 	void (*write)(const void *at, char text[HS_SCHEMA_TEXT_BYTES]); // "": left out
 	const char *shape; // JSON Schema, with ' in place of "

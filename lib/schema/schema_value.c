@@ -92,7 +92,7 @@ static void show(const struct hs_schema_value *value, char text[80])
 	}
 }
 
-// "a", "a or b", "a, b or c".
+// Writes the words as "a", "a or b" or "a, b or c". Returns text.
 static const char *list_words(const struct hs_schema_word *word, char text[80])
 {
 	size_t used = 0;
@@ -138,7 +138,7 @@ const char *hs_schema_bounds(const struct hs_schema_field *field, char text[80])
 	}
 }
 
-// `what` follows the value.
+// Refuses a value. In the message, `what` follows the value.
 static int refuse(const struct hs_schema_field *field, const struct hs_schema_value *value,
 		const char *path, const char *code, const char *what, struct hs_error *err)
 {

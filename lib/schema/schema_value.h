@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A scalar of any format to a member of a struct, and back.
+// Stores a scalar of any format in a member of a struct, and loads it from there.
 //
 // Thread rule: any; values.
 #pragma once
@@ -29,7 +29,7 @@ struct hs_schema_value {
 // Stores a scalar if its type and range are right. Returns 0, or -EINVAL with *err.
 int hs_schema_store(const struct hs_schema_field *field, const struct hs_schema_value *value,
 		const char *path, void *into, struct hs_error *err);
-// The inverse. The result may point to `text`.
+// Loads a scalar, the inverse of storing. The result may point to `text`.
 struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const void *from,
 		char text[HS_SCHEMA_TEXT_BYTES]);
 
@@ -44,7 +44,7 @@ static inline const struct hs_schema_field *hs_schema_next(
 	return (const void *)((const char *)field + (stride ? stride : sizeof(*field)));
 }
 
-// Says what a row takes; NULL: nothing is to say.
+// Returns the words for the values that a row takes, or NULL if there are none.
 const char *hs_schema_bounds(const struct hs_schema_field *field, char text[80]);
 int hs_schema_refuse_type(const struct hs_schema_field *field, const struct hs_schema_value *value,
 		const char *path, const char *wanted, struct hs_error *err);
