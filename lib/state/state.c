@@ -27,7 +27,7 @@ static int refuse(
 
 // ---- opening ----
 
-// A file that anyone can write or replace may hold anyone's changes.
+// Refuses a file that anyone can write or replace, because it may hold anyone's changes.
 static int check_access(const struct stat *about, const char *name, struct hs_error *err)
 {
 	char folder[HS_STATE_FILE_BYTES + 1];
@@ -203,7 +203,8 @@ static bool has_whole_line(struct reading *reading)
 
 // ---- a damaged file ----
 
-// The damaged file gets a second name. It is not renamed, because the file must never be missing.
+// Gives the damaged file a second name. The file is not renamed, because the file must never be
+// missing.
 static int link_aside(const char *name, int64_t now_ns, struct hs_state_load *load)
 {
 	time_t seconds = (time_t)(now_ns / 1000000000);
@@ -258,7 +259,7 @@ static int set_aside(struct hs_state *state, int64_t now_ns, struct hs_state_loa
 
 // ---- the file as a whole ----
 
-// Cuts off what does not count, and begins a new file with its heading.
+// Cuts off the bytes that do not count, and begins a new file with its heading.
 static int put_in_order(struct hs_state *state)
 {
 	if (ftruncate(state->file.fd, (off_t)state->file.bytes))
@@ -330,7 +331,7 @@ void hs_state_close(struct hs_state *state)
 
 // ---- changes ----
 
-// Bytes behind the end would be read as a confirmed line.
+// Cuts off the bytes behind the end, because they would be read as a confirmed line.
 static int cut_tail(struct hs_state *state)
 {
 	if (state->tail && ftruncate(state->file.fd, (off_t)state->file.bytes))

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// State that outlives a process: a journal of changes, one line of JSON each with its checksum,
-// written before the change is confirmed and folded into a snapshot of what is in force when it has
-// grown to more than twice of that. Whatever moment the process dies at, each confirmed line is
-// found again, and a last line that was not confirmed is dropped.
+// State that is kept beyond the end of a process: a journal of changes. Each change is a line of
+// JSON with a checksum, and is written before the change is confirmed. When the journal has more
+// than twice as many changes as are in force, a snapshot of those in force replaces it. Whenever
+// the process dies, each confirmed line is found again, and a last line that was not confirmed is
+// dropped.
 //
 //   hopsight-state 1
 //   <crc32, 8 hex digits> <compact JSON>
 //
-// A line is a change as the API takes it, a list of changes one line: all or nothing here too.
+// A line is a change as the API takes it. A list of changes is one line, so that it is read as a
+// whole or not at all.
 // Thread rule: owner; one process holds a file at a time (it is locked).
 #pragma once
 
@@ -42,7 +44,7 @@ struct hs_state_load {
 // another heading, a line too long) gets another name as a whole; the lines before the damage are
 // used and kept. Returns 0, or a negative errno with *err (path "state.file"): -EBUSY if another
 // process holds the file, -EINVAL if the file is none of ours: another heading, and no line with
-// its checksum. It is left as it is.
+// its checksum. Such a file is left as it is.
 int hs_state_open(const struct hs_state_config *config, int (*each)(void *context, json_t *change),
 		void *context, struct hs_state_load *load, struct hs_state **state,
 		struct hs_error *err);
@@ -60,9 +62,9 @@ int hs_state_append(struct hs_state *state, const json_t *change, struct hs_erro
 int hs_state_take_back(struct hs_state *state);
 
 // ---- snapshots ----
-// A new file is written beside the old one, with what is in force when the snapshot begins; what is
-// appended meanwhile follows it. So a large one can be written in portions by a thread that has
-// other things to do. Until it ends, and wherever it fails, the old file stands.
+// A new file is written beside the old one. It has the changes that are in force when the snapshot
+// begins, and then those that are appended meanwhile. So a thread that has other things to do can
+// write a large snapshot in portions. Until the snapshot ends, and if it fails, the old file stays.
 
 // Returns whether the journal has grown so much that a snapshot is worthwhile. `live` is the number
 // of changes in a snapshot.

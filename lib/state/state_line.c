@@ -12,7 +12,7 @@
 
 #define READ_BYTES (1u << 16)
 
-// Digits are compared as text, so that each bit of a line counts.
+// Writes the checksum as text. Its digits are compared as text, so that each bit of a line counts.
 static void checksum_text(const char *json, size_t len, char text[HS_STATE_CRC_BYTES + 1])
 {
 	unsigned long sum = crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)json, len);

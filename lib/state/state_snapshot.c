@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define SNAPSHOT_LEAST 1000	  // changes; below this, reading the journal costs nothing
-#define FLUSH_BYTES    (1u << 20) // leaves little to wait for at the end
+#define FLUSH_BYTES    (1u << 20) // between two flushes, so that little is left at the end
 
 static void wait_for_flush(struct hs_state *state)
 {
@@ -96,7 +96,8 @@ static int flush_snapshot(struct hs_state *state)
 	return -rc;
 }
 
-// Copies what was added meanwhile. With `sync`, it must also be on the disk and findable there.
+// Copies the lines that were added meanwhile, and gives the new file the name of the old one. With
+// `sync`, both the lines and the name are then on the disk.
 static int take_place(struct hs_state *state, const char *name)
 {
 	struct hs_state_file *file = &state->snapshot;
