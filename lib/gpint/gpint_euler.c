@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Switches with an odd number of links are paired in their order, and each pair gets a link more.
-// All links then make a circuit, which falls into walks where these links are taken away. The
-// circuit is a list of switches; `added` says that the link to a switch of the list is such a link.
+// Switches with an odd number of links are paired in their order, and each pair gets an added link.
+// All links then make a circuit. Without the added links, the circuit is divided into walks. The
+// circuit is a list of switches; `added` says that the link to a switch of the list was added.
 struct circuit {
 	const struct hs_gpint_net *net;
 	uint32_t *pair; // of a switch with an odd number of links; HS_GPINT_NONE
@@ -64,7 +64,8 @@ static void pair_switches(struct circuit *circuit)
 	}
 }
 
-// Takes a link that was not crossed, the added one first. Returns where it leads, or HS_GPINT_NONE.
+// Takes a link that was not crossed, an added one first. Returns the switch at its other end, or
+// HS_GPINT_NONE.
 static uint32_t take_link(struct circuit *circuit, uint32_t at, bool *added)
 {
 	const struct hs_gpint_net *net = circuit->net;
@@ -85,8 +86,8 @@ static uint32_t take_link(struct circuit *circuit, uint32_t at, bool *added)
 	return HS_GPINT_NONE;
 }
 
-// Hierholzer: goes on while a link is left, and steps back to a switch with another one. The
-// circuit comes out backwards, which is a circuit too.
+// Finds the circuit by Hierholzer's algorithm: goes on while a link is left, and steps back to a
+// switch with another one. The circuit is written backwards, which is a circuit, too.
 static void go_round(struct circuit *circuit)
 {
 	size_t depth = 0;
@@ -107,8 +108,8 @@ static void go_round(struct circuit *circuit)
 	}
 }
 
-// Lets a circuit with added links begin behind the first of them, and leaves out that it ends where
-// it begins.
+// Lets a circuit with added links begin behind the first of them. Removes the last switch of the
+// list, which is the first one again.
 static void turn_round(struct circuit *circuit)
 {
 	size_t first = 1, n = circuit->n - 1;
@@ -127,7 +128,7 @@ static void turn_round(struct circuit *circuit)
 	circuit->n = n;
 }
 
-// Adds the switches as one walk, or as more that fit.
+// Adds the switches as one walk, or as several walks if the probe of one would be too large.
 static int add_walks(struct hs_gpint_walks *walks, const uint32_t *at, size_t n)
 {
 	size_t from = 0;

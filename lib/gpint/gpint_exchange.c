@@ -6,12 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// Rounds in a row without a gain after which the exchange ends: fewer where a round is long.
+// The exchange ends after so many rounds in a row without a gain, or after fewer if rounds
+// are long.
 #define PATIENCE      300
 #define PATIENCE_ARCS 2000000
 #define SEGMENT	      3 // the longest that is put between two switches
 
-// A walk `a` at place i, and a walk `b` at place p, of which the switches are neighbours.
+// A place i of walk `a` and a place p of walk `b` whose switches are neighbours.
 struct meeting {
 	struct hs_gpint_walks *walks;
 	struct hs_rng *rng;
@@ -20,7 +21,7 @@ struct meeting {
 	int64_t gained; // the sum of all gains
 };
 
-// Pieces with a begin and an end that may lie outside the walk, which makes an empty piece.
+// Adds a piece to a side of the change, unless the piece is empty: `last` is below `first`.
 static void add(struct hs_gpint_change *change, unsigned side, uint32_t walk, int64_t first,
 		int64_t last, bool backwards)
 {
@@ -43,9 +44,9 @@ static int propose(struct meeting *of, const struct hs_gpint_change *change, boo
 	return rc;
 }
 
-// Each walk falls into two parts, and the parts that the link joins become one walk. `a_front`: of
-// `a`, the part that ends at i; otherwise the part that begins there. An end point or a whole end
-// segment of `b` goes to `a` where i is an end of `a`.
+// Divides each walk into two parts, and joins one part of each by the link between i and p; the
+// other parts become the other walk. `a_front` takes the part of `a` that ends at i, otherwise the
+// part that begins there. If i is an end of `a`, an end point or an end segment of `b` goes to `a`.
 static int exchange_ends(struct meeting *of, bool a_front, bool b_front)
 {
 	struct hs_gpint_change change = {.walks = {of->a, of->b}};
@@ -75,7 +76,7 @@ static int move_segment(struct meeting *of, uint32_t length, bool up, bool behin
 	return propose(of, &change, true);
 }
 
-// `a` goes from i to p and back, so that it visits i twice and `b` need not visit p.
+// Makes `a` go from i to p and back, so that `a` visits i twice and `b` does not have to visit p.
 static int move_detour(struct meeting *of)
 {
 	struct hs_gpint_change change = {.walks = {of->a, of->b}};
@@ -97,7 +98,8 @@ static uint32_t place_of(const struct hs_gpint_walks *walks, uint32_t walk, uint
 	return i;
 }
 
-// Overlap: `a` crosses a switch of `b`, which stays there, and takes an end point of a third walk.
+// Makes `a` overlap with `b`: `a` goes over the switch at p, which also stays in `b`, and takes an
+// end point of a third walk behind that switch.
 static int cross(struct meeting *of)
 {
 	const struct hs_gpint_net *net = of->walks->net;
@@ -137,7 +139,8 @@ static int exchange(struct meeting *of)
 
 // ---- one walk ----
 
-// The end of a walk is a neighbour of a switch of the walk: the walk can end elsewhere.
+// Reverses the part of the walk behind p, if the end of the walk is a neighbour of p: the walk then
+// ends elsewhere.
 static int turn(struct meeting *of)
 {
 	struct hs_gpint_change change = {.walks = {of->a}};
@@ -149,7 +152,7 @@ static int turn(struct meeting *of)
 	return propose(of, &change, false);
 }
 
-// Leaves out what other visits cover: an end, or all between two places.
+// Leaves out up to SEGMENT switches in a row that other visits cover, at an end or inside the walk.
 static int shorten(struct meeting *of)
 {
 	const struct hs_gpint_walk *walk = &of->walks->walks[of->a];
@@ -170,7 +173,8 @@ static int shorten(struct meeting *of)
 
 // ---- rounds ----
 
-// Goes through all neighbours of a walk's switches, from one at random, until an exchange is made.
+// Tries exchanges with all neighbours of a walk's switches, from a random one on, until one is
+// made.
 static int try_walk(struct meeting *of, uint32_t walk)
 {
 	struct hs_gpint_walks *walks = of->walks;
@@ -194,7 +198,7 @@ static int try_walk(struct meeting *of, uint32_t walk)
 	return rc;
 }
 
-// Returns whether all walks are as short and as equal as can be.
+// Returns whether all walks are as short and as equal in length as possible.
 static bool is_best(const struct hs_gpint_walks *walks)
 {
 	uint32_t low = walks->net->n / walks->n, high = low + (walks->net->n % walks->n != 0);

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW 20 // walks are few among so many times more
+#define FEW 20 // at most one walk in so many counts as few
 
-// The room that forming takes. Arrays have a place for each switch.
+// The memory of the forming phase. Arrays have a place for each switch.
 struct form {
 	struct hs_gpint_walks *walks;
 	uint32_t *order; // of switches: few neighbours first
 	uint32_t *rank;	 // of a switch in this order
-	uint32_t *at;	 // the walk that grows: it fills the middle of twice the room
+	uint32_t *at;	 // the walk that grows from the middle of twice the room
 	uint32_t *before, *hops, *queue;
 	bool *stuck; // walks that no other can be joined with
 };
@@ -38,8 +38,8 @@ static int init(struct form *form, struct hs_gpint_walks *walks)
 
 // ---- walks over switches that no walk has ----
 
-// Counts the switches of each degree, and goes through shuffled switches, so that equal degrees are
-// in random order.
+// Orders the switches by degree. Goes through shuffled switches once for each degree, so that
+// switches of equal degree are in random order.
 static void make_order(struct form *form, struct hs_rng *rng)
 {
 	const struct hs_gpint_net *net = form->walks->net;
@@ -68,8 +68,8 @@ static uint32_t count_free(const struct form *form, uint32_t at)
 	return n;
 }
 
-// Of the neighbours that no walk has, those with the fewest such neighbours are hardest to reach
-// later.
+// Returns the neighbour that no walk has and that itself has the fewest such neighbours, because it
+// is hardest to reach later.
 static uint32_t choose_next(const struct form *form, uint32_t at)
 {
 	const struct hs_gpint_net *net = form->walks->net;
@@ -128,7 +128,7 @@ struct join {
 	bool from_start, to_start;
 };
 
-// Joins two walks by the shortest way that was computed from an end of the first.
+// Joins two walks by the shortest way, which was computed from an end of the first walk.
 static int try_join(struct form *form, uint32_t walk, const struct join *join)
 {
 	struct hs_gpint_walks *walks = form->walks;
@@ -155,8 +155,8 @@ static int try_join(struct form *form, uint32_t walk, const struct join *join)
 	return rc;
 }
 
-// Compares the walks whose ends are nearest to an end of this walk. A walk that ends where this one
-// does cannot be: then a switch would be at two ends.
+// Finds the walk that makes the shortest walk together with this one, by an end of this walk. No
+// two walks end at the same switch.
 static void compare_joins(
 		const struct form *form, uint32_t walk, bool from_start, struct join *best)
 {
@@ -207,8 +207,8 @@ static uint32_t shortest(const struct form *form)
 	return best;
 }
 
-// Joins the shortest walk with the nearest, until there are few enough. A walk that cannot be
-// joined is known by its first switch.
+// Joins the shortest walk with the nearest one until at most n_walks are left. A walk that cannot
+// be joined is marked by its first switch.
 static int join_walks(struct form *form, uint32_t n_walks)
 {
 	int rc = 0;
@@ -257,8 +257,8 @@ int hs_gpint_form(struct hs_gpint_walks *walks, uint32_t n_walks, struct hs_rng 
 
 // ---- balance ----
 
-// Lets the walk go on to the neighbour of an end that is least visited, best one that the walk does
-// not have.
+// Lengthens the walk by the least visited neighbour of its ends. Neighbours that the walk does not
+// visit come first.
 static int lengthen(struct hs_gpint_walks *walks, uint32_t walk)
 {
 	const struct hs_gpint_net *net = walks->net;
@@ -293,7 +293,7 @@ static int lengthen(struct hs_gpint_walks *walks, uint32_t walk)
 	return rc;
 }
 
-// Lengthens the shortest walk that can be. Returns 1, 0 where none can, or -ENOMEM.
+// Lengthens the shortest walk that can be lengthened. Returns 1, 0 if there is none, or -ENOMEM.
 static int lengthen_one(struct hs_gpint_walks *walks, uint32_t max_hops)
 {
 	for (uint32_t n = 1; n < max_hops; n++)
@@ -305,7 +305,7 @@ static int lengthen_one(struct hs_gpint_walks *walks, uint32_t max_hops)
 	return 0;
 }
 
-// Where nothing else helps, each switch has its own walk.
+// Gives each switch its own walk. This is the last resort.
 static int separate(struct hs_gpint_walks *walks)
 {
 	int rc = 0;
@@ -326,8 +326,8 @@ static uint32_t count_longest(const struct hs_gpint_walks *walks, uint32_t max_h
 	return n;
 }
 
-// A few walks that are too long are divided where that takes fewer walks than the others would need
-// switches.
+// Divides a longest walk if few walks are so long, and fewer than the switches that the other walks
+// lack. Otherwise lengthens a walk, or divides one if none can be lengthened.
 static int balance_step(struct hs_gpint_walks *walks, uint32_t max_hops, uint64_t lacking)
 {
 	uint32_t n = count_longest(walks, max_hops);

@@ -7,7 +7,7 @@
 #include "gpint_walks.h"
 #include "rng.h"
 
-// Makes so many walks that visit each switch, or more where probes would be too large. Returns 0 or
+// Makes n_walks walks that visit each switch, or more if probes would be too large. Returns 0 or
 // -ENOMEM.
 int hs_gpint_form(struct hs_gpint_walks *walks, uint32_t n_walks, struct hs_rng *rng);
 

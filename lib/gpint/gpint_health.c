@@ -39,8 +39,8 @@ static void count(struct hs_gpint_health_link *link, int64_t now_ns, enum hs_gpi
 	link->dead = state == HS_GPINT_UNAVAILABLE ? link->dead + 1 : 0;
 }
 
-// A link that is congested and then unavailable becomes avoided, but no spare again, so that what
-// is wrong with it changes nothing many times.
+// Returns the use of a link. A link that was congested and becomes unavailable is avoided; it does
+// not become spare again before it is used, so that one trouble does not change the use many times.
 static enum hs_gpint_use use_of(const struct hs_gpint_health *health,
 		const struct hs_gpint_health_link *link, int64_t now_ns)
 {
@@ -53,7 +53,7 @@ static enum hs_gpint_use use_of(const struct hs_gpint_health *health,
 	return link->use;
 }
 
-// At most so many sessions within any minute change something.
+// Returns whether a session may change something: at most config.changes do within any minute.
 static bool may_change(const struct hs_gpint_health *health, int64_t now_ns)
 {
 	uint32_t most = health->config.changes;

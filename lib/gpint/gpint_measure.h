@@ -17,23 +17,25 @@ struct hs_gpint_measure {
 };
 
 void hs_gpint_measure_rtt(struct hs_gpint_measure *measure, int64_t rtt_ns);
-// A probe over so many switches came back.
+// Takes the time of a probe over n_hops switches that came back.
 void hs_gpint_measure_path(struct hs_gpint_measure *measure, int64_t took_ns, uint32_t n_hops);
-// An attempt had an answer, after so many that had none.
+// Counts an attempt that was answered, after `unanswered` attempts that were not.
 void hs_gpint_measure_answer(struct hs_gpint_measure *measure, uint32_t unanswered);
-// A session ends: its probes crossed and lost so many links. What is older counts for half.
+// Counts the links that the probes of a session crossed, and the probes that links lost. Older
+// counts are halved.
 void hs_gpint_measure_links(struct hs_gpint_measure *measure, uint32_t crossed, uint32_t lost);
 
 // Returns the share of probes that a link loses.
 double hs_gpint_measure_loss(const struct hs_gpint_measure *measure);
 
-// Returns the time after which an answer that takes so many hops is late; 0: nothing is known.
+// Returns the time after which an answer over n_hops switches is late, or 0 if nothing was
+// measured.
 int64_t hs_gpint_measure_timeout_ns(const struct hs_gpint_measure *measure, uint32_t n_hops);
-// Returns so many attempts that all of them fail once in 10^7 at a switch that is there. A switch
-// may lose more than the mean: the share of failures is taken to be half-way between the mean
-// and 1.
+// Returns how many attempts to make, so that all of them fail at most once in 10^7 at a switch that
+// is there. A switch may lose more than the mean: the share of failures is taken to be half-way
+// between the mean and 1.
 uint32_t hs_gpint_measure_attempts(const struct hs_gpint_measure *measure);
-// Returns so many paths over n switches, at least `least`, that a probe comes back without recovery
-// half of the times.
+// Returns how many paths over n switches to plan, at least `least`, so that half of the probes come
+// back without recovery.
 uint32_t hs_gpint_measure_paths(
 		const struct hs_gpint_measure *measure, uint32_t n_switches, uint32_t least);

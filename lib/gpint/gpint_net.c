@@ -59,7 +59,8 @@ static int compare(const void *a, const void *b)
 	return x->link < y->link ? -1 : x->link > y->link;
 }
 
-// begins[at + 1] counts first the arcs of a switch, then where its next arc goes.
+// Fills the arcs by a counting sort. begins[at + 1] first counts the arcs of a switch, then is the
+// place behind its next arc.
 static void fill(struct hs_gpint_net *net)
 {
 	const struct hs_gpint_graph *graph = net->graph;

@@ -24,8 +24,8 @@ struct hs_gpint_net {
 	struct hs_gpint_arc *arcs; // of each switch in the order of their ends, then of ports
 };
 
-// Returns 0, -ENOMEM, or -EINVAL with *err: each link leads to another switch, and a way leads from
-// each switch to each other. Call fini in any case.
+// Returns 0, -ENOMEM, or -EINVAL with *err if a link does not lead to another switch, or if no way
+// leads from some switch to some other. Call fini in any case.
 int hs_gpint_net_init(
 		struct hs_gpint_net *net, const struct hs_gpint_graph *graph, struct hs_error *err);
 void hs_gpint_net_fini(struct hs_gpint_net *net);
@@ -39,8 +39,9 @@ static inline uint32_t hs_gpint_net_degree(const struct hs_gpint_net *net, uint3
 const struct hs_gpint_arc *hs_gpint_net_find(
 		const struct hs_gpint_net *net, uint32_t from, uint32_t to);
 
-// Computes the switch before each switch on a shortest way from `from`, which is before itself, and
-// the hops; HS_GPINT_NONE where no way leads. Each array, `queue` too, has room for all switches.
+// Computes shortest ways from `from` to each switch: the switch before each switch on its way
+// (`from` is before itself), and the hops. Both are HS_GPINT_NONE where no way leads. Each array,
+// `queue` too, has room for all switches.
 void hs_gpint_net_ways(const struct hs_gpint_net *net, uint32_t from, uint32_t *before,
 		uint32_t *hops, uint32_t *queue);
 

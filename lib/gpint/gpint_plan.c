@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// ---- what is wished ----
+// ---- checking a wish ----
 
 static int check_paths(const struct hs_gpint_net *net, uint32_t n, struct hs_error *err)
 {
@@ -27,7 +27,7 @@ static uint32_t bytes_of(const struct hs_gpint_net *net, uint32_t at)
 	return HS_PROBE_HOP_BYTES + HS_PROBE_VALUE_BYTES * hs_gpint_net_values(net, at);
 }
 
-// Returns the bytes of the shortest probe that a switch needs. Of Euler's paths, the shortest
+// Returns the bytes of the shortest probe that a switch needs. The shortest of Euler's paths
 // crosses one link.
 static uint32_t bytes_for(const struct hs_gpint_net *net, uint32_t at, bool by_links)
 {
@@ -73,7 +73,7 @@ static void measure(struct hs_gpint_plan *plan, const struct hs_gpint_path *path
 	plan->sum_hops += path->n_hops;
 }
 
-// Of parallel links, the first that no path crosses yet.
+// Returns the first of parallel links that no path crosses yet, else the one by the lowest port.
 static const struct hs_gpint_arc *choose_arc(
 		const struct hs_gpint_net *net, uint32_t from, uint32_t to, const bool *crossed)
 {

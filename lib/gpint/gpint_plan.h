@@ -39,7 +39,7 @@ struct hs_gpint_wish {
 	uint32_t paths; // 1 or more. A plan has more if probes would be too large or too unequal
 	uint32_t mtu;	// bytes of an IP packet
 	uint64_t seed;
-	uint32_t way_bytes; // of the packet, beside its path's: the plan leaves them room
+	uint32_t way_bytes; // of the packet beside those of its path: the plan leaves room for them
 };
 
 struct hs_gpint_plan {
@@ -54,9 +54,10 @@ struct hs_gpint_plan {
 	uint32_t max_bytes;
 };
 
-// Both return 0, -ENOMEM, or -EINVAL with *err, whose path is "switches", "links[3]", "paths" or
-// "mtu": a switch that no way leads to, a link that leads nowhere, more paths than switches, a
-// switch whose values do not fit into a probe. fini accepts a zeroed plan.
+// Both functions plan paths. They return 0, -ENOMEM, or -EINVAL with *err, whose path is
+// "switches", "links[3]", "paths" or "mtu": a switch that no way leads to, a link that leads
+// nowhere, more paths than switches, a switch whose values do not fit into a probe. fini accepts a
+// zeroed plan.
 int hs_gpint_plan(const struct hs_gpint_graph *graph, const struct hs_gpint_wish *wish,
 		struct hs_gpint_plan *plan, struct hs_error *err);
 // Ignores the number of paths and the seed of the wish. A path that would be too large is divided

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define REQUEST_IDS (HS_PROBE_MAX_ID + 1)
-#define STALLS	    2 // attempts over the whole rest of a path, before single switches
+#define STALLS	    2 // attempts over the whole rest of a path, before attempts over one switch
 
 enum progress {
 	WAITS,
@@ -29,7 +29,7 @@ struct probe {
 	uint32_t sent;	   // attempts
 	enum progress progress;
 	bool alive;	// the first switch gave feedback to the newest attempt
-	int64_t due_ns; // where SENT: until when an answer is expected
+	int64_t due_ns; // if SENT: when the answer is late
 };
 
 struct attempt {
@@ -182,8 +182,8 @@ static void prove(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, 
 		link->state = HS_GPINT_AVAILABLE;
 }
 
-// A probe was lost on a link, or its feedback was (`copy`); or no probe was sent over it. Without
-// memory, the link stays unknown. May move the probes.
+// Suspects a link on which a probe or its feedback was lost (`copy`), or over which no probe was
+// sent. Without memory, the link stays unknown. May move the array of probes.
 static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to,
 		bool copy)
 {
@@ -228,7 +228,7 @@ static void give_up_switch(struct hs_gpint_recovery *r, uint32_t at)
 	}
 }
 
-// Lets a path go on from a hop, or behind it where its switch is unavailable.
+// Lets a path go on from a hop, or from the next hop whose switch is not unavailable.
 static void go_on(struct hs_gpint_recovery *r, struct probe *probe, uint32_t index)
 {
 	if (probe->progress == FINISHED || index <= probe->index)
@@ -250,7 +250,7 @@ static bool adapts_feedback(const struct hs_gpint_recovery *r)
 	return r->config.adaptive && (!r->config.fixed_feedback || r->config.switch_feedback_ns);
 }
 
-// Returns the time after which an answer that takes so many hops is late. A copy comes that late.
+// Returns the time after which an answer over n_hops switches is late. A copy comes that late.
 static int64_t late_ns(const struct hs_gpint_recovery *r, uint32_t n_hops, int64_t otherwise_ns)
 {
 	int64_t measured_ns = hs_gpint_measure_timeout_ns(&r->measure, n_hops);
@@ -283,7 +283,7 @@ int hs_gpint_recovery_begin(
 	return 0;
 }
 
-// Where a switch is unavailable, so are the links of the paths to and from it.
+// Makes the links of the plan's paths from and to an unavailable switch unavailable, too.
 static void judge_links(struct hs_gpint_recovery *r)
 {
 	for (uint32_t p = 0; p < r->plan->n_paths; p++)
@@ -333,7 +333,7 @@ static void end(struct hs_gpint_recovery *r, int64_t now_ns)
 
 // ---- sending ----
 
-// A switch whose values an earlier hop would have brought brings them where it is first now.
+// Gives a hop the values that an earlier hop of its switch, not sent again, would have brought.
 static void take_values(const struct probe *probe, uint32_t i, struct hs_gpint_hop *hop)
 {
 	for (uint32_t k = 0; k < probe->index && hop->first == hop->end; k++)
@@ -420,7 +420,7 @@ static void time_out(struct hs_gpint_recovery *r, struct probe *probe)
 	go_on(r, probe, probe->index + 1);
 }
 
-// Sends what waits, unless another path found that its switch is unavailable.
+// Sends the probes that wait. A path goes on behind a switch that another path found unavailable.
 static void send_waiting(
 		struct hs_gpint_recovery *r, int64_t now_ns, hs_gpint_send_fn send, void *context)
 {
@@ -481,7 +481,7 @@ const struct hs_gpint_hop *hs_gpint_recovery_hops(
 	return attempt ? hops_of(&r->probes[attempt->probe]) + attempt->first : NULL;
 }
 
-// The switches up to the sender are there, and so are the links between them.
+// Marks the switches up to the sender, and the links between them, as available.
 static void take_hops(struct hs_gpint_recovery *r, struct attempt *attempt, uint32_t n_hops)
 {
 	const struct hs_gpint_hop *hops = hops_of(&r->probes[attempt->probe]) + attempt->first;
@@ -513,7 +513,7 @@ static void take_feedback(struct hs_gpint_recovery *r, struct attempt *attempt, 
 	probe->due_ns = now_ns + switch_ns + rest_ns;
 }
 
-// Of a suspect link, take_hops knows what a probe that crossed it says. A copy is a failed attempt.
+// Lets a path go on behind the switches that answered. For a suspect link, a copy is a failure.
 static void take_data(struct hs_gpint_recovery *r, struct attempt *attempt, uint32_t n_hops)
 {
 	struct probe *probe = &r->probes[attempt->probe];

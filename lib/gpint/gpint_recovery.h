@@ -4,12 +4,10 @@
 // is one round over all paths. It ends whatever was lost.
 //
 // A session goes by Algorithms 1 and 2 of the paper, with these additions:
-// - Each attempt has a request ID of its own, because a switch gives no feedback to an ID that it
-// has
-//   seen.
+// - Each attempt has a request ID of its own, because a switch gives no feedback to an ID that the
+//   switch has seen.
 // - A copy that a switch held (0x21) makes a link suspect, not unavailable: the probe goes on
-// behind
-//   the link at once, and short probes over the link alone find out. The link is congested if one
+//   behind the link at once, and short probes test the link alone. The link is congested if one
 //   of them, or a late probe, crosses it. It is unavailable if none does.
 // - A first switch that answers while no probe comes back gets a probe of its own.
 // - Timeouts are looked for each t_ro, not after t_ro of silence, which traffic could prevent.
@@ -25,17 +23,17 @@
 struct hs_gpint_recovery;
 
 struct hs_gpint_recovery_config {
-	int64_t feedback_ns;   // t_f: the paper has 1.5 s; tuned: 0.4 s
-	int64_t resolution_ns; // t_ro
-	uint32_t attempts;     // r_a: repetitions of an attempt; the paper has 10; tuned: 2
-	uint32_t concurrent;   // probes under way at once; the paper has 12
-	bool adaptive;	       // t_f at most, and r_a at least, as above; otherwise exactly
-	bool fixed_feedback;   // t_f is as above all the same: switches have one of their own ...
-	int64_t switch_feedback_ns; // ... unless it is known: then t_f is this and what was
-				    // measured
+	int64_t feedback_ns;	    // t_f: the paper has 1.5 s; tuned: 0.4 s
+	int64_t resolution_ns;	    // t_ro
+	uint32_t attempts;	    // r_a: repetitions of an attempt; the paper has 10; tuned: 2
+	uint32_t concurrent;	    // probes under way at once; the paper has 12
+	bool adaptive;		    // t_f at most, and r_a at least, as above; otherwise exactly
+	bool fixed_feedback;	    // t_f is as above even if adaptive: switches have their own t_f
+	int64_t switch_feedback_ns; // that of the switches; 0: not known. If known, t_f is
+				    // this and what was measured
 };
 
-// What came from the network, by its DSCP.
+// The kinds of answers from the network, by their DSCP.
 enum hs_gpint_answer {
 	HS_GPINT_DONE,	    // 0x17: a probe at the end of its path
 	HS_GPINT_FEEDBACK,  // 0x19: the first switch has the probe
@@ -62,24 +60,24 @@ struct hs_gpint_session {
 	bool running;
 	bool failed; // a switch was neither covered nor unavailable
 	int64_t began_ns, ended_ns;
-	int64_t collected_ns; // all paths were done: only suspect links were looked at still
+	int64_t collected_ns; // when all paths were done and only suspect links were still tested
 	uint32_t paths;
 	uint32_t sent;	      // all probes
-	uint32_t recovery;    // of them those that went over the rest of a path again
-	uint32_t checks;      // of them those over one suspect link
+	uint32_t recovery;    // those that went over the rest of a path again
+	uint32_t checks;      // those over one suspect link
 	uint32_t lost;	      // probes that did not come back from the end
-	uint32_t strange;     // answers to no attempt, or with another length than it
+	uint32_t strange;     // answers to no attempt, or whose length does not fit the attempt
 	uint32_t covered;     // switches
 	uint32_t unavailable; // switches
 	uint32_t unavailable_links, congested_links;
 };
 
-// 0 or -ENOMEM. destroy accepts NULL.
+// Returns 0 or -ENOMEM. destroy accepts NULL.
 int hs_gpint_recovery_create(
 		const struct hs_gpint_recovery_config *config, struct hs_gpint_recovery **recovery);
 void hs_gpint_recovery_destroy(struct hs_gpint_recovery *recovery);
 
-// Begins a session; a session that runs ends as it is. The plan stays with the caller until the
+// Begins a session; a session that still runs ends. The plan stays with the caller until the
 // session has ended. Returns 0 or -ENOMEM; then no session runs.
 int hs_gpint_recovery_begin(struct hs_gpint_recovery *recovery, int64_t now_ns,
 		const struct hs_gpint_plan *plan);
@@ -103,8 +101,8 @@ void hs_gpint_recovery_take(struct hs_gpint_recovery *recovery, int64_t now_ns,
 const struct hs_gpint_hop *hs_gpint_recovery_hops(
 		const struct hs_gpint_recovery *recovery, uint16_t request_id, uint32_t *n_hops);
 
-// The present session, or the last one. Links of the plan's paths have a crossing if something is
-// known of them.
+// Return the present session or the last one, its links, and the state of a switch. A link of the
+// plan's paths has a crossing if something is known of the link.
 const struct hs_gpint_session *hs_gpint_recovery_session(const struct hs_gpint_recovery *recovery);
 const struct hs_gpint_crossing *hs_gpint_recovery_links(
 		const struct hs_gpint_recovery *recovery, size_t *n);

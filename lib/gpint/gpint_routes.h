@@ -2,9 +2,10 @@
 // Next hops of all nodes to one destination: the cheapest ways over the links that are used, and in
 // which order nodes may be told, so that no packet goes round in a loop at any moment.
 //
-// The order: a node may be told a next hop whose whole way to the destination has been confirmed,
-// by nodes that have what they should have. Its new way then does not lead over itself, whatever
-// the others still do. Nodes of which is not known what they have are on no way that is confirmed.
+// The order: a node may be told a next hop if all nodes on the way from there to the destination
+// have confirmed the next hops that they should have. The new way of the node then does not lead
+// over the node itself, whatever the others still do. A node whose next hop is not known is on no
+// confirmed way.
 //
 // Thread rule: owner.
 #pragma once
@@ -23,9 +24,9 @@ struct hs_gpint_route_link {
 
 struct hs_gpint_route {
 	uint32_t next; // the arc that the node should send by; HS_GPINT_NO_ARC: no way leads there
-	uint32_t now;  // what it confirmed
-	bool settled;  // it has `now`, and nothing that was told it is without an answer
-	bool fixed;    // it can be told nothing: what it has stays
+	uint32_t now;  // the arc that the node confirmed
+	bool settled;  // the node has `now`, and has answered all that it was told
+	bool fixed;    // the node can be told nothing and keeps its next hop
 };
 
 struct hs_gpint_routes {
@@ -44,8 +45,8 @@ static inline uint32_t hs_gpint_arc_to(const struct hs_gpint_routes *routes, uin
 	return routes->links[arc / 2].ends[1 - arc % 2];
 }
 
-// Computes `next` of every node, of which each has one in `of`; that of the destination itself says
-// nothing. Of ways of equal cost, a node keeps the one that it has. `costs` has room for all nodes.
+// Computes `next` of every node; `of` has a route for each node. That of the destination itself has
+// no meaning. A node keeps its way if no way costs less. `costs` has room for all nodes.
 void hs_gpint_routes_find(const struct hs_gpint_routes *routes, uint32_t to,
 		struct hs_gpint_route *of, uint64_t *costs);
 

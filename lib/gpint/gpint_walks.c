@@ -101,7 +101,7 @@ int hs_gpint_walks_add(struct hs_gpint_walks *walks, const uint32_t *at, uint32_
 	return 0;
 }
 
-// Switches that the walk had, and that only others visit now, need another home.
+// Gives another home to the switches that the walk had and that only other walks visit now.
 static void find_homes(struct hs_gpint_walks *walks, const uint32_t *had, uint32_t n, uint32_t walk)
 {
 	const struct hs_gpint_walk *now = &walks->walks[walk];
@@ -246,7 +246,7 @@ static uint32_t write_pieces(
 	return n;
 }
 
-// A switch that only this walk visits must stay in it.
+// Returns whether each switch of the first walk of the change is still visited after the change.
 static bool keeps_all(struct hs_gpint_walks *walks, const struct hs_gpint_change *change)
 {
 	const struct hs_gpint_walk *walk = &walks->walks[change->walks[0]];

@@ -8,7 +8,7 @@
 #include "ip.h"
 #include "probe.h"
 
-// Of a probe's IP packet without entries, hops and values.
+// The bytes of a probe's IP packet without entries, hops and values.
 #define HS_GPINT_HEAD_BYTES (HS_IPV4_BYTES + HS_PROBE_UDP_BYTES + HS_PROBE_BYTES)
 
 struct hs_gpint_walk {
@@ -39,7 +39,7 @@ uint32_t hs_gpint_walks_bytes(struct hs_gpint_walks *walks, const uint32_t *at, 
 
 // Adds a walk of these switches. Returns 0 or -ENOMEM.
 int hs_gpint_walks_add(struct hs_gpint_walks *walks, const uint32_t *at, uint32_t n);
-// Gives a walk these switches. Returns 0 or -ENOMEM; nothing has changed then.
+// Replaces the switches of a walk. Returns 0 or -ENOMEM; nothing has changed then.
 int hs_gpint_walks_set(struct hs_gpint_walks *walks, uint32_t walk, const uint32_t *at, uint32_t n);
 // Removes a walk; the last walk takes its place.
 void hs_gpint_walks_remove(struct hs_gpint_walks *walks, uint32_t walk);
@@ -51,8 +51,8 @@ int hs_gpint_walks_divide(struct hs_gpint_walks *walks, uint32_t walk);
 struct hs_gpint_piece {
 	uint32_t walk, first, last;
 };
-// What two walks become: pieces of walks as they are. The second has no pieces where only the first
-// changes.
+// A change of two walks: the pieces of present walks that each becomes. If only the first walk
+// changes, the second has no pieces.
 #define HS_GPINT_PIECES 4
 struct hs_gpint_change {
 	uint32_t walks[2];
@@ -63,6 +63,6 @@ struct hs_gpint_change {
 // Returns by how much the sum of the squares of the lengths falls.
 int64_t hs_gpint_walks_gain(
 		const struct hs_gpint_walks *walks, const struct hs_gpint_change *change);
-// Makes the change. Returns 1, or 0 where pieces that meet are no neighbours, a probe would be too
-// large or a switch without a visit; or -ENOMEM.
+// Makes the change. Returns 1, or -ENOMEM. Returns 0 if the ends of two pieces are no neighbours, a
+// probe would be too large, or a switch would have no visit.
 int hs_gpint_walks_apply(struct hs_gpint_walks *walks, const struct hs_gpint_change *change);
