@@ -121,10 +121,10 @@ char *hs_control_request(struct hs_control *control, int64_t now_ns, const char 
 
 // ---- time ----
 
-// A window must not close while reports of it wait. If reports come faster than they are processed,
-// the window must close nevertheless. So the reports that wait when the window is due are processed
-// first, and later ones are not. Flows are handled in portions, so that rings do not overflow and
-// requests have their turn.
+// Closes the windows that are due. A window must not close while reports of it wait, but must close
+// even if reports come faster than they are processed. So the reports that wait when the window is
+// due are processed first, and later ones are not. Flows are handled in portions, so that rings do
+// not overflow and requests have their turn.
 static void close_windows(struct hs_control *control)
 {
 	if (control->now_ns < hs_qos_next_ns(control->qos))

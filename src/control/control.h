@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Control of a node as a step function: time and requests in, replies and messages out. A daemon
-// gives it a thread and sockets; a lab steps it in virtual time. It depends on neither.
+// gives it a thread and sockets; a lab steps it in virtual time. Control depends on neither.
 //
 // Thread rule: owner (the control thread); one call at a time.
 #pragma once

@@ -14,7 +14,9 @@ struct flows {
 	size_t n, left_out;
 };
 
-// Without a named window this is 10 s, or what a young flow has.
+// Returns the newest window of a rule. If the request names no length and a young flow has no
+// window of `window_ns`, falls back to the shortest length, then to the time since the rule was
+// installed.
 static json_t *window_of(struct hs_control *control, uint32_t ns_id, const struct hs_api_args *args,
 		int64_t window_ns)
 {

@@ -86,9 +86,10 @@ static int64_t handed_over(const struct hs_control *control, struct hs_node_tota
 	return (int64_t)(totals->reports_made - totals->reports_lost);
 }
 
-// Workers add reports while this counts. The reports that were in the rings before must be out of
-// them afterwards, and no more may come out than went in. In a quiet moment, both conditions mean
-// that nothing waits. Other clients wait meanwhile, so one look is enough if it adds up.
+// Checks that the reports of the workers add up. Workers add reports while this function counts.
+// The reports that were in the rings before must be out of them afterwards, and no more may come
+// out than went in. In a quiet moment, both conditions mean that no report waits. One look is
+// enough if it adds up, because other clients wait meanwhile.
 static bool audit_made(struct hs_control *control, json_t *list)
 {
 	// The two counters of a worker are not read at the same moment: a burst may lie between.
@@ -117,8 +118,9 @@ static bool audit_made(struct hs_control *control, json_t *list)
 					(json_int_t)(after - taken)));
 }
 
-// Telemetry reports that workers handed to control. Workers hand over more while this counts: at
-// most a burst each for each receiver is in the ring and not in the counter, or the reverse.
+// Checks the telemetry reports that workers handed to control. Workers hand over more while this
+// function counts: for each worker and receiver, at most a burst is in the ring and not in the
+// counter, or the reverse.
 static bool audit_handed(struct hs_control *control, json_t *list)
 {
 	const struct hs_node_config *config = hs_node_config(control->node);
@@ -140,9 +142,9 @@ static bool audit_handed(struct hs_control *control, json_t *list)
 					"waiting", (json_int_t)waiting));
 }
 
-// Copies of probes. Workers go on while this counts, and a round may make recovery packets of all
-// copies that a worker holds. So the counters lie between the copies before and those after, but
-// for a burst that a worker holds or confirms between.
+// Checks the copies of probes. Workers go on while this function counts, and a round may make
+// recovery packets of all copies that a worker holds. So the counters lie between the copies before
+// and those after, except for a burst that a worker holds or confirms meanwhile.
 static bool audit_probes(const struct hs_control *control, json_t *list, uint16_t n)
 {
 	int64_t slack = HS_BURST * (int64_t)hs_node_config(control->node)->n_workers;

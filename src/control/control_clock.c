@@ -83,7 +83,8 @@ static void tell_step(
 			amount_ns / 1000000);
 }
 
-// Readers see the old time until this returns, so what waits in the rings belongs to the old time.
+// Prepares a step of the clock. Readers see the old time until this function returns, so the
+// reports that wait in the rings belong to the old time.
 static void on_step(void *context, int64_t amount_ns)
 {
 	struct hs_control *control = context;

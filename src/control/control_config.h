@@ -54,7 +54,7 @@ struct hs_control_config {
 	// Returns the owner's processor time so far, which limits what a list of requests may ask
 	// for. May be NULL.
 	int64_t (*spent_ns)(void);
-	// What hello tells of the owner's sockets. NULL: there are none. Borrowed for the life of
-	// the control.
+	// The limits of the owner's sockets, for hello. NULL: there are no sockets. Borrowed for
+	// the life of the control.
 	const struct hs_api_connection_limits *connection;
 };

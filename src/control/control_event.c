@@ -30,7 +30,7 @@ static void record(struct hs_control *control, const char *key, const json_t *me
 		control->output.record(control->output.context, key, json_object_get(message, key));
 }
 
-// 0 or -EAGAIN; releases the message.
+// Publishes a message and releases it. Returns 0 or -EAGAIN.
 static int publish_json(struct hs_control *control, const char *topic, json_t *message)
 {
 	char *text = message ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;

@@ -13,7 +13,7 @@
 
 struct hs_control;
 
-// The owner is the control.
+// Records and publishes an event. `owner` is the control.
 hs_event_fn hs_control_event;
 
 // Publishes a report. Returns 0, or a negative errno if the message was lost.

@@ -74,8 +74,8 @@ struct look {
 	const struct rule_note *note; // may be NULL
 	struct hs_flow_counters counts;
 	bool has_host, has_network, has_method; // ports; the method on one of the network's
-	// Of a rule of method int: a mode of INT that takes values to the sink; a carrier that the
-	// rule's protocol can be in; and a receiver of reports.
+	// For a rule of method int: whether there is a mode of INT that takes values to the sink, a
+	// carrier that the rule's protocol can be in, and a receiver of reports.
 	bool has_values, has_carrier, has_receiver;
 	const struct hs_int_settings *of; // of a network port; NULL: no port has the method
 	uint64_t received;		  // by all ports
@@ -93,7 +93,7 @@ __attribute__((format(printf, 3, 4))) static void add(
 	json_array_append_new(look->reasons, hs_schema_print(reason_fields, &reason));
 }
 
-// Whether packets of a protocol can carry INT. Mode xd puts nothing into packets.
+// Returns whether packets of a protocol can carry INT. Mode xd puts nothing into packets.
 static bool can_carry(const struct hs_int_settings *settings, uint8_t protocol)
 {
 	bool by_port = settings->carrier == HS_INT_TCP_UDP &&
@@ -102,7 +102,7 @@ static bool can_carry(const struct hs_int_settings *settings, uint8_t protocol)
 	if (protocol == HS_RULE_ANY_PROTOCOL || settings->mode == HS_INT_XD)
 		return true;
 	switch (settings->carrier) {
-	case HS_INT_TCP_UDP: // 2.1 gives packets that are neither a UDP header
+	case HS_INT_TCP_UDP: // version 2.1 adds a UDP header to other packets
 		return protocol != IPPROTO_ICMPV6 || by_port;
 	case HS_INT_GRE:
 		return settings->gre_adds_tunnel;
@@ -171,7 +171,7 @@ static void explain_ports(const struct look *look)
 	}
 }
 
-// Nothing of the flow came here.
+// Explains that no packet of the flow came here.
 static void explain_absence(const struct look *look)
 {
 	uint64_t taken;
@@ -194,7 +194,7 @@ static void explain_absence(const struct look *look)
 	explain_ports(look);
 }
 
-// A packet is given telemetry where it goes from a host port to a network port.
+// Names missing ports: packets get telemetry on their way from a host port to a network port.
 static void explain_place(const struct look *look)
 {
 	const char *method = hs_rule_method_name(look->rule->method);
@@ -266,7 +266,7 @@ static void explain_room(const struct look *look)
 					       : "their option is full");
 }
 
-// Where a profile of INT looks for its place in packets.
+// Returns where in packets a profile puts INT.
 static const char *place_of(const struct hs_int_settings *settings)
 {
 	static const char *const places[] = {
@@ -278,7 +278,7 @@ static const char *place_of(const struct hs_int_settings *settings)
 	return places[settings->carrier];
 }
 
-// Of a rule of method int: its packets have no place for INT.
+// Explains, for a rule of method int, that its packets have no place for INT.
 static void explain_carrier(const struct look *look)
 {
 	uint64_t packets = look->counts.no_room_option;
@@ -295,7 +295,7 @@ static void explain_carrier(const struct look *look)
 				place_of(look->of));
 }
 
-// Of a rule of method int whose values travel in telemetry reports alone.
+// Explains a rule of method int whose values are only in telemetry reports.
 static void explain_reporting(const struct look *look)
 {
 	bool xd = look->of->mode == HS_INT_XD;
@@ -349,7 +349,7 @@ static void explain_sampling(const struct look *look)
 				c->rx_packets, c->int_packets);
 }
 
-// Packets came, and none with telemetry.
+// Explains that packets came, but none with telemetry.
 static void explain_silence(const struct look *look)
 {
 	const struct hs_flow_counters *c = &look->counts;
@@ -397,7 +397,7 @@ static void explain_reports(const struct look *look)
 				"second");
 }
 
-// Items go to receivers of `export`, whether the rule knows or not.
+// Explains a rule of method label: its items go to receivers of `export`.
 static void explain_label(const struct look *look)
 {
 	const struct hs_flow_counters *c = &look->counts;
@@ -415,7 +415,7 @@ static void explain_label(const struct look *look)
 			c->int_packets, c->hop_entries, c->sink_packets);
 }
 
-// Telemetry leaves this node, and the sink is another.
+// Explains that telemetry leaves this node and the sink is another node.
 static void explain_elsewhere(const struct look *look)
 {
 	const struct hs_flow_counters *c = &look->counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a rule measures nothing here, from the counters that the node has.
+// Explains why a rule measures nothing here, from the counters of the node.
 //
 // Thread rule: owner (the control thread).
 #pragma once

@@ -11,7 +11,8 @@
 #include <rte_common.h>
 #include <string.h>
 
-// A burst fills a ring in less than a second, so that the limit is one of a shorter time.
+// The limit of a second is applied to shorter slices, because a burst fills a ring in less than a
+// second.
 #define SLICE_NS INT64_C(10000000)
 #define SLICE	 (HS_EXPORTS_PER_S / 100)
 #define AT_ONCE	 64 // takes the kernel some 0.2 ms

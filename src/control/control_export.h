@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Telemetry reports to receivers without a port, which control sends: at most HS_EXPORTS_PER_S in a
-// second. What is more waits in the workers' rings, and is lost when they are full.
+// second. Further reports wait in the workers' rings, and are lost when the rings are full.
 //
 // Thread rule: owner (the control thread).
 #pragma once
@@ -14,8 +14,8 @@ struct hs_control;
 #define HS_EXPORTS_PER_S 100000
 
 void hs_control_open_exports(struct hs_control *control);
-// Sends what waits, in portions that leave time for requests; `all`: without these limits. Returns
-// how many reports no longer wait.
+// Sends reports that wait, in portions that leave time for requests; `all`: without these limits.
+// Returns how many reports no longer wait.
 unsigned hs_control_send_exports(struct hs_control *control, bool all);
-// Reports as events what was lost.
+// Reports lost telemetry reports as events.
 void hs_control_watch_exports(struct hs_control *control, const struct hs_node_totals *totals);

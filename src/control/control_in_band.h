@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives the in-band part what it needs of control.
+// Opens the in-band part with the callbacks of control that it needs.
 //
 // Thread rule: owner (the control thread).
 #pragma once

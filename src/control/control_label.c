@@ -24,7 +24,7 @@ const struct hs_schema_field hs_control_label_set_fields[] = {
 		{NULL},
 };
 
-// The state of the port with this number in items; NULL: it does not label.
+// Returns the state of the port that has this number in items, or NULL if it does not label.
 static struct hs_label_port *find(const struct hs_control *control, uint32_t id)
 {
 	for (uint16_t p = 0; p < hs_node_port_count(control->node); p++)

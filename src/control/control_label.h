@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ports that label: S of each (INT-label, Pro) and what they labelled.
+// Ports that label packets: S of each port (INT-label, Pro), and the counts of labels.
 //
 // Thread rule: owner (the control thread).
 #pragma once
@@ -11,7 +11,7 @@ struct hs_control;
 
 extern const struct hs_schema_field hs_control_label_set_fields[], hs_control_label_fields[];
 
-// hs_api_backend.labels_now
+// Is hs_api_backend.labels_now.
 json_t *hs_control_labels_now(void *context, const json_t *labels, struct hs_error *err);
 int hs_control_set_labels(struct hs_control *control, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);

@@ -81,7 +81,7 @@ static const struct hs_schema_word forwarding_words[] = {
 #define CONFIGURED(key)                                                                            \
 	SETTING(key, "{'$ref': 'node.json#/properties/" key "'}", "as it is configured")
 #define STRINGS "{'type': 'array', 'items': {'type': 'string'}}"
-// What the daemon adds: see hs_control_config.
+// The members that the daemon adds (hs_control_config.settings).
 static const struct hs_schema_field setting_fields[] = {
 		SETTING("dpdk", "{'type': 'string'}", "the version of DPDK"),
 		SETTING("worker_cores", "{'$ref': 'node.json#/properties/workers'}",

@@ -15,8 +15,8 @@
 
 #include <sys/queue.h>
 
-// What control keeps for a rule once there is something to keep. Of a million rules, most have no
-// note.
+// What control notes about a rule. A note is created when there is something to note, because most
+// of a million rules never have a note.
 struct rule_note {
 	uint32_t slot;
 	bool monitored, unmonitored;	    // both false: no report came
@@ -26,8 +26,8 @@ struct rule_note {
 	struct hs_event_limit shadow_limit; // limits events about telemetry in packets that another
 					    // rule takes
 	struct hs_delay_buckets delays; // where config.delay_buckets is set
-	uint64_t shadow_marked;		// the part of it for which windows are marked
-	TAILQ_ENTRY(rule_note) order;	// list of the monitored rules by their first reports
+	uint64_t shadow_marked;	      // the packets of this telemetry for which windows are marked
+	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
 };
 
 // Telemetry reports that control sends.
@@ -73,7 +73,7 @@ struct hs_control {
 	struct control_export exports;
 
 	struct hs_in_band *in_band;
-	struct control_state *state; // NULL: nothing survives a restart
+	struct control_state *state; // NULL: nothing is restored after a restart
 	char state_error[160];	     // text of the last error
 	TAILQ_HEAD(note_list, rule_note) monitored;
 	uint32_t n_monitored, n_unmonitored;

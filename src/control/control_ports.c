@@ -68,7 +68,8 @@ const struct hs_schema_field hs_control_ports_fields[] = {
 		{NULL},
 };
 
-// The checksum complement is no value: it serves the packets.
+// Returns the instructions of a version. The checksum complement is left out, because it is no
+// value.
 static json_t *instructions_of(enum hs_int_version version)
 {
 	const uint32_t all = HS_RULE_TRACE_INT | (UINT16_MAX & ~HS_RULE_ASKS_checksum_complement);

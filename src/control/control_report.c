@@ -6,11 +6,11 @@
 
 #define REPORTS	  32		       // in a batch
 #define AHEAD	  4		       // number of reports ahead for which memory is prefetched
-#define FUTURE_NS INT64_C(10000000000) // that a report from elsewhere may be ahead
+#define FUTURE_NS INT64_C(10000000000) // so far may a report of another sink be ahead
 // Reports whose packets were received in the old time may come this long after the step.
 #define STRAGGLERS_NS INT64_C(1000000000)
 
-// Who a record of a batch is for, found before the first of them is taken.
+// The rule and flow of a record, which are looked up before the first record of the batch is taken.
 struct expected {
 	const struct hs_rule *rule; // NULL: it was replaced or removed since
 	uint32_t flow;		    // hs_qos_expect
@@ -28,7 +28,7 @@ static inline struct hs_qos_key key_of(
 	};
 }
 
-// `note`: NULL where there was no memory for it.
+// Gives a report to the monitor. `note` is NULL if there was no memory for one.
 static void monitor(struct hs_control *control, const struct hs_rule *rule, uint32_t generation,
 		struct rule_note *note, const struct hs_report *report, uint16_t sink_node_id)
 {
@@ -54,7 +54,8 @@ static const struct hs_rule *rule_of_record(
 	return rule && generation == record->rule_generation ? rule : NULL;
 }
 
-// A burst that was under way at the step has stamps of the old time.
+// Returns whether a report has a stamp of the old time: its burst was under way at the clock's
+// step.
 static bool is_of_old_time(const struct hs_control *control, int64_t sink_ts_ns)
 {
 	if (!control->step_amount_ns || control->now_ns - control->step_ns > STRAGGLERS_NS)
@@ -64,7 +65,7 @@ static bool is_of_old_time(const struct hs_control *control, int64_t sink_ts_ns)
 					   : ahead_ns < -control->step_amount_ns / 2;
 }
 
-// What only the monitor takes need not be decoded.
+// Gives a record to the monitor without decoding it. Returns false if anything else also needs it.
 static bool place(struct hs_control *control, const struct hs_report_record *record,
 		const struct expected *expected, const struct hs_telemetry_family *format)
 {
@@ -98,7 +99,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		control->counts.reports_bad++;
 		return;
 	}
-	if (!report.telemetry.ns_id) // a format that names no rule
+	if (!report.telemetry.ns_id) // the format names no rule
 		report.telemetry.ns_id = rule->ns_id;
 	uint16_t node_id = expected->sink_id;
 	struct rule_note *note = hs_control_note(control, record->rule_slot);
@@ -118,8 +119,8 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		control->counts.reports_published++;
 }
 
-// With thousands of flows in turn, no report finds its flow in the cache. The memory of the first
-// access is prefetched while earlier reports are processed.
+// Takes a batch of records. With thousands of flows in turn, no report finds its flow in the cache.
+// The memory of the first access is prefetched while earlier reports are processed.
 static void take_batch(void *context, const struct hs_report_record *records, unsigned n)
 {
 	struct hs_control *control = context;
@@ -172,8 +173,9 @@ unsigned hs_control_waiting(const struct hs_control *control)
 	return (unsigned)(handed_over - control->counts.reports_taken);
 }
 
-// A flow's own sink needs no measurements from elsewhere. And a report with a future time would
-// close all windows up to that time, so that later reports would come too late.
+// Returns whether the monitor takes a report from another sink. The node does not need it if it is
+// a sink of the flow itself. A report with a future time would close all windows up to that time,
+// so that later reports would come too late.
 static bool is_measured(
 		const struct hs_control *control, uint32_t slot, const struct hs_report *report)
 {

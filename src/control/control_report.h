@@ -9,7 +9,7 @@
 
 struct hs_control;
 
-// Takes at most so many reports from the rings. Returns the number taken.
+// Takes at most `at_most` reports from the rings. Returns the number taken.
 unsigned hs_control_drain(struct hs_control *control, unsigned at_most);
 // Returns the present number of reports in the workers' rings.
 unsigned hs_control_waiting(const struct hs_control *control);

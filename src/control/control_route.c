@@ -36,7 +36,8 @@ static struct hs_fib_change to_fib(const struct hs_route_change *from)
 	return to;
 }
 
-// If it fails, the changes stay: the changes that revert them follow.
+// Applies the book's changes. They stay in the book on failure, because their reversal follows
+// there.
 static int commit_routes(void *context, struct hs_error *err)
 {
 	struct hs_control *control = context;
@@ -103,7 +104,7 @@ static const struct hs_schema_field neighbour_fields[] = {
 		ROUTE(UINT, routes, "routes via this neighbour"),
 		{NULL},
 };
-// What was asked for; also the replies to changes.
+// What a request contained; the same rows print the replies to changes.
 static const struct hs_schema_field direct_request[] = {PREFIX(), PORT, NEXT_HOP, {NULL}};
 static const struct hs_schema_field via_request[] = {PREFIX(), ROUTE(TEXT, via, NULL), {NULL}};
 static const struct hs_schema_field neighbour_request[] = {

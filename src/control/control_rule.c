@@ -48,7 +48,7 @@ void hs_control_forget(struct hs_control *control, uint32_t slot)
 {
 	struct rule_note *note = control->notes[slot];
 
-	// A walk that stands on the rule continues at its predecessor, or at worst from the start.
+	// A walk that stands on the rule begins again.
 	if (control->walk_slot == slot)
 		control->walk_slot = HS_FLOW_NONE;
 	hs_in_band_forget(control->in_band, slot);

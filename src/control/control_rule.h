@@ -13,7 +13,7 @@ int hs_control_find_rule(const struct hs_control *control, uint32_t ns_id, uint3
 struct rule_note *hs_control_note(struct hs_control *control, uint32_t slot);
 void hs_control_note_monitored(struct hs_control *control, struct rule_note *note, bool monitored);
 void hs_control_forget(struct hs_control *control, uint32_t slot);
-// Installs a rule for whom it came from. shadowed_by may be NULL.
+// Installs a rule and notes its origin. shadowed_by may be NULL.
 int hs_control_install_rule(struct hs_control *control, const struct hs_rule *rule,
 		enum hs_rule_origin origin, uint32_t *shadowed_by, struct hs_error *err);
 int hs_control_update_rule(struct hs_control *control, uint32_t ns_id,

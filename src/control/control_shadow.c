@@ -43,7 +43,6 @@ int64_t hs_control_shadow_watch(
 	return INT64_MAX;
 }
 
-// A window must be marked before it closes.
 uint32_t hs_control_shadow_find(const struct hs_control *control, uint32_t slot, uint64_t *packets)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(control->flows, slot);

@@ -13,12 +13,13 @@ struct hs_control;
 
 // Returns the sum over all ports.
 uint64_t hs_control_port_events(const struct hs_control *control, enum hs_event_count event);
-// Reports telemetry of the rule in packets that another rule takes. Returns when to look again;
-// INT64_MAX: when there is something new.
+// Reports, as an event, telemetry of the rule in packets that another rule takes. Returns when to
+// look again; INT64_MAX: when there is something new.
 int64_t hs_control_shadow_watch(
 		struct hs_control *control, uint32_t slot, const struct hs_flow_counters *counters);
-// Returns the rule that takes packets before this one where both match, and has had most packets,
-// of which *packets is the number; 0: there is none. Looks at every rule.
+// Returns the namespace of the rule that takes packets before this rule where both match, or 0 if
+// there is none. Of several such rules, takes the one with most packets, and sets *packets to their
+// number. Looks at every rule.
 uint32_t hs_control_shadow_find(const struct hs_control *control, uint32_t slot, uint64_t *packets);
 // Marks the windows of rules with such telemetry, before the windows close.
 void hs_control_shadow_mark(struct hs_control *control);

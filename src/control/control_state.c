@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// State that survives the node. Changes of the API are written to a file before they are made, and
-// repeated through the same validator when the node starts. What the configuration asks for is not
-// kept and has priority. What came in band comes again.
+// State that is kept over restarts. Changes of the API are written to a file before they are made,
+// and repeated through the same checks when the node starts. What the configuration asks for is not
+// kept and has priority. Rules that came in band are not kept, because they come again.
 #include "control_state.h"
 #include "control_event.h"
 #include "control_parts.h"
@@ -20,7 +20,7 @@
 #define PORTION	   64 // changes of a snapshot at a time, which take half a millisecond
 #define TOGETHER   1024 // lines of routes
 
-// What is in force, copied at once, so that it can be written in portions.
+// A copy of all changes in force, which is made at once and written in portions.
 struct snapshot {
 	size_t n_rules, n_routes, at;
 	struct hs_in_band_lines in_band_at;
@@ -120,7 +120,7 @@ static bool is_config_rule(const struct hs_control *control, uint32_t ns_id)
 	return slot != HS_FLOW_NONE && control->origins[slot] == HS_ORIGIN_CONFIG;
 }
 
-// The configuration was applied first and is the operator's latest word.
+// Logs a change that is left out, because the configuration, which has priority, has it already.
 static void leave_out(struct control_state *state, const char *verb, const char *what)
 {
 	state->left_out++;
@@ -159,7 +159,7 @@ static void refuse(struct control_state *state, uint64_t line, const struct hs_e
 				line, hs_error_text(err, text));
 }
 
-// If one of them is refused, the halves are tried, so that the others are in force.
+// Replays n lines of routes. If one is refused, tries the halves, so that the others are in force.
 static void replay_routes(struct hs_control *control, size_t from, size_t n)
 {
 	struct control_state *state = control->state;
@@ -220,7 +220,7 @@ static bool put_off(struct hs_control *control, json_t *change)
 	return true;
 }
 
-// Refused lines are counted here, because some are refused only later.
+// Replays a line. Counts refused lines itself, because some are refused only later.
 static int replay(void *context, json_t *change)
 {
 	struct hs_control *control = context;
@@ -331,7 +331,7 @@ int hs_control_open_state(struct hs_control *control, int64_t now_ns,
 	return rc;
 }
 
-// ---- folding ----
+// ---- snapshots ----
 
 static void free_snapshot(struct control_state *state)
 {
@@ -400,7 +400,7 @@ static void begin_snapshot(struct hs_control *control)
 		fail_snapshot(control, "no memory for a snapshot of the state");
 }
 
-// Returns a new reference, NULL at the end.
+// Returns the next change of the snapshot: a new reference, NULL at the end.
 static json_t *next_change(struct hs_control *control, struct snapshot *snapshot)
 {
 	size_t at = snapshot->at++;

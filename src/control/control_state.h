@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What survives a restart.
+// What is restored after a restart.
 //
 // Thread rule: owner (the control thread).
 #pragma once

@@ -34,7 +34,7 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 	if (rc < 0)
 		return rc;
 	uint32_t slot = hs_flow_table_find(control->flows, args->rule.ns_id);
-	// A rule that came in band stands below a rule that was asked for here, whichever was
+	// A rule that came in band is placed behind a rule that was asked for here, whichever was
 	// first.
 	while (shadowed_by && hs_in_band_has(control->in_band, shadowed_by)) {
 		hs_in_band_step_back(control->in_band, shadowed_by);
@@ -79,8 +79,8 @@ static int int_update(struct hs_control *control, const struct hs_api_args *args
 	return 0;
 }
 
-// Reports that came before a request count in its answer. The rings are emptied once for all the
-// requests of a transaction, because reports that come meanwhile would keep it from ending.
+// Empties the rings, because reports that came before a request count in its answer. Does so once
+// for all requests of a transaction: reports that come meanwhile would keep it from ending.
 static void take_what_waits(struct hs_control *control)
 {
 	if (!control->request_drained)
@@ -100,7 +100,8 @@ static int int_delete(struct hs_control *control, const struct hs_api_args *args
 	return 0;
 }
 
-// Consecutive pages continue where the last one ended. Any other offset is walked to.
+// Returns the slot before a page. A page that follows the last one continues where that one ended.
+// For any other offset, walks over the rules before it.
 static uint32_t seek(struct hs_control *control, uint64_t offset)
 {
 	if (offset == control->page_offset && control->generation == control->page_generation)
@@ -111,7 +112,8 @@ static uint32_t seek(struct hs_control *control, uint64_t offset)
 	return slot;
 }
 
-// Returns the list of a page for the rules of an origin; NULL: rules of the API are in none.
+// Returns the list of a page for the rules of an origin, or NULL for the API's, which are in no
+// list.
 static json_t *list_of(const struct hs_api_rules *page, uint8_t origin)
 {
 	return origin == HS_ORIGIN_IN_BAND  ? page->in_band
@@ -265,7 +267,7 @@ static json_t *windows_of(struct hs_control *control, const struct rule_note *no
 	return list;
 }
 
-// `offset` and `limit` count rules that have a monitor.
+// Returns a page of windows. `offset` and `limit` count rules that have a monitor.
 static struct hs_api_metrics page_of_windows(
 		struct hs_control *control, const struct hs_api_args *args)
 {

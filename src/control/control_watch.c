@@ -83,8 +83,9 @@ void hs_control_tick(struct hs_control *control)
 	hs_in_band_expire(control->in_band);
 }
 
-// The ports' counters show that something grew, but not for which rule. A rule that was limited to
-// one event a minute is checked again when the minute is over.
+// Begins a walk over the rules, because the ports' counters show that something grew, but not for
+// which rule. A rule that was limited to one event a minute is checked again when the minute is
+// over.
 static void begin_walk(struct hs_control *control)
 {
 	uint64_t seen = hs_control_port_events(control, HS_EVENT_NO_ROOM_MTU) +
@@ -178,8 +179,8 @@ static void watch_state(struct hs_control *control)
 			control->state_error);
 }
 
-// A veth passes whatever its other end sends. Without this event, a TCP connection is slow and only
-// a counter says why.
+// Reports receive errors of an interface. A veth passes packets of any length that its other end
+// sends. Without this event, a TCP connection would be slow and only a counter would say why.
 static void watch_rx_errors(struct hs_control *control, uint16_t index)
 {
 	struct hs_port *port = hs_node_port(control->node, index);

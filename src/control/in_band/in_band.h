@@ -49,19 +49,20 @@ void hs_in_band_make_room(struct hs_in_band *in_band);
 // expiry begins anew.
 void hs_in_band_step_back(struct hs_in_band *in_band, uint32_t ns_id);
 
-// A rule with `in_band` was installed in this slot.
+// Begins to send the request of a rule with `in_band` that was installed in this slot.
 void hs_in_band_begin(struct hs_in_band *in_band, uint32_t slot);
-// The rule of this slot is about to be updated. If it came in band, this keeps the fields that the
-// update sets, forgets those that it resets, and puts their values into *update. Returns 0 or
-// -ENOMEM.
+// Call this before the rule of this slot is updated. If the rule came in band, keeps the fields
+// that the update sets, forgets those that it resets, and puts their values into *update. Returns 0
+// or -ENOMEM.
 int hs_in_band_update(struct hs_in_band *in_band, uint32_t slot, struct hs_rule_update *update);
-// The rule of this slot was updated. `travels`: other nodes must learn about it.
+// Call this after the rule of this slot was updated. `travels`: other nodes must learn about the
+// update.
 void hs_in_band_updated(struct hs_in_band *in_band, uint32_t slot, bool travels);
 // Returns whether the API has set fields of a rule that came in band.
 bool hs_in_band_has_own(const struct hs_in_band *in_band, uint32_t ns_id);
-// The API replaced or removed the rule, and the fields that it had set go, too.
+// Forgets the fields that the API had set, because the API replaced or removed the rule.
 void hs_in_band_forget_own(struct hs_in_band *in_band, uint32_t ns_id);
-// Packets can no longer take anything that waits at this slot.
+// Call this before a slot is freed: packets can then no longer take what waits at this slot.
 void hs_in_band_slot_goes(struct hs_in_band *in_band, uint32_t slot);
 void hs_in_band_forget(struct hs_in_band *in_band, uint32_t slot);
 
@@ -78,15 +79,15 @@ struct hs_in_band_shown hs_in_band_show(struct hs_in_band *in_band, uint32_t slo
 
 // ---- reports ----
 
-// A report of the rule of this slot waits for a packet that goes back.
+// Keeps a report of the rule of this slot until a packet goes back.
 void hs_in_band_report(struct hs_in_band *in_band, uint32_t slot, const struct hs_report *report);
 // Returns the number of reports that wait.
 uint64_t hs_in_band_reports_waiting(const struct hs_in_band *in_band);
 
 // ---- the state ----
 
-// From now on, lines of the state are saved with this function; NULL: no longer. It gets the host's
-// context.
+// Sets the function that saves lines of the state; NULL: lines are no longer saved. The function
+// gets the host's context.
 void hs_in_band_keep(struct hs_in_band *in_band,
 		int (*save)(void *context, const json_t *line, struct hs_error *err));
 // Saves signatures that are not saved yet, at most ten times a second, or now.
@@ -97,9 +98,9 @@ struct hs_in_band_lines {
 	unsigned seen;
 };
 json_t *hs_in_band_line(struct hs_in_band *in_band, struct hs_in_band_lines *at);
-// Returns about how many lines these are.
+// Returns the approximate number of these lines.
 uint32_t hs_in_band_count_lines(const struct hs_in_band *in_band);
-// Reads a line of the state. Sets *rest to what is left of it for others, a new reference, or to
-// NULL if nothing is. Returns 0, or -EINVAL with *err.
+// Reads a line of the state. Sets *rest to the part of the line that others must read, a new
+// reference, or to NULL if there is none. Returns 0, or -EINVAL with *err.
 int hs_in_band_replay(
 		struct hs_in_band *in_band, json_t *line, json_t **rest, struct hs_error *err);

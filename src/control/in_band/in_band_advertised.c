@@ -33,7 +33,7 @@ void hs_in_band_advertised_init(struct in_band_advertised *all, struct in_band_b
 
 // ---- the request ----
 
-// Returns false if a packet has the pending options just now.
+// Makes the request ready for a packet. Returns false if a packet has the pending options just now.
 static bool make_ready(struct in_band_advertised *all, struct advertised *s)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(all->base->flows, s->slot);
@@ -100,7 +100,7 @@ static void settle(struct in_band_advertised *all, struct advertised *s,
 	s->sent++;
 	s->stands = false;
 	all->base->host.counts->requests_in_band_sent++;
-	// Pending options that were sent hold no telemetry back. Left set, they would.
+	// The request was sent, so the rule's telemetry is no longer held back.
 	atomic_store_explicit(&pending->holds_telemetry, false, memory_order_relaxed);
 	atomic_store_explicit(&pending->state, HS_PENDING_EMPTY, memory_order_release);
 	hs_in_band_pending_clear(all->base->flows, s->slot, pending);
@@ -125,15 +125,16 @@ static void tell_waiting(struct in_band_advertised *all, struct advertised *s,
 			ns_id, pending->n_bytes, refused);
 }
 
-// A signature that waited for a packet is made anew, because receivers check its age.
+// Returns whether a request must be signed again: its signature has waited so long for a packet
+// that receivers, which check its age, could refuse it.
 static bool is_old(const struct in_band_advertised *all, const struct advertised *s)
 {
 	int64_t age_ns = all->base->settings.max_age_s * SECOND_NS;
 	return all->base->settings.has_key && age_ns && now_ns(all) - s->signed_ns > age_ns / 4;
 }
 
-// Control finds what packets took by looking. It looks so rarely that many rules, whose flows may
-// be silent, take at most a few percent of the core.
+// Returns the time between two looks. Control finds out what packets took only by looking. It looks
+// so rarely that many rules, whose flows may be silent, take at most a few percent of the core.
 static int64_t look_ns(const struct in_band_advertised *all)
 {
 	int64_t all_ns = (int64_t)all->n * LOOK_RULE_NS;

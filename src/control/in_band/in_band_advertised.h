@@ -16,7 +16,7 @@ struct advertised {
 	TAILQ_ENTRY(advertised) order;
 	uint32_t slot;
 	bool stands;	   // the request is in the slot's pending, until it is seen to be sent
-	bool changed;	   // the ready request is no longer the rule
+	bool changed;	   // the ready request differs from the rule
 	bool told;	   // request_waiting was reported for the ready request
 	uint8_t stage;	   // position in the list of repeats
 	int64_t due_ns;	   // when it must be ready again
@@ -44,7 +44,7 @@ void hs_in_band_advertised_init(struct in_band_advertised *all, struct in_band_b
 void hs_in_band_advertised_step(struct in_band_advertised *all);
 void hs_in_band_advertised_shift(struct in_band_advertised *all, int64_t by_ns);
 
-// These take a slot that has a rule.
+// These functions take a slot that has a rule.
 void hs_in_band_advertised_begin(struct in_band_advertised *all, uint32_t slot);
 void hs_in_band_advertised_changed(struct in_band_advertised *all, uint32_t slot);
 void hs_in_band_advertised_end(struct in_band_advertised *all, uint32_t slot);

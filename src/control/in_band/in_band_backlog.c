@@ -45,7 +45,7 @@ static void remove_nth(struct backlog *b, unsigned n)
 	}
 }
 
-// Removes the places whose report has gone.
+// Removes the places of reports that have been sent or dropped.
 static void squeeze(struct backlog *b)
 {
 	unsigned to = 0;
@@ -65,7 +65,7 @@ void hs_in_band_backlog_destroy(struct backlog *b)
 
 // ---- loads ----
 
-// Returns one of the ready loads.
+// Returns load i of the backlog, or NULL if the load has no reports of it.
 static struct hs_flow_pending *load_of(const struct backlog *b, unsigned i)
 {
 	return b->loads >> i & 1 ? hs_flow_table_load(b->base->flows, b->stands_at, i) : NULL;
@@ -96,7 +96,7 @@ static uint64_t refusals(const struct backlog *b)
 	return n;
 }
 
-// Returns false if a packet has the load.
+// Makes the reports of load i wait again. Returns false if a packet has the load.
 static bool withdraw(struct backlog *b, unsigned i)
 {
 	struct hs_flow_pending *load = load_of(b, i);
@@ -183,7 +183,7 @@ static struct waiting_report *next_waiting(struct backlog *b, unsigned *from)
 	return NULL;
 }
 
-// Takes as many reports as fit the limit, at least one.
+// Fills a load with as many reports as fit the limit, at least one.
 static void fill(struct backlog *b, unsigned i, struct hs_flow_pending *load, unsigned from)
 {
 	unsigned options = 0;
@@ -237,7 +237,7 @@ static void make_loads(struct backlog *b)
 	}
 }
 
-// The last load may have been made when there was less to send.
+// Withdraws the last load if another report fits: it may have been made when fewer reports waited.
 static void widen(struct backlog *b)
 {
 	unsigned from = 0, options = 0;
@@ -257,7 +257,8 @@ static void widen(struct backlog *b)
 		withdraw(b, last->load - 1u);
 }
 
-// A packet without room for several reports may have room for one.
+// Halves the limit of a load if packets refuse the loads: a packet without room for several reports
+// may have room for one.
 static void lower_limit(struct backlog *b)
 {
 	if (!b->waits_ns || hs_in_band_now(b->base) - b->waits_ns < PATIENCE_NS ||

@@ -15,7 +15,7 @@ struct advertised;
 struct learned;
 struct backlog;
 
-// What is kept for one rule. Each is NULL where it does not apply to the rule.
+// What is kept for one rule. Each member is NULL if it does not apply to the rule.
 struct in_band_note {
 	struct advertised *advertised;
 	struct learned *learned;
@@ -27,7 +27,7 @@ struct in_band_base {
 	struct hs_in_band_host host;
 	struct hs_flow_table *flows;
 	struct in_band_note *notes; // indexed by slot
-	// Saves a line of the state. NULL: nothing survives a restart.
+	// Saves a line of the state. NULL: there is no state.
 	int (*save)(void *context, const json_t *line, struct hs_error *err);
 };
 

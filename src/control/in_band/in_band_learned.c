@@ -39,7 +39,7 @@ struct learned *hs_in_band_learned_of(const struct in_band_learned *all, uint32_
 
 // ---- telling ----
 
-// Errors quote the request, which may contain any bytes.
+// Copies an error and replaces unprintable bytes by '?', because an error quotes the request.
 static void clean(char *text, size_t size, const char *from)
 {
 	snprintf(text, size, "%s", from);
@@ -249,8 +249,8 @@ static void take(
 	if (learned)
 		take_known(all, punt, learned, rule);
 	else if (slot != HS_FLOW_NONE && is_same(hs_flow_table_rule(all->base->flows, slot), rule))
-		all->base->host.counts->requests_in_band_refreshed++; // given to every node, and
-								      // all agree
+		all->base->host.counts->requests_in_band_refreshed++; // every node was given the
+								      // same rule
 	else if (slot != HS_FLOW_NONE)
 		refuse(all, &all->base->host.counts->requests_in_band_refused,
 				"this node has been given another rule of this namespace",

@@ -25,15 +25,15 @@ struct in_band_learned {
 	unsigned taken_told;
 };
 
-// The other members are the caller's to set.
+// The caller sets the other members.
 void hs_in_band_learned_init(struct in_band_learned *all, struct in_band_base *base);
 void hs_in_band_learned_request(struct in_band_learned *all, const struct hs_punt *punt);
 // Returns NULL if the rule of this slot did not come in band.
 struct learned *hs_in_band_learned_of(const struct in_band_learned *all, uint32_t slot);
 // Moves the rule behind all others of its 5-tuple. Its counts are reset and its expiry begins anew.
 void hs_in_band_learned_step_back(struct in_band_learned *all, uint32_t ns_id);
-// If the table is full, removes one of them: an unproven one, or the one whose last request is
-// oldest.
+// If the table is full, removes a rule that came in band: an unproven one, or the one whose last
+// request is oldest.
 void hs_in_band_learned_make_room(struct in_band_learned *all);
 void hs_in_band_learned_end(struct in_band_learned *all, uint32_t slot);
 void hs_in_band_learned_expire(struct in_band_learned *all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings that this node's API made for rules that came in band. They have priority over what
-// travels until they are reset. A repeat of the request does not undo them, and neither does the
-// rule's removal and return.
+// The settings that this node's API made for rules that came in band. They have priority over the
+// settings in requests until they are reset. A repeat of the request does not undo them, and
+// neither does the rule's removal and return.
 #include "in_band_own.h"
 
 #include "rule_field.h"
@@ -38,7 +38,7 @@ static void forget(struct in_band_own *all, struct own *own)
 	free(own);
 }
 
-// Removes the oldest of those rules that do not return.
+// Removes the oldest settings of a rule that is not installed, if there are too many settings.
 static void keep_few(struct in_band_own *all, uint32_t n_learned)
 {
 	struct own *own = TAILQ_FIRST(&all->list);
@@ -71,7 +71,7 @@ static struct own *find_or_make(struct in_band_own *all, uint32_t n_learned, uin
 	return own;
 }
 
-// A setting has no meaning without its mode, so they go together.
+// Adds the mode to its setting, and the setting to its mode: one has no meaning without the other.
 static uint32_t whole(uint32_t rows)
 {
 	uint32_t mode = HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING);
@@ -97,7 +97,8 @@ void hs_in_band_own_apply(struct in_band_own *all, struct hs_rule *rule)
 		*rule = both;
 }
 
-// `rule` is the rule after the update.
+// Keeps the fields `set` with their values in `rule`, the rule after the update, and forgets
+// `back`.
 static int change(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *rule,
 		uint32_t set, uint32_t back)
 {
@@ -179,9 +180,9 @@ static uint32_t ns_id_of(const json_t *content)
 	return ns_id > 0 && ns_id <= UINT32_MAX ? (uint32_t)ns_id : 0;
 }
 
-// Takes a change of a rule that is not here. `asked` has the namespaces that int_request of the
-// same line asks for: changes of these follow it. In a list, a deletion that finds no settings is
-// done: an update before it gave the last one back.
+// Takes a change of a rule that is not installed. Returns whether it did. `asked` has the
+// namespaces for which the line has an int_request: their changes are left to others. In a list, a
+// deletion that finds no settings is taken, because an update before it reset the last one.
 static bool take_change(struct in_band_own *all, uint32_t n_learned, const json_t *line,
 		bool listed, json_t *asked)
 {

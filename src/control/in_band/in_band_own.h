@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-// Fields of such a rule that this node's API has set. They have priority over what travels until
-// they are reset, also while the rule is not installed.
+// Fields of such a rule that this node's API has set. They have priority over the fields of
+// requests until they are reset, also while the rule is not installed.
 struct own {
 	TAILQ_ENTRY(own) order; // list by first update
 	uint32_t rows;		// bits of hs_rule_fields
@@ -43,9 +43,9 @@ void hs_in_band_own_forget(struct in_band_own *all, uint32_t ns_id);
 // *in_band those that came: new references, or NULL if there are none.
 void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, json_t **shown,
 		json_t **in_band);
-// Reads a line of the state: takes its changes of rules that are not here yet. Returns what is left
-// of it, a new reference, or NULL if nothing is.
+// Reads a line of the state: takes its changes of rules that are not installed yet. Returns the
+// rest of the line, a new reference, or NULL if there is none.
 json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line);
-// Returns the settings as such lines, one for each call: a new reference, NULL at the end. What is
-// forgotten meanwhile is left out.
+// Returns the settings as such lines, one for each call: a new reference, NULL at the end. Settings
+// that are forgotten meanwhile are left out.
 json_t *hs_in_band_own_line(struct in_band_own *all, bool first);

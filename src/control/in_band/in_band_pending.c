@@ -32,7 +32,7 @@ bool hs_in_band_pending_open(struct hs_flow_pending *pending, bool may_displace)
 		       hs_in_band_pending_withdraw(pending);
 	case HS_PENDING_SENT:
 		if (pending->ns_id != 0)
-			return false; // its owner has yet to count it
+			return false; // the owner has yet to count what was sent
 		atomic_store_explicit(&pending->state, HS_PENDING_EMPTY, memory_order_relaxed);
 		return true;
 	default:

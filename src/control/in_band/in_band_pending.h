@@ -15,15 +15,15 @@
 // withdraw what waited in them. They may not be filled while a packet has them, or before what was
 // sent has been counted.
 bool hs_in_band_pending_open(struct hs_flow_pending *pending, bool may_displace);
-// Withdraws the ready content, unless a packet has it.
+// Withdraws the ready content, unless a packet has it. Returns whether it did.
 bool hs_in_band_pending_withdraw(struct hs_flow_pending *pending);
-// Leaves the pending options permanently. If a packet has them, nobody counts them.
+// Gives the pending options up. If a packet has them, they are not counted.
 void hs_in_band_pending_leave(
 		struct hs_flow_table *flows, uint32_t slot, struct hs_flow_pending *pending);
 // Makes the content visible to workers.
 void hs_in_band_pending_publish(struct hs_flow_table *flows, uint32_t slot,
 		struct hs_flow_pending *pending, uint32_t ns_id, bool holds_telemetry);
-// The content is no longer ready.
+// Notes that the content is no longer ready.
 void hs_in_band_pending_clear(
 		struct hs_flow_table *flows, uint32_t slot, struct hs_flow_pending *pending);
 enum hs_flow_pending_state hs_in_band_pending_state(const struct hs_flow_pending *pending);

@@ -29,7 +29,7 @@ static void take_reverse(struct in_band_piggyback *all, struct backlog *b)
 		b->reverse = HS_FLOW_NONE; // an installed rule of that 5-tuple is used
 }
 
-// Packets of a rule of another method take no options.
+// Returns whether the rule of a slot has another method, whose packets take no options.
 static bool is_other_method(const struct in_band_piggyback *all, uint32_t slot)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(all->base->flows, slot);
@@ -37,7 +37,8 @@ static bool is_other_method(const struct in_band_piggyback *all, uint32_t slot)
 	return rule && rule->trace_type & HS_RULE_TRACE_OTHERS;
 }
 
-// Returns the slot that returning packets find. At first, all reverse entries may have been in use.
+// Returns the slot that returning packets find. Tries again to add a reverse entry if all were in
+// use.
 static uint32_t way_back(struct in_band_piggyback *all, struct backlog *b)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(all->base->flows, b->slot);
@@ -51,8 +52,8 @@ static uint32_t way_back(struct in_band_piggyback *all, struct backlog *b)
 	return b->reverse;
 }
 
-// Control finds what packets took by looking. It looks so rarely that many rules take at most a few
-// percent of the core.
+// Returns the time between two looks. Control finds out what packets took only by looking. It looks
+// so rarely that many rules take at most a few percent of the core.
 static int64_t look_ns(const struct in_band_piggyback *all)
 {
 	int64_t all_ns = (int64_t)all->n * LOOK_BACKLOG_NS;
@@ -68,7 +69,7 @@ static void look_at(struct in_band_piggyback *all, struct backlog *b)
 		all->next_ns = hs_in_band_now(all->base) + look_ns(all);
 }
 
-// Counts what packets took before.
+// Makes the ready reports wait again, and counts those that packets took before.
 static void leave(struct in_band_piggyback *all, struct backlog *b)
 {
 	all->waiting -= b->n_waiting;
@@ -76,7 +77,8 @@ static void leave(struct in_band_piggyback *all, struct backlog *b)
 	all->waiting += b->n_waiting;
 }
 
-// Other rules may return the same way and have the next turn.
+// Counts the reports that packets took, and puts the backlog last: other rules that return the same
+// way have the next turn.
 static bool settle(struct in_band_piggyback *all, struct backlog *b)
 {
 	unsigned before = b->n_waiting;

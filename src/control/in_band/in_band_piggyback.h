@@ -17,7 +17,7 @@ struct in_band_piggyback {
 };
 
 void hs_in_band_piggyback_init(struct in_band_piggyback *all, struct in_band_base *base);
-// A report of the rule of this slot waits for a packet from now on.
+// Keeps a report of the rule of this slot until a packet takes it.
 void hs_in_band_piggyback_report(
 		struct in_band_piggyback *all, uint32_t slot, const struct hs_report *report);
 void hs_in_band_piggyback_changed(struct in_band_piggyback *all, uint32_t slot);

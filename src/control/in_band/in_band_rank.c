@@ -54,7 +54,8 @@ static bool had_its_chance(const struct in_band_ranks *ranks, const struct learn
 	return hs_in_band_now(ranks->base) - learned->installed_ns >= CHANCE_NS;
 }
 
-// Each rule moves at most twice, so that a flood costs the same for each request.
+// Ranks the fresh rules that are old enough. Each rule moves at most twice, so that each request of
+// a flood costs the same.
 static void look_at_fresh(struct in_band_ranks *ranks)
 {
 	struct learned *learned;
@@ -83,7 +84,7 @@ struct learned *hs_in_band_rank_victim(struct in_band_ranks *ranks)
 	return NULL;
 }
 
-// A whole second's number may come at once.
+// Limits the new rules of a port. The number of a whole second may come at once.
 bool hs_in_band_rank_admits(struct in_band_ranks *ranks, uint16_t port)
 {
 	int64_t *due_ns = &ranks->due_ns[port];

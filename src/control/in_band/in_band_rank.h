@@ -36,8 +36,8 @@ TAILQ_HEAD(learned_list, learned);
 struct in_band_ranks {
 	const struct in_band_base *base;
 	struct learned_list rules[LEARNED_RANKS];
-	int64_t due_ns[HS_MAX_PORTS]; // for each port, the time at which its accepted rules are
-				      // paid for
+	int64_t due_ns[HS_MAX_PORTS]; // for each port: until when its accepted rules use up the
+				      // allowed rate
 };
 
 void hs_in_band_rank_init(struct in_band_ranks *ranks, const struct in_band_base *base);

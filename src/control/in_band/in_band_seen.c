@@ -88,7 +88,8 @@ const char *hs_in_band_seen_check(struct in_band_seen *seen, uint32_t ns_id, uin
 	return NULL;
 }
 
-// The oldest place makes room. Its counter is below the floor from now on.
+// Returns a free place of the namespace's set, or the oldest one. The oldest counter raises the
+// floor, so that no replay of it is accepted.
 static struct seen_place *make_place(struct in_band_seen *seen, uint32_t ns_id)
 {
 	struct seen_place *set = set_of(seen, ns_id), *oldest = set;
