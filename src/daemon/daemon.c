@@ -136,7 +136,7 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 	return 0;
 }
 
-// The part of the configuration that node_get repeats.
+// Returns the part of the configuration that node_get repeats.
 static json_t *settings_of(const struct hs_daemon *d)
 {
 	static const char *const from_top[] = {"polling", "worker_scheduling", "control_core",
@@ -276,7 +276,7 @@ static int open_watch(struct hs_daemon *d, struct hs_error *err)
 	return rc;
 }
 
-// From now on, drivers do their interrupt work while workers pause.
+// Makes drivers do their interrupt work only while workers pause, from now on.
 static int hold_interrupts(struct hs_daemon *d, struct hs_error *err)
 {
 	bool needed = false;
@@ -343,7 +343,7 @@ static int open_all(void *context, int *exit_code, struct hs_error *err)
 
 // ---- closing ----
 
-// Whoever ends the node waits for two seconds, not for thousands of flows.
+// Publishes the last windows for a second at most: the end does not wait for thousands of flows.
 static void publish_last_windows(struct hs_daemon *d)
 {
 	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + LAST_WINDOWS_NS;

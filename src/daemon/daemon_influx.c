@@ -53,7 +53,7 @@ static void begin_round(struct daemon_influx *influx, unsigned index,
 	int64_t every_ns = hs_influx_config(influx->client, index)->interval_ns;
 	struct hs_node_totals totals;
 
-	// On multiples of the interval, so that the lines of all nodes have equal times.
+	// Times are multiples of the interval, so that the lines of all nodes have equal times.
 	round->time_ns = now_ns - now_ns % every_ns;
 	round->next_ns = round->time_ns + every_ns;
 	round->walking = true;

@@ -16,7 +16,7 @@
 
 struct hs_control;
 
-// Counters for one database. Its rules are many, so that they are written some at a time.
+// Counters for one database. The counters of rules are written in portions, because rules are many.
 struct daemon_influx_round {
 	int64_t next_ns, time_ns; // of the next round, and of the present one
 	bool walking;
@@ -33,13 +33,13 @@ struct daemon_influx {
 
 int hs_daemon_influx_open(struct daemon_influx *influx, const struct hs_influx_list *config,
 		struct hs_node *node, struct hs_error *err);
-// Writes the counters once more, and what waits.
+// Writes the counters once more, and all lines that wait.
 void hs_daemon_influx_close(
 		struct daemon_influx *influx, const struct hs_control *control, int64_t now_ns);
 
 // Writes the counters that are due. Returns whether more are to be written soon.
 bool hs_daemon_influx_step(
 		struct daemon_influx *influx, const struct hs_control *control, int64_t now_ns);
-// Takes what is published: a "qos_report" or an "event".
+// Writes a published message: a "qos_report" or an "event".
 void hs_daemon_influx_record(struct daemon_influx *influx, const char *key, const json_t *content);
 void hs_daemon_influx_totals(const struct daemon_influx *influx, struct hs_node_totals *totals);

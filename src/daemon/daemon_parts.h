@@ -46,27 +46,27 @@ struct hs_daemon {
 	int64_t ready_ns;	  // next look at what /-/ready is to say
 };
 
-// Opens the sockets for telemetry reports. One that cannot be opened now is opened later.
+// Opens the sockets for telemetry reports. A socket that cannot be opened now is opened later.
 void hs_daemon_open_exports(struct hs_daemon *d);
 void hs_daemon_close_exports(struct hs_daemon *d);
-// hs_export_send_fn; `context` is the daemon.
+// Sends a telemetry report: a hs_export_send_fn, whose `context` is the daemon.
 int hs_daemon_send_export(void *context, unsigned receiver, const uint8_t *datagram, size_t bytes);
 
-// Fills which privileges and system calls the node needs, above all for its ports.
+// Fills in the privileges and system calls that the node needs, above all for its ports.
 void hs_daemon_set_needs(struct hs_daemon *d);
-// Adds to the settings what was dropped.
+// Adds to the settings which privileges and system calls were dropped.
 void hs_daemon_show_sandbox(struct hs_daemon *d);
 
-// Serves the metrics of the node over HTTP, where the configuration says so. The second returns
-// when to call it again, on the monotonic clock.
+// Open and serve the metrics of the node over HTTP, if the configuration says so. The second
+// function returns when to call it again, on the monotonic clock.
 int hs_daemon_open_scrape(struct hs_daemon *d, struct hs_error *err);
 int64_t hs_daemon_serve_scrape(struct hs_daemon *d, int64_t now_ns);
 
-// Handles a report of the kernel about an interface, or a look at a device. `context` is the
-// daemon.
+// Handles an event of a port, which the kernel reported or a look at the device found. `context` is
+// the daemon.
 void hs_daemon_on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
 // Opens interfaces that exist again and could not be opened when they came. Times are those of the
-// monotonic clock, which nobody sets.
+// monotonic clock, which no administrator sets.
 void hs_daemon_retry_ports(struct hs_daemon *d, int64_t now_ns);
-// The kernel reports changes of interfaces. Other devices are checked once a second.
+// Checks once a second the devices whose changes the kernel does not report.
 void hs_daemon_look_at_devices(struct hs_daemon *d, int64_t now_ns);

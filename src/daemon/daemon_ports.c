@@ -80,7 +80,7 @@ void hs_daemon_retry_ports(struct hs_daemon *d, int64_t now_ns)
 	}
 }
 
-// A memif client without a server calls it again.
+// Makes a memif client without a server connect again.
 static void call_peer(struct hs_daemon *d, struct hs_port *port)
 {
 	hs_node_pause(d->node);

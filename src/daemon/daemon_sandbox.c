@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node gives up before it communicates with anybody (docs/security.md has the reasons).
+// The privileges and system calls that a node gives up before it communicates with anybody
+// (docs/security.md has the reasons).
 #include "daemon_parts.h"
 
 #include "port_needs.h"

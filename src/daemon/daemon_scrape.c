@@ -28,7 +28,7 @@ int hs_daemon_open_scrape(struct hs_daemon *d, struct hs_error *err)
 	return hs_scrape_open(&scrape, &d->scrape, err);
 }
 
-// Tells whether every port is up.
+// Sets whether the node is ready: every port is up.
 static void look_at_ports(struct hs_daemon *d)
 {
 	char why[64];

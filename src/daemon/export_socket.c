@@ -16,7 +16,8 @@ static bool is_given(const uint8_t ip[16])
 	return memcmp(ip, none, sizeof(none)) != 0;
 }
 
-// A connected socket learns that the receiver's host refused a datagram.
+// Connects the socket, because only a connected socket learns that the receiver's host refused a
+// datagram. Binds the socket to the source address, if one is given.
 static int join(int fd, const struct hs_export_config *config)
 {
 	struct hs_ip_port from = {.port = 0};
@@ -75,9 +76,9 @@ int hs_export_socket_send(
 	case ENOBUFS:
 	case EINTR:
 		return -EAGAIN;
-	case ECONNREFUSED: // says so of an earlier datagram
+	case ECONNREFUSED: // an earlier datagram was refused
 		return -ECONNREFUSED;
-	default: // the source address may have gone
+	default: // the source address may have been removed
 		s->doubtful = true;
 		return -errno;
 	}

@@ -112,8 +112,8 @@ void hs_worker_thread_stop(struct hs_worker_thread *thread)
 	thread->running = false;
 }
 
-// The queues of a port with several queues are assigned to all workers in turn, see
-// hs_node_add_port.
+// Returns whether the worker polls a port. The queues of a port with several queues are assigned to
+// all workers in turn, see hs_node_add_port.
 static bool polls(const struct hs_worker_thread *thread, const struct hs_port *port)
 {
 	struct hs_port *ports[HS_MAX_PORTS];

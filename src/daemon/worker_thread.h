@@ -30,13 +30,13 @@ int hs_worker_thread_init(struct hs_worker_thread *thread, struct hs_node *node,
 // Stops the worker if it runs.
 void hs_worker_thread_fini(struct hs_worker_thread *thread);
 
-// Returns when the worker polls. Returns 0 or a negative errno: -EPERM if the process may not
-// schedule it so.
+// Starts the worker and waits until it polls. Returns 0 or a negative errno: -EPERM if the process
+// may not schedule the worker as `scheduling` says.
 int hs_worker_thread_start(struct hs_worker_thread *thread);
-// Returns when the worker has left its lcore. Packets in its queues stay there.
+// Stops the worker and waits until it has left its lcore. Packets stay in its queues.
 void hs_worker_thread_stop(struct hs_worker_thread *thread);
 
-// Adds or removes the worker's queues of a port for its sleep. Ports that it does not poll are
-// ignored.
+// Add or remove the queues of a port on which the worker sleeps. Ports that the worker does not
+// poll are ignored.
 int hs_worker_thread_add_port(struct hs_worker_thread *thread, struct hs_port *port);
 void hs_worker_thread_remove_port(struct hs_worker_thread *thread, struct hs_port *port);

@@ -78,12 +78,12 @@ int64_t hs_metric_value(const struct hs_metric *metric, const struct hs_metric_v
 
 // ---- reading a whole node ----
 
-// What a value belongs to. NULL: not to one of these.
+// What a value belongs to. A member is NULL if the value belongs to none of its kind.
 struct hs_metric_labels {
 	const char *port, *reason, *event, *worker;
 };
 
-// Called for each value of the table. Labels are valid during the call.
+// Is called for each value of the table. Labels are valid during the call.
 typedef void (*hs_metric_fn)(void *context, const struct hs_metric *metric,
 		const struct hs_metric_labels *labels, int64_t value);
 

@@ -7,7 +7,7 @@
 #define NO_LABEL     ""
 #define WORKER_BYTES 12 // of its number
 
-// The line that is being made. A value of another place begins the next one.
+// The line that is being made. A value that belongs to something else begins the next line.
 struct maker {
 	struct hs_influx_text *text;
 	const char *node;

@@ -7,7 +7,7 @@
 #include "metric.h"
 #include "prometheus.h"
 
-// Adds every metric of the node, then those of its rules, which take half of the room that is left
-// at most.
+// Adds every metric of the node, then those of its rules, which take at most half of the room that
+// is left.
 void hs_metric_page(struct hs_prometheus *page, struct hs_node *node,
 		const struct hs_node_totals *totals);
