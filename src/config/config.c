@@ -302,7 +302,7 @@ static void derive_defaults(struct hs_config *config, json_t *root)
 {
 	if (!config->node.name[0])
 		snprintf(config->node.name, sizeof(config->node.name), "node%u", config->node.id);
-	// Set from the names once the ports are known.
+	// The bits are set from the names once the ports are known.
 	if (json_object_get(json_object_get(json_object_get(root, "telemetry"), "in_band"),
 			    "ports"))
 		config->in_band.ports = 0;

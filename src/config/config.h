@@ -46,10 +46,10 @@ enum hs_method {
 	HS_METHOD_PROBE,
 };
 
-#define HS_PROFILE_UNSAID UINT32_MAX // of a number: the version's
+#define HS_PROFILE_UNSAID UINT32_MAX // of a number that was left out: the version's number is used
 
-// What `profiles` has under a name. Keys of methods other than flexint are as given;
-// `settings`, `label` and `probe` have what is in force, and hs_node_config.profiles point to them.
+// A profile of `profiles`. Keys of methods other than flexint are as given; `settings`, `label` and
+// `probe` have the values in force, and hs_node_config.profiles point to them.
 struct hs_profile_config {
 	char name[HS_PORT_NAME_MAX];
 	uint8_t method; // enum hs_method
@@ -88,7 +88,8 @@ struct hs_config {
 	struct hs_port_config ports[HS_MAX_PORTS];
 	unsigned n_pairs; // names as given; node.pairs has the indices
 	struct hs_pair_names pairs[HS_MAX_PORTS];
-	struct hs_export_item exports[HS_MAX_EXPORTS]; // node.n_exports; node.exports has them
+	struct hs_export_item exports[HS_MAX_EXPORTS]; // node.n_exports of them, which node.exports
+						       // also has
 
 	uint16_t control_core;
 	uint16_t workers[HS_MAX_WORKERS];
@@ -110,17 +111,17 @@ struct hs_config {
 	uint32_t publish_queue; // messages held for each subscriber
 	bool insecure;
 	struct hs_influx_list influx;
-	char state_file[HS_STATE_FILE_BYTES]; // "": nothing survives a restart
+	char state_file[HS_STATE_FILE_BYTES]; // "": nothing is kept over a restart
 	bool state_sync;
 	struct hs_scrape_settings prometheus;
 	bool sandbox;		     // the process gives up unneeded capabilities and system calls
-	struct hs_key_files keys;    // no secret: the node uses none
+	struct hs_key_files keys;    // no secret: the node uses no keys
 	json_t *neighbours, *routes; // lists or NULL; owned
 	json_t *requests;	     // a list; owned
 };
 
-// Reads a file, with all its errors, or `text` of `len` bytes, with the first error. What values
-// mean together is checked where each value by itself is right. Core numbers are checked against
+// Read a file, with all its errors, or `text` of `len` bytes, with the first error. Whether values
+// go together is checked if each value is right by itself. Core numbers are checked against
 // `cores`, and defaults are taken from them; NULL: the cores that this process may run on. Returns
 // 0, or a negative errno with *err: the path of a syntax error is "line:column", of any other
 // "ports[3].mtu". On failure nothing needs to be released.
@@ -130,8 +131,8 @@ int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct
 		struct hs_error *err);
 void hs_config_fini(struct hs_config *config);
 
-// Adds what the configuration names and this machine does not have: interfaces, PCI devices, and
-// folders that can be written.
+// Adds an error for each interface, PCI device and writable folder that the configuration names and
+// this machine does not have.
 void hs_config_lacks(const struct hs_config *config, struct hs_errors *lacks);
 
 // Returns the values in force, with defaults, as JSON that hs_config_parse accepts. New reference.
@@ -139,12 +140,13 @@ json_t *hs_config_print(const struct hs_config *config);
 // Returns the JSON Schema of a configuration. New reference.
 json_t *hs_config_schema(void);
 
-// Returns what EAL and the pool of buffers must be given for this node.
+// Return the bytes of a buffer and the number of buffers of this node's pool, and fill in the
+// configuration of EAL.
 uint16_t hs_config_mbuf_bytes(const struct hs_config *config);
 uint32_t hs_config_mbufs(const struct hs_config *config); // egress queues, rings of export, probes
 							  // and fragments have theirs beside
 							  // memory.mbufs
 void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal);
 
-// Returns the keys for lib/bus, borrowed from config. False: the node uses none.
+// Fills in the keys for lib/bus, borrowed from config. Returns false if the node uses no keys.
 bool hs_config_keys(const struct hs_config *config, struct hs_bus_keys *keys);

@@ -125,7 +125,7 @@ int hs_config_check_port(const struct hs_config *config, unsigned index, struct 
 	return 0;
 }
 
-// What ports are called on the wire. Those without an id are called their index plus 1.
+// Sets the ids of ports on the wire. A port without an id gets its index plus 1.
 static int resolve_ids(struct hs_config *config, struct hs_error *err)
 {
 	bool given[HS_MAX_PORTS];
@@ -266,7 +266,7 @@ static int check_tables(struct hs_config *config, const struct hs_api_check *che
 	return rc;
 }
 
-// Requests of the configuration are checked against tables that nobody uses.
+// Checks the requests of the configuration against tables that are made for this check.
 static int check_requests(struct hs_config *config, struct hs_errors *errors)
 {
 	struct hs_error err;
@@ -419,7 +419,7 @@ static int check_ports(struct hs_config *config, struct hs_errors *errors)
 
 #define PARTS_MOST 4
 
-// A check of members of the configuration that are right by themselves.
+// A check of members of the configuration, each of which is right by itself.
 static const struct part {
 	const char *of[PARTS_MOST + 1]; // NULL ends them
 	int (*one)(struct hs_config *, struct hs_error *);
@@ -462,6 +462,6 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 		if (!hs_errors_touch(errors, config->n_ports ? n : errors->n, parts[i].of))
 			check_part(&parts[i], config, errors);
 	}
-	// Whether a request fits depends on all of it.
+	// Whether a request fits depends on the whole configuration.
 	return errors->n ? -EINVAL : check_requests(config, errors);
 }

@@ -35,7 +35,7 @@ static const struct hs_schema_word on_words[] = {
 
 #define NOT_OF_A_HOST "is not the address of a host"
 
-// What no single host is called: no address, or that of a group.
+// Returns whether no single host has the address: it is unspecified, or that of a group.
 static bool is_no_host(const uint8_t address[16])
 {
 	bool ipv4 = hs_ip_address_is_ipv4(address);
@@ -52,7 +52,7 @@ static const char *read_host(const char *text, uint8_t address[16])
 	return is_no_host(address) ? NOT_OF_A_HOST : NULL;
 }
 
-// "192.0.2.9:32766" or "[2001:db8::9]:32766"
+// Reads "192.0.2.9:32766" or "[2001:db8::9]:32766".
 static const char *parse_to(const char *text, void *at, const char **code)
 {
 	const struct hs_ip_port *to = at;
@@ -157,7 +157,7 @@ static const struct hs_schema_field export_fields[] = {
 		{NULL},
 };
 
-// What a port needs to know, and a socket finds out.
+// Requires the keys that a receiver with a port needs. A socket finds these values out by itself.
 static int check_port_keys(json_t *item, const char *path, struct hs_error *err)
 {
 	static const char *const keys[] = {"from", "mac"};
@@ -173,7 +173,7 @@ static int check_port_keys(json_t *item, const char *path, struct hs_error *err)
 	return 0;
 }
 
-// Keys without a use: beside those that they belong to, and nowhere else.
+// Refuses keys without a use: each of these keys may only stand beside the key that it belongs to.
 static int check_item(
 		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
 {
@@ -195,7 +195,7 @@ static int check_item(
 	struct hs_export_item *export = &((struct hs_config *)into)->exports[index];
 	char at[96], only[64];
 
-	if (!is_report(export)) // nothing of a report
+	if (!is_report(export)) // this format has no reports
 		export->of.flows = false;
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
@@ -229,7 +229,7 @@ const struct hs_schema_list hs_config_export_list = {
 
 // ---- checks ----
 
-// A socket would need the name of an interface beside such an address.
+// Returns whether an address is link-local. A socket would also need the name of an interface.
 static bool is_link_local(const uint8_t address[16])
 {
 	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
@@ -276,7 +276,7 @@ static int check_hw_ids(const struct hs_config *config, unsigned index, struct h
 	unsigned n = config->node.n_workers, most = HS_INT_REPORT_MAX_HW_ID + 1 - n;
 	char at[48], allowed[32];
 
-	if (!is_report(&config->exports[index])) // without sequence numbers
+	if (!is_report(&config->exports[index])) // only reports have a hw_id
 		return 0;
 	snprintf(at, sizeof(at), "export[%u].hw_id", index);
 	snprintf(allowed, sizeof(allowed), "0 to %u", most);

@@ -25,7 +25,7 @@ static int check_protocol(uint32_t ip_protocol, const char *path, struct hs_erro
 			ip_protocol, ip_protocol > LAST_USABLE ? "reserved" : "another protocol's");
 }
 
-// f of each number of items, in place of the function's.
+// Sets the chance of each number of items, in place of that of the function f.
 static int set_chances(struct hs_profile_config *profile, const char *path, struct hs_error *err)
 {
 	struct hs_label_rule *rule = &profile->label.rule;
@@ -84,7 +84,7 @@ static int receiver(const struct hs_config *config)
 	return -1;
 }
 
-// An item has a byte for each port.
+// Refuses an id of more than a byte, because an item has one byte for the id of a port.
 static int check_id(const struct hs_config *config, unsigned port, struct hs_error *err)
 {
 	const struct hs_port_config *of = &config->ports[port];
@@ -107,7 +107,8 @@ static unsigned labels(const struct hs_config *config)
 	return n;
 }
 
-// At a port without labels, or because packets are flooded, which lose their items.
+// Returns whether items end at this node: at a port without labels, or because packets are flooded,
+// which lose their items.
 static bool ends_items(const struct hs_config *config)
 {
 	bool floods = config->node.forwarding == HS_FORWARD_BRIDGE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a configuration names and this machine does not have.
+// Finds what a configuration names and this machine does not have.
 #include "config.h"
 
 #include "machine.h"

@@ -9,7 +9,7 @@
 struct hs_config;
 struct hs_profile_config;
 
-// The index of the port with this name; -1: there is none.
+// Returns the index of the port with this name, or -1 if there is none.
 int hs_config_port_index(const struct hs_config *config, const char *name);
 
 // "control": fields of struct hs_config.
@@ -18,35 +18,37 @@ extern const struct hs_schema_field hs_config_control_fields[];
 extern const struct hs_schema_word hs_config_layout_words[];
 // "profiles" of struct hs_config.
 extern const struct hs_schema_list hs_config_profile_list;
-// Gives each port the profile that it names. 0, or -EINVAL with *err.
+// Gives each port the profile that it names. Returns 0, or -EINVAL with *err.
 int hs_config_resolve_profiles(struct hs_config *config, struct hs_error *err);
 // "export" of struct hs_config.
 extern const struct hs_schema_list hs_config_export_list;
 // Copies the receivers to the node's configuration, with the index of the port that each names.
-// 0, or -EINVAL with *err.
+// Returns 0, or -EINVAL with *err.
 int hs_config_resolve_exports(struct hs_config *config, struct hs_error *err);
-// One profile: fields of struct hs_profile_config, what it is before it is read, and the check of
-// one that was read, which fills in its settings. 0, or -EINVAL with *err.
+// One profile: the fields of struct hs_profile_config, the profile before it is read, and the check
+// of a profile that was read. The check fills in the settings. Returns 0, or -EINVAL with *err.
 extern const struct hs_schema_field hs_config_profile_fields[];
 extern const struct hs_profile_config hs_config_profile_fresh;
 int hs_config_check_profile(
 		struct hs_profile_config *profile, const char *path, struct hs_error *err);
-// The same of one of method label: fills in `label`.
+// Checks a profile of method label that was read, and fills in `label`.
 #define HS_CONFIG_LABEL_MOST_NS INT64_C(3600000000000)
 int hs_config_check_label(
 		struct hs_profile_config *profile, const char *path, struct hs_error *err);
-// Checks what ports that label need of the others, and of `export`. 0, or -EINVAL with *err.
+// Checks what ports that label need of the others, and of `export`. Returns 0, or -EINVAL with
+// *err.
 int hs_config_check_labels(struct hs_config *config, struct hs_error *err);
-// The same of one of method probe: fills in `probe`.
+// Checks a profile of method probe that was read, and fills in `probe`.
 #define HS_CONFIG_PROBE_MOST_NS	 INT64_C(3600000000000)
 #define HS_CONFIG_PROBE_MOST_PPS 100000000
 int hs_config_check_probe(
 		struct hs_profile_config *profile, const char *path, struct hs_error *err);
-// Copies of probes that a worker holds at most; 0: no port has probes.
+// Returns how many copies of probes a worker holds at most; 0: no port has probes.
 uint32_t hs_config_held(const struct hs_config *config);
-// Buffers of fragments that a worker holds at most; 0: no items of INT-label end here.
+// Returns how many buffers of fragments a worker holds at most; 0: no items of INT-label end here.
 uint32_t hs_config_waiting(const struct hs_config *config);
-// Checks what ports with probes need of each other and of the node. 0, or -EINVAL with *err.
+// Checks what ports with probes need of each other and of the node. Returns 0, or -EINVAL with
+// *err.
 int hs_config_check_probes(struct hs_config *config, struct hs_error *err);
 // "0.5", "1.0", "2.0": enum hs_int_report_version.
 extern const struct hs_schema_word hs_config_report_words[];

@@ -52,7 +52,7 @@ static const struct hs_probe_profile *probe_of(const struct hs_config *config, u
 	return hs_profile_probe(&config->node.profiles[port]);
 }
 
-// The first port with probes; -1: none.
+// Returns the first port with probes, or -1.
 static int first_port(const struct hs_config *config)
 {
 	for (unsigned i = 0; i < config->n_ports; i++)
@@ -68,7 +68,8 @@ uint32_t hs_config_held(const struct hs_config *config)
 	return first < 0 ? 0 : probe_of(config, (unsigned)first)->held;
 }
 
-// A hop of a probe has a byte for the node, and an entry one for the port.
+// Refuses ids of more than a byte: a hop of a probe has one byte for the node, and an entry has one
+// for the port.
 static int check_numbers(const struct hs_config *config, unsigned port, struct hs_error *err)
 {
 	const struct hs_port_config *of = &config->ports[port];
@@ -88,7 +89,7 @@ static int check_numbers(const struct hs_config *config, unsigned port, struct h
 						 of->name, of->id);
 }
 
-// INT that a DSCP marks would be taken for a probe, and a probe for INT.
+// Returns whether INT is marked by the DSCP of probes: each would be taken for the other.
 static bool marks_alike(const struct hs_int_settings *settings, uint8_t dscp)
 {
 	return settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP &&
@@ -115,7 +116,7 @@ static int check_others(const struct hs_config *config, unsigned port,
 			config->ports[port].profile, settings->dscp);
 }
 
-// Recovery packets and probes without entries go there.
+// Checks the port of the monitor, where recovery packets and probes without entries go.
 static int check_monitor(const struct hs_config *config, const struct hs_probe_profile *probe,
 		struct hs_error *err)
 {

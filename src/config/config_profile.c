@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Profiles: what telemetry looks like on the ports that name them.
+// Profiles: the form of telemetry on the ports that name them.
 #include "config_parts.h"
 
 #include "config.h"
@@ -105,7 +105,7 @@ static void write_marker(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
 static const struct hs_schema_text marker_text = {parse_marker, write_marker,
 		"{'type': 'string', 'pattern': '^0x[0-9A-Fa-f]{1,16}$'}"};
 
-// Whether a key was given: a byte or a number is all ones where it was not.
+// Returns whether a key was given: the byte or number of a key that is left out is all ones.
 #define GIVEN(member)                                                                              \
 	static bool has_##member(const void *from)                                                 \
 	{                                                                                          \
@@ -252,7 +252,7 @@ const struct hs_profile_config hs_config_profile_fresh = {
 
 // ---- method int ----
 
-// What is given, over what the version has.
+// Fills in the settings: a key that is given takes the place of the version's value.
 static void make_settings(struct hs_profile_config *profile)
 {
 	struct hs_int_settings *settings = &profile->settings;
@@ -293,7 +293,7 @@ static bool is_of_probe(const struct hs_schema_field *field)
 	       field->given == has_rate_pps || field->given == has_monitor_port;
 }
 
-// Whether the profile's method, carrier or mark has a use for the key.
+// Returns whether the profile's method, carrier or mark has a use for the key.
 static bool is_useful(const struct hs_profile_config *profile, const struct hs_schema_field *field)
 {
 	const struct hs_int_settings *settings = &profile->settings;
@@ -332,7 +332,7 @@ static bool is_useful(const struct hs_profile_config *profile, const struct hs_s
 	return is_int;
 }
 
-// The first key that is given and has no use.
+// Returns the first key that is given and has no use.
 static const char *useless_key(const struct hs_profile_config *profile)
 {
 	for (const struct hs_schema_field *field = hs_config_profile_fields + 1; field->key;
@@ -402,7 +402,7 @@ static const struct hs_profile_config *find(const struct hs_config *config, cons
 	return NULL;
 }
 
-// Two profiles that mark their packets alike would each take the other's for its own.
+// Refuses profiles that mark their packets alike: each would take the other's packets for its own.
 static int check_marks(const struct hs_config *config, unsigned index,
 		const struct hs_profile_config *profile, struct hs_error *err)
 {
@@ -429,8 +429,8 @@ static bool is_alike(const struct hs_profile_config *a, const struct hs_profile_
 	       (a->malformed == PASS) == (b->malformed == PASS);
 }
 
-// All ports that label are of one network, so that no port ends another's items, and host ports
-// have what all of them have.
+// Requires equal settings of profiles of method label: all ports that label are of one network, so
+// that no port ends the items of another one. Host ports use these settings, too.
 static int check_alike(const struct hs_config *config, unsigned index,
 		const struct hs_profile_config *profile, struct hs_error *err)
 {
@@ -450,7 +450,7 @@ static int check_alike(const struct hs_config *config, unsigned index,
 	return 0;
 }
 
-// "one of dc, lab"
+// Writes the names as "one of dc, lab".
 static void list_names(const struct hs_config *config, char *text, size_t size)
 {
 	size_t used = (size_t)snprintf(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings for rules that spread in the packets of their flows: when a node repeats its own,
-// and which it accepts from others.
+// The settings for rules that spread in the packets of their flows: when a node repeats its own
+// requests, and which requests it accepts from others.
 //
 // Source: 000_616928c59136b059.txt section III-B1; docs/in-band.md. Thread rule: a value.
 #pragma once
@@ -15,8 +15,8 @@
 #define HS_IN_BAND_MAX_REPEATS 16
 
 struct hs_in_band_settings {
-	// Repeats of a request after its first sending, ascending. After the last one, there is one
-	// for each interval.
+	// The times of repeats of a request after its first sending, ascending. After the last one,
+	// the request is repeated once an interval.
 	unsigned n_repeats;
 	int64_t repeats_ns[HS_IN_BAND_MAX_REPEATS];
 	uint32_t interval_s;

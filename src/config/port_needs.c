@@ -26,7 +26,8 @@ static const struct {
 		{"net_ring", {0}},
 		{"net_null", {0}},
 		{"net_vhost", {0}},
-		{"net_pcap", {PACKETS, HS_SYSCALLS_PACKETS}}, // not all of them are files
+		{"net_pcap", {PACKETS, HS_SYSCALLS_PACKETS}}, // some capture from an interface, not
+							      // from a file
 		{"net_tap", {PACKETS, HS_SYSCALLS_PACKETS}},
 		{"net_af_packet", {PACKETS, HS_SYSCALLS_PACKETS}},
 		{"net_af_xdp", {XDP, HS_SYSCALLS_XDP}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which privileges and system calls a process needs for its ports (docs/security.md has the
+// The privileges and system calls that a process needs for its ports (docs/security.md has the
 // reasons).
 //
 // Thread rule: any; values.
@@ -15,5 +15,5 @@ struct hs_port_needs {
 };
 
 void hs_port_needs_add(struct hs_port_needs *needs, const struct hs_port_config *port);
-// Adds what any device may need: words for EAL may name any.
+// Adds the needs of all devices, because words for EAL may name any device.
 void hs_port_needs_add_all(struct hs_port_needs *needs);

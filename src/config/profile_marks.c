@@ -11,7 +11,7 @@ static bool is_marked(const struct hs_int_settings *settings, enum hs_int_mark m
 	return settings->carrier == HS_INT_TCP_UDP && settings->mark == mark;
 }
 
-// Whether the carrier is behind UDP's destination port `port`.
+// Returns whether the carrier is in packets to UDP's port `port`.
 static bool takes_port(const struct hs_int_settings *settings, uint16_t port)
 {
 	switch (settings->carrier) {
@@ -44,7 +44,7 @@ static bool tcp_udp_collide(const struct hs_int_settings *a, const struct hs_int
 		snprintf(text, HS_MARK_TEXT, "probe_marker 0x%016" PRIX64, a->probe_marker);
 		return a->probe_marker == b->probe_marker;
 	}
-	// A value that has the bits of both marks marks for both.
+	// A DSCP that has the bits of both marks is a mark of both profiles.
 	snprintf(text, HS_MARK_TEXT, "dscp %u", a->dscp);
 	return a->mark == HS_INT_MARK_DSCP && !((a->dscp ^ b->dscp) & a->dscp_mask & b->dscp_mask);
 }

@@ -36,7 +36,7 @@ enum hs_rule_method hs_profile_method(const struct hs_profile *profile)
 	return hs_profile_int(profile) ? HS_RULE_INT : HS_RULE_FLEXINT;
 }
 
-// The versions of INT on the node's ports.
+// Returns the set of versions of INT on the node's ports.
 static unsigned versions_of(const struct hs_node_config *node)
 {
 	unsigned versions = version_of(node->family);
@@ -46,7 +46,8 @@ static unsigned versions_of(const struct hs_node_config *node)
 	return versions;
 }
 
-// INT_num begins at max_hops in a packet of a specific flow.
+// Checks a rule of method label. INT_num begins at max_hops in a packet of a specific flow, so that
+// max_hops has a limit.
 static int admit_label(const struct hs_node_config *node, struct hs_error *err)
 {
 	const struct hs_label_profile *label = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a rule, which is right by itself, can work at a node: what the ports' profiles say.
+// Checks whether a rule, which is right by itself, can work with the profiles of a node's ports.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -11,14 +11,16 @@
 #include "probe_profile.h"
 #include "rule.h"
 
-// The settings of a profile of method int; NULL: it has none, or another method.
+// Returns the settings of a profile of method int, or NULL if there are none or the method is
+// another.
 const struct hs_int_settings *hs_profile_int(const struct hs_profile *profile);
 
-// The same of method label.
+// Does the same for method label.
 const struct hs_label_profile *hs_profile_label(const struct hs_profile *profile);
-// The same of method probe, whose packets are of no rule.
+// Does the same for method probe, whose packets belong to no rule.
 const struct hs_probe_profile *hs_profile_probe(const struct hs_profile *profile);
-// The method of rules; flexint of a port without a profile, and of one of method probe.
+// Returns the method of the profile's rules; flexint if the port has no profile or one of method
+// probe.
 enum hs_rule_method hs_profile_method(const struct hs_profile *profile);
 
 // A rule of method int needs a network port with a profile of that method, and for each of its
