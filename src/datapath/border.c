@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Between ports that do not read the same telemetry. The first port's telemetry is reported and
-// removed, as before a host port. Then the packet is checked for the second port's telemetry, as if
-// a host had sent it.
+// The border between ports that do not read the same telemetry. The first port's telemetry is
+// reported and removed, as before a host port. Then the packet is checked for the second port's
+// telemetry, as if a host had sent it.
 #include "classify.h"
 #include "skeleton.h"
 
@@ -14,7 +14,7 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 {
 	(void)profile;
 	hs_packet_parse(frame, len, frame_len, NULL, packet);
-	packet->flags &= (uint16_t)~HS_PACKET_HIDDEN; // nothing is looked for
+	packet->flags &= (uint16_t)~HS_PACKET_HIDDEN; // no telemetry is looked for
 }
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)

@@ -33,7 +33,8 @@ static uint16_t limit_of(const struct hs_worker *worker, uint16_t in, uint16_t o
 	return limit;
 }
 
-// Where the TCP header begins, and in *len how many of its bytes can be read and are the packet's.
+// Returns the start of the TCP header. *len is how many bytes from there on can be read and belong
+// to the packet.
 static uint8_t *tcp_of(const struct hs_burst *burst, unsigned i, size_t *len)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -51,8 +52,9 @@ static bool is_tcp(const struct hs_packet *packet)
 	return packet->l4_proto == HS_IP_TCP && !(packet->flags & no);
 }
 
-// Does the same for a packet that may be written. Returns NULL if there is no buffer for a copy, or
-// if the copy is cut into other segments, of which the first has no TCP header.
+// Returns the start of the TCP header, as tcp_of does, in a packet that may be written. Returns
+// NULL if there is no buffer for a copy, or if the copy is cut into other segments, of which the
+// first has no TCP header.
 static uint8_t *changeable_tcp_of(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t *len)
 {

@@ -12,7 +12,7 @@
 
 #include <rte_prefetch.h>
 
-// The packets of a burst that have a 5-tuple, and where they stand in it.
+// The 5-tuples of a burst, and the places of their packets in the burst.
 struct search {
 	unsigned n;
 	uint8_t at[HS_BURST];
@@ -21,7 +21,8 @@ struct search {
 	uint8_t mapped[HS_BURST][32];
 };
 
-// What a key has behind its addresses lies side by side in a packet, too; of IPv6 the rest is zero.
+// Ports and protocol stand side by side in a packet, in the order of a key. The rest of an IPv6
+// key's last word is zero.
 static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2 &&
 				offsetof(struct hs_packet, l4_proto) ==
 						offsetof(struct hs_packet, src_port) + 4,
@@ -68,8 +69,8 @@ static inline uint32_t named_rule(const struct hs_flow_view *view, const struct 
 	return slot;
 }
 
-// `mixed` and `named` are constants: a burst without IPv4, or without telemetry, pays nothing for
-// it.
+// Fills `search` with the 5-tuples of a burst. `mixed` and `named` are constants: a burst without
+// IPv4, or without telemetry, runs no code for either.
 static inline __attribute__((always_inline)) void fill(const struct hs_flow_view *view,
 		struct hs_burst *burst, struct search *search, bool mixed, bool named)
 {
@@ -92,7 +93,7 @@ static inline __attribute__((always_inline)) void fill(const struct hs_flow_view
 	search->n = n;
 }
 
-// The upper six bits of the traffic class, or of what was the type of service.
+// Returns the DSCP: the upper six bits of the traffic class, or of the former type of service.
 static uint8_t dscp_of(const struct hs_profile *profile, const uint8_t *frame,
 		const struct hs_packet *packet)
 {
@@ -147,7 +148,7 @@ static void find_rules(
 	burst->unmatched = !look_up(&worker->flows, masks, &search, named, burst);
 	if (likely(!telemetry || named || burst->unmatched))
 		return;
-	for (unsigned i = 0; i < burst->n; i++) { // what telemetry is counted with
+	for (unsigned i = 0; i < burst->n; i++) { // the line in which telemetry is counted
 		if (burst->slots[i] != HS_FLOW_NONE)
 			rte_prefetch0(&worker->flows.own[burst->slots[i]].ns_id);
 	}
@@ -165,7 +166,7 @@ void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst)
 	find_rules(worker, burst, masks);
 }
 
-// A copy may be cut into other segments than the original: it is parsed anew.
+// Parses the copy anew, because a copy may be cut into other segments than the original.
 bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	if (likely(hs_room_is_changeable(burst->mbufs[i])))

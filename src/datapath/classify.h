@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first step over a burst: headers, telemetry, rules. One body, of which each family that has a
-// fast path makes an instance with its own parsers.
+// The first step over a burst reads headers and telemetry and looks up rules. The step has one
+// body, of which each family that has a fast path makes an instance with its own parsers.
 //
 // Thread rule: owner lcore.
 #pragma once
@@ -20,8 +20,8 @@ static inline bool hs_classify_no_options(
 	return false;
 }
 
-// The fast parser of families without telemetry in packets that have TCP, UDP or ICMP directly
-// behind IP.
+// Parses packets that have TCP, UDP or ICMP directly behind IP. This is the fast parser of families
+// without telemetry in such packets.
 static inline bool hs_classify_bare(const struct hs_profile *profile, const uint8_t *frame,
 		size_t len, size_t frame_len, struct hs_packet *packet)
 {
@@ -30,7 +30,8 @@ static inline bool hs_classify_bare(const struct hs_profile *profile, const uint
 	       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet);
 }
 
-// Headers split over segments: one linear copy, so that everything behind can read and change them.
+// Makes one linear copy of a packet whose headers are split over segments, so that all later steps
+// can read and change the headers.
 static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		hs_classify_parse_fn parse)
 {
@@ -44,8 +45,8 @@ static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *b
 			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
 }
 
-// IPv4 headers that could not be joined: where no telemetry of the family is in IPv4 packets, the
-// packet goes on as a frame that is not understood.
+// Lets a packet whose IPv4 headers could not be joined go on as a frame that is not understood, if
+// the family has no telemetry in IPv4 packets.
 static inline void hs_classify_let_pass(struct hs_burst *burst, unsigned i)
 {
 	const uint16_t cut = HS_PACKET_IPV4 | HS_PACKET_SHORT;
@@ -65,8 +66,8 @@ static inline void hs_classify_faults(
 	}
 }
 
-// Parses a burst and looks up its rules. Both parsers are constants of the family that are inlined
-// with it: where `fast` returns false, `parse` is asked.
+// Parses a burst and looks up its rules. Both parsers are constants of the family and are inlined.
+// `parse` is called where `fast` returns false.
 static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worker *worker,
 		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
 {

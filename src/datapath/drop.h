@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names for every end of a packet other than a wire, and for what is worth counting of the rest.
-// One list each (drop.def, event.def) feeds enum, counter, name and text.
+// Names of every end of a packet other than a wire, and of the events that are counted of other
+// packets. One list each (drop.def, event.def) makes the enum, the counters, the names and the
+// texts.
 //
 // Thread rule: any.
 #pragma once
@@ -21,9 +22,10 @@ enum hs_event_count {
 	HS_EVENT_COUNT
 };
 
-// Lower-case word for scripts ("tx_full") and a sentence for people.
+// Return the lower-case word for scripts ("tx_full") and a sentence for people.
 const char *hs_drop_name(enum hs_drop drop);
 const char *hs_drop_text(enum hs_drop drop);
-// Counted at the port that should have sent; others where the packet came in.
+// Returns whether a drop is counted at the port that should have sent the packet. Other drops are
+// counted at the port where the packet came in.
 bool hs_drop_is_at_transmit(enum hs_drop drop);
 const char *hs_event_count_name(enum hs_event_count event);

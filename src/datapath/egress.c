@@ -12,13 +12,13 @@
 #include <rte_mempool.h>
 #include <rte_pause.h>
 
-// bits * ns/s of a byte
+// Bits of a byte, times ns of a second.
 #define BYTE INT64_C(8000000000)
-// What that many bytes and a run's are rounded up by is less than 10^-12 ns. Exact departures are
-// multiples of 1 / rate_bps ns, which is no less: so they are known.
+// The rounding of the time of so many bytes adds less than 10^-12 ns. Exact departures are
+// multiples of 1 / rate_bps ns, which is no less: make_exact finds them.
 #define MANY_BYTES (1u << 20)
 
-// ns may be negative, which C does not shift.
+// Multiplies, because C does not define the left shift of a negative number.
 static inline hs_egress_time whole(int64_t ns)
 {
 	return ns * ((hs_egress_time)1 << 64);
@@ -91,7 +91,7 @@ uint64_t hs_egress_bytes(uint32_t queue_packets, unsigned n_workers)
 
 // ---- utilisation ----
 
-// What is left of an average after this time.
+// Returns the share of an average that is left after so much time.
 static double left_after(int64_t ns)
 {
 	double x = (double)ns * (1.0 / HS_EGRESS_AVERAGE_NS);
@@ -101,7 +101,7 @@ static double left_after(int64_t ns)
 	return exp(-x);
 }
 
-// Since now_ns, the port sent until its last departure and then nothing.
+// Averages from egress->now_ns on: the port sent until its last departure and then nothing.
 static void average(struct hs_egress *egress, int64_t now_ns)
 {
 	int64_t from_ns = egress->now_ns;
@@ -120,7 +120,7 @@ void hs_egress_advance(struct hs_egress *egress, int64_t now_ns)
 	average(egress, now_ns);
 	egress->now_ns = now_ns;
 	if (hs_egress_ns(egress->departs) <= now_ns) {
-		egress->head = egress->tail = 0; // the same lines of the cache again
+		egress->head = egress->tail = 0; // reuses the same cache lines
 		return;
 	}
 	while (egress->head != egress->tail &&
@@ -151,13 +151,13 @@ static inline void hold(struct hs_egress_worker *own)
 	own->locked = true;
 }
 
-// Bytes whose time a packet takes.
+// Returns the bytes whose time a packet takes.
 static inline uint32_t timed(const struct hs_egress *egress, uint32_t bytes)
 {
 	return egress->by_packet ? 1 : bytes;
 }
 
-// Rounds down to a multiple of 1 / rate_bps ns, and up to what can be written.
+// Rounds the departure down to a multiple of 1 / rate_bps ns, then up to a multiple of 2^-64 ns.
 static __attribute__((noinline)) void make_exact(struct hs_egress *egress)
 {
 	__extension__ typedef unsigned __int128 wide;
@@ -168,7 +168,7 @@ static __attribute__((noinline)) void make_exact(struct hs_egress *egress)
 	egress->inexact = 0;
 }
 
-// The next packet begins when the port has sent what was queued, at the earliest now.
+// Makes the next packet begin when the port has sent what was queued, at the earliest now.
 static inline void begin(struct hs_egress *egress)
 {
 	if (hs_egress_ns(egress->departs) < egress->now_ns) {
@@ -179,7 +179,7 @@ static inline void begin(struct hs_egress *egress)
 	}
 }
 
-// The packets that were put without a departure get theirs.
+// Computes the departures of the packets that were put without one.
 static void settle(struct hs_egress_worker *own)
 {
 	struct hs_egress *egress = own->port;
@@ -214,7 +214,7 @@ static inline void note_depth(struct hs_egress_worker *own, uint32_t depth)
 
 static unsigned send_burst(struct hs_worker *worker, struct hs_port *port, int64_t now_ns);
 
-// A worker that is late has packets in its ring that no longer count.
+// Sends packets of a late worker, which the queue no longer counts, until the run has places.
 static void make_room(struct hs_worker *worker, struct hs_port *port, int64_t now_ns)
 {
 	struct hs_egress_worker *own = hs_egress_of(worker, port);
@@ -253,7 +253,7 @@ void hs_egress_close(struct hs_egress_worker *own)
 	settle(own);
 	if (own->places != own->reserved)
 		note_depth(own, hs_egress_depth(egress) - 1);
-	own->places = 0; // what is asked for between runs has none
+	own->places = 0; // a request between runs finds no place
 	if (!egress->shared)
 		return;
 	egress->reserved -= own->reserved;
@@ -264,7 +264,7 @@ void hs_egress_close(struct hs_egress_worker *own)
 bool hs_egress_take(struct hs_egress_worker *own, uint32_t bytes)
 {
 	struct hs_egress *egress = own->port;
-	uint8_t *field = own->field; // where the packet in hand is asked for again
+	uint8_t *field = own->field; // kept for a second request of the packet in hand
 
 	hs_egress_give_back(own);
 	if (unlikely(!hs_egress_fits(own)))
@@ -374,7 +374,7 @@ bool hs_egress_read(struct hs_worker *worker, const struct hs_burst *burst,
 
 // ---- sending ----
 
-// The packets that depart later than this.
+// Returns the number of packets that depart later than departs_ns.
 static uint32_t behind(const struct hs_egress *egress, int64_t departs_ns)
 {
 	uint32_t first = egress->head, end = egress->tail;
@@ -413,7 +413,7 @@ static __attribute__((noinline)) void write_marks(struct hs_egress_worker *own, 
 		unlock(egress);
 }
 
-// The end of the packets that are due, in one piece of the ring and of at most a burst.
+// Returns the end of the packets that are due: at most a burst, in one piece of the ring.
 static uint32_t due_end(const struct hs_egress_worker *own, int64_t now_ns)
 {
 	uint32_t at = own->head, piece = own->mask + 1 - (at & own->mask);
@@ -426,8 +426,8 @@ static uint32_t due_end(const struct hs_egress_worker *own, int64_t now_ns)
 	return at;
 }
 
-// A packet that waited stays counted as sent by its rule, whatever the device does with it: later
-// packets of the flow may carry the count.
+// Sends due packets, at most a burst. The rule counts a packet that waited as sent, whatever the
+// device does with the packet: later packets of the flow may carry the count.
 static unsigned send_burst(struct hs_worker *worker, struct hs_port *port, int64_t now_ns)
 {
 	struct hs_egress_worker *own = hs_egress_of(worker, port);
@@ -442,7 +442,7 @@ static unsigned send_burst(struct hs_worker *worker, struct hs_port *port, int64
 	own->sum_sent = sum;
 	own->head = end;
 	if (end == own->tail)
-		own->head = own->tail = 0; // the same lines of the cache again
+		own->head = own->tail = 0; // reuses the same cache lines
 	hs_port_stats_of(worker, port->index)->queued -= n;
 	enum hs_drop reason;
 	for (unsigned i = hs_send(worker, port, mbufs, n, bytes, &reason); i < n; i++)

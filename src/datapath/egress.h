@@ -26,7 +26,7 @@
 
 // Time constant of the moving average of a port's utilisation.
 #define HS_EGRESS_AVERAGE_NS 10000000
-// How old the share of the buffers in use may be.
+// The greatest age of the share of the buffers in use.
 #define HS_EGRESS_BUFFER_NS 1000000
 
 // Time in 2^-64 ns.
@@ -37,11 +37,11 @@ static inline int64_t hs_egress_ns(hs_egress_time time)
 	return (int64_t)(time >> 64);
 }
 
-// Of a port, or of several that share a rate, for all workers.
+// The queue of a port, or of several ports that share a rate, for all workers.
 struct hs_egress {
 	hs_egress_time byte; // time of a byte, rounded up
 	uint64_t rate_bps;
-	bool by_packet; // each counts as one byte
+	bool by_packet; // each packet counts as one byte
 	uint32_t limit; // queue_packets
 	uint32_t mask;
 	bool shared; // several workers send by the port
@@ -49,79 +49,81 @@ struct hs_egress {
 	// One line, which the lock protects if the port is shared.
 	alignas(64) uint32_t lock;
 	uint32_t head, tail; // of departures[]
-	uint32_t reserved;   // places of runs that have not closed
+	uint32_t reserved;   // places of runs that are open
 	int64_t now_ns;
 	double busy;			  // moving average of the port's state, 1 while it sends
-	hs_egress_time departs;		  // of the newest packet; as exact as hs_egress_ns shows
-	uint32_t inexact;		  // bytes whose time was rounded up since it was exact
+	hs_egress_time departs;		  // of the newest packet; exact to the ns
+	uint32_t inexact;		  // bytes whose time was rounded up since make_exact
 	alignas(64) int64_t departures[]; // of packets that had not departed at now_ns
 };
 
-// A packet that waits, into which its depth is written when it leaves.
+// A packet that waits and gets the queue's depth when it leaves.
 struct hs_egress_mark {
 	uint8_t *field;
-	uint32_t place; // of the packet, as `tail` was
+	uint32_t place; // the value of `tail` when the packet was put
 };
 
-// Of a port and a worker.
+// The packets of one worker that wait for one port.
 struct hs_egress_worker {
 	struct hs_egress *port;
-	uint32_t head, tail, mask; // of packets that wait
+	uint32_t head, tail, mask; // of mbufs[], departs_ns[] and sums[]
 	uint32_t depth_max;
-	// Of each of them; sums: the bytes of all packets up to it.
+	// One entry for each packet that waits. sums[] has the bytes of all packets up to this one.
 	struct rte_mbuf **mbufs;
 	int64_t *departs_ns;
 	uint32_t *sums, sum, sum_sent;
-	// Of some of them, in their order.
+	// Marks of some of these packets, in the same order.
 	struct hs_egress_mark *marks;
 	uint32_t marks_head, marks_tail;
 
-	// The run.
+	// The run that is open.
 	bool locked;
-	uint32_t reserved; // places at its begin
-	uint32_t places;   // those that are left
+	uint32_t reserved; // places that the run reserved
+	uint32_t places;   // places that are left
 	uint32_t pending;  // packets behind `tail` that have no departure yet
 
-	// The packet in hand, if it has its departure already: `bytes` is not 0.
+	// The packet in hand. It has a departure if `bytes` is not 0.
 	uint32_t bytes;
 	uint32_t depth;
-	hs_egress_time before; // what to go back to
+	hs_egress_time before; // `departs` before the packet
 	uint8_t *field;	       // of its mark; NULL: none
 };
 
-// Rates and length as in hs_port_config. Returns NULL without memory. destroy accepts NULL.
+// Creates a queue. The rate and the length are as in hs_port_config. Returns NULL without memory.
+// hs_egress_destroy accepts NULL.
 struct hs_egress *hs_egress_create(uint64_t rate_bps, uint32_t queue_packets);
 struct hs_egress *hs_egress_create_by_packet(uint32_t rate_pps, uint32_t queue_packets);
 void hs_egress_destroy(struct hs_egress *egress);
 struct hs_egress_worker *hs_egress_join(struct hs_egress *egress);
-// EAL memory of a port's queue.
+// Returns the EAL memory of a port's queue.
 uint64_t hs_egress_bytes(uint32_t queue_packets, unsigned n_workers);
 
-// The queue of a port at this worker; NULL: none.
+// Returns the port's queue at this worker. NULL: the port has no queue.
 static inline struct hs_egress_worker *hs_egress_of(
 		const struct hs_worker *worker, const struct hs_port *port)
 {
 	return worker->egress[port->index];
 }
 
-// Lets the port's time go on to now_ns: what has departed by then leaves the count.
+// Advances the port's time to now_ns. Packets that have departed leave the count.
 void hs_egress_advance(struct hs_egress *egress, int64_t now_ns);
 
-// Packets that were queued and have not departed.
+// Returns how many packets were queued and have not departed.
 static inline uint32_t hs_egress_depth(const struct hs_egress *egress)
 {
 	return egress->tail - egress->head;
 }
 
 // ---- a run of packets that leave by the port ----
-// At its begin, a run reserves places for its packets. Their departures are computed at its end, or
-// when a step asks for one: from then to the end of the run, no other worker queues packets.
+// A run reserves places for its packets when it opens. The departures of the packets are computed
+// when the run closes, or when a step asks for one. From that request to the end of the run, no
+// other worker queues packets.
 
 // Reserves places for up to n packets.
 void hs_egress_open(struct hs_worker *worker, struct hs_port *port, int64_t now_ns, uint32_t n);
 void hs_egress_close(struct hs_egress_worker *own);
 
-// Whether the packet in hand has a place.
+// Returns whether the packet in hand has a place.
 static inline bool hs_egress_fits(const struct hs_egress_worker *own)
 {
 	return own->places > 0;
@@ -131,10 +133,10 @@ static inline bool hs_egress_fits(const struct hs_egress_worker *own)
 bool hs_egress_refuse(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out);
 
-// Computes the departure and the depth of the packet in hand, which will have so many bytes. False:
-// it has no place.
+// Computes the departure and the depth of the packet in hand, which will have so many bytes.
+// Returns false if the packet has no place.
 bool hs_egress_take(struct hs_egress_worker *own, uint32_t bytes);
-// The packet in hand is dropped after all.
+// Takes back the departure of the packet in hand, which is dropped.
 void hs_egress_give_back(struct hs_egress_worker *own);
 void hs_egress_put_taken(struct hs_egress_worker *own, struct rte_mbuf *mbuf);
 
@@ -148,7 +150,7 @@ static inline void hs_egress_put(struct hs_egress_worker *own, struct rte_mbuf *
 		own->mbufs[(own->tail + own->pending++) & own->mask] = mbuf;
 }
 
-// The same for n packets.
+// Lets n packets wait for their departures.
 void hs_egress_put_run(struct hs_egress_worker *own, struct rte_mbuf **mbufs, uint32_t n);
 
 // ---- what telemetry writes ----
@@ -161,14 +163,15 @@ struct hs_egress_values {
 	uint32_t buffer;      // packet buffers in use, as a share of all
 };
 
-// Of the packet in hand, which leaves by `out` and will have so many bytes: for a step that stamps
-// it, in a run. If the packet gets other bytes in the end, its departure is changed to them. False:
-// the port has no queue.
+// Reads the values of the packet in hand, which leaves by `out` and will have so many bytes, for a
+// step that stamps the packet in a run. If the packet gets another number of bytes in the end, its
+// departure is computed again. Returns false if the port has no queue, or the packet no place.
 bool hs_egress_read(struct hs_worker *worker, const struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, struct hs_egress_values *values);
 
-// The packet in hand, which has its departure, gets its depth when it leaves: the packets behind it
-// in the queue then, as HS_EGRESS_LEFT_BYTES in network order at this place of its first segment.
+// Names the place for the depth of the packet in hand, which has its departure, in the packet's
+// first segment. When the packet leaves, the number of packets behind it in the queue is written
+// there, as HS_EGRESS_LEFT_BYTES in network order.
 #define HS_EGRESS_LEFT_BYTES 3
 static inline void hs_egress_mark(struct hs_egress_worker *own, uint8_t *field)
 {
@@ -177,9 +180,9 @@ static inline void hs_egress_mark(struct hs_egress_worker *own, uint8_t *field)
 
 // ---- rounds of the worker ----
 
-// Sends what is due. Returns packets that no longer wait.
+// Sends the packets that are due. Returns how many packets no longer wait.
 unsigned hs_egress_send_due(struct hs_worker *worker);
-// Steady time of the next departure; INT64_MAX: nothing waits.
+// Returns the steady time of the next departure. INT64_MAX: nothing waits.
 int64_t hs_egress_next_ns(const struct hs_worker *worker);
-// Drops everything that waits, counted. Control, while the worker does not run.
+// Drops and counts everything that waits. Called by control while the worker does not run.
 void hs_egress_drop_all(struct hs_worker *worker);

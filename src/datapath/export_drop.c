@@ -26,7 +26,8 @@ bool hs_export_is_tracked(
 	return parsed.flags & HS_PACKET_TELEMETRY && worker->burst.in->side == HS_SIDE_NETWORK;
 }
 
-// A drop that is not named has no number of its own there.
+// The numbers that the specification has for drops. A drop that is not named here has no number of
+// its own there.
 static const uint8_t reasons[HS_DROP_COUNT] = {
 		[HS_DROP_NOT_IPV6] = HS_INT_DROP_IP_VERSION,
 		[HS_DROP_VLAN_TAGGED] = HS_INT_DROP_PORT_VLAN_MISS,

@@ -48,7 +48,7 @@ unsigned hs_export_hand_over(struct hs_worker *worker, struct hs_export_target *
 	return n;
 }
 
-// Only what was sent has used its number.
+// Sends a datagram with the next sequence number. Only a datagram that was sent uses the number up.
 static int send_one(struct hs_export_target *target, unsigned receiver, struct rte_mbuf *m,
 		hs_export_send_fn send, void *context)
 {

@@ -4,7 +4,7 @@
 #include "egress.h"
 #include "stage.h"
 
-// Whether a packet that found this depth is to be reported to a receiver.
+// Returns whether a packet that found this depth is to be reported to a receiver.
 static bool is_congested(struct hs_export_target *target, uint16_t port, uint32_t depth)
 {
 	uint32_t *seen = &target->congested[port];

@@ -28,7 +28,8 @@ void hs_export_close(struct hs_worker *worker)
 	exporter->n_spare = exporter->expected = 0;
 }
 
-// A pool that has not enough for all may have one.
+// Returns a buffer, and takes those for the rest of the run. A pool that has too few for all may
+// have one.
 static struct rte_mbuf *refill(struct hs_worker *worker, struct hs_exporter *exporter)
 {
 	unsigned n = RTE_MIN(exporter->expected, HS_BURST);
@@ -50,7 +51,7 @@ static inline struct rte_mbuf *take_buffer(struct hs_worker *worker, struct hs_e
 
 // ---- what reports begin with ----
 
-// For packets of which so many bytes are copied.
+// Prepares the beginning of reports for packets of which so many bytes are copied.
 static void set_copied(
 		const struct hs_exporter *exporter, struct hs_export_target *target, uint16_t bytes)
 {
@@ -98,7 +99,8 @@ void hs_export_prepare(struct hs_worker *worker, const struct hs_int_report *rep
 
 // ---- reports ----
 
-// The usual number of bytes is a constant, which is copied without a call.
+// Copies bytes of the packet. The usual number of bytes is a constant, so that the copy needs no
+// call.
 static inline void copy_packet(uint8_t *to, const struct rte_mbuf *packet, uint32_t bytes)
 {
 	const uint8_t *from = rte_pktmbuf_read(packet, 0, bytes, to);

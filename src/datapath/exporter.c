@@ -20,7 +20,7 @@ static int set_up(struct hs_export_target *target, const struct hs_export_config
 {
 	target->config = *config;
 	target->hw_id = (uint8_t)(config->hw_id + worker);
-	if (config->quota_per_s) // at least one each
+	if (config->quota_per_s) // at least one for each worker
 		target->quota = RTE_MAX(
 				1u, config->quota_per_s / n_workers +
 						    (worker < config->quota_per_s % n_workers));
@@ -113,11 +113,11 @@ void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port)
 
 // ---- sending ----
 
-// What found no place is lost, and the numbers of it go to those that come next.
+// Frees the datagrams that found no place. Their sequence numbers go to the next datagrams.
 static void lose(struct hs_export_target *target, unsigned sent)
 {
 	rte_pktmbuf_free_bulk(target->mbufs + sent, target->n - sent);
-	for (unsigned i = sent; i < target->n; i++) { // the next packet tells of it again
+	for (unsigned i = sent; i < target->n; i++) { // the flow's next packet is reported again
 		if (target->of[i])
 			target->of[i]->n = UINT32_MAX; // no packet has so many
 	}
@@ -132,7 +132,7 @@ static unsigned send_by_port(struct hs_worker *worker, struct hs_export_target *
 	for (unsigned i = 0; i < target->n; i++)
 		bytes += rte_pktmbuf_pkt_len(target->mbufs[i]);
 	unsigned sent = hs_send(worker, target->port, target->mbufs, target->n, bytes, &reason);
-	stats->copies += target->n; // they count like copies of flooded packets
+	stats->copies += target->n; // reports count like copies of flooded packets
 	stats->forwarded += target->n;
 	stats->offered += target->n;
 	hs_flow_add(&worker->exports_sent, sent);
@@ -209,7 +209,7 @@ static struct rte_mbuf *make(struct hs_worker *worker, const struct hs_export_ta
 	return m;
 }
 
-// What a format has in front of its values.
+// Returns the values that a format's fixed header holds.
 static uint16_t needed(uint8_t format)
 {
 	return format == HS_INT_REPORT_2_0 ? HS_INT_REPORT_NODE
@@ -253,7 +253,8 @@ void hs_export_complete(const struct hs_export_target *target, struct hs_int_rep
 	report->sequence = target->sequence + target->n;
 }
 
-// A report is like a copy of a flooded packet: it came in at the port that sends it.
+// Counts a report that got no buffer. A report is like a copy of a flooded packet: it came in at
+// the port that sends it.
 static void count_no_buffer(struct hs_worker *worker, const struct hs_export_target *target)
 {
 	hs_flow_add(&worker->exports_lost_no_mbuf, 1);
@@ -317,8 +318,8 @@ static bool is_changed(const struct hs_export_flow *before, const struct hs_expo
 	return false;
 }
 
-// Two flows that share a place forget each other: a change is then reported too often, never not at
-// all.
+// Reports a flow that changed. Two flows that share a place replace each other: a change is then
+// reported too often, but is never missed.
 static void put_change(struct hs_worker *worker, struct hs_export_target *target,
 		const struct hs_int_report *report, const struct rte_mbuf *packet,
 		const struct hs_export_flow *flow)

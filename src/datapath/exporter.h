@@ -27,10 +27,10 @@ struct rte_mbuf;
 #define HS_EXPORT_BYTES	       128	  // of a packet's beginning in its report
 #define HS_EXPORT_MIN_BYTES    14	  // an Ethernet header
 #define HS_EXPORT_MAX_BYTES    1152	  // with all values and IPv6 in a port's least MTU
-#define HS_EXPORT_UNKNOWN_PORT UINT16_MAX // what a port is called that is not known
-#define HS_EXPORT_SRC_PORT     49152	  // of UDP, of the first worker; then one more each
-#define HS_EXPORT_FLOWS	       4096 // that a worker remembers for a receiver of changes: a power of 2
-#define HS_EXPORT_HOPS	       13   // whose latencies are compared
+#define HS_EXPORT_UNKNOWN_PORT UINT16_MAX // the name of a port that is not known
+#define HS_EXPORT_SRC_PORT     49152	  // UDP port of the first worker; then one more each
+#define HS_EXPORT_FLOWS	       4096	  // flows that a worker remembers for changes: a power of 2
+#define HS_EXPORT_HOPS	       13	  // whose latencies are compared
 #define HS_EXPORT_NO_PORT      UINT16_MAX // of a receiver to which control sends
 #define HS_EXPORT_RING	       1024	  // for such a receiver: a power of 2
 #define HS_EXPORT_LABEL	       0x80	  // a format that is no report: items of INT-label
@@ -47,26 +47,26 @@ struct hs_export_config {
 	bool flows;		    // reports of packets with telemetry, or with a rule
 	bool drops;		    // reports of packets that the node dropped
 	uint8_t on;		    // of flows: enum hs_export_on
-	uint16_t bytes;		    // of a packet's beginning
+	uint16_t bytes;		    // copied from a packet's beginning
 	uint16_t port;		    // the index of the port that sends, or HS_EXPORT_NO_PORT
 	uint32_t latency_change_ns; // a greater change of a hop's latency is reported
 	uint32_t quota_per_s;	    // reports of each kind, of all workers together; 0: no limit
 	uint32_t queue_packets;	    // the depth from which on a queue is congested; 0: no reports
 	uint32_t queue_quota;	    // packets reported each time that a queue becomes congested
-	struct hs_ip_port to;	    // of one version with `from`
-	uint8_t from[16];	    // as in ip_address.h; zeros: whatever the socket has
-	uint8_t mac[6];		    // of the receiver, or of the way to it; unused by control
+	struct hs_ip_port to;	    // of the same IP version as `from`
+	uint8_t from[16];	    // as in ip_address.h; zeros: the socket chooses
+	uint8_t mac[6];		    // of the receiver or its next hop; unused by control
 };
 
-// NULL: no memory.
+// Creates the exporter of one worker. Returns NULL without memory.
 struct hs_exporter *hs_exporter_create(const struct hs_export_config *configs, unsigned n,
 		unsigned worker, unsigned n_workers);
 void hs_exporter_destroy(struct hs_exporter *exporter);
 uint64_t hs_exporter_bytes(const struct hs_export_config *configs, unsigned n);
-// A port of the node: it sends the reports that name it.
+// Adds a port of the node, which sends the reports that name it.
 void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port);
 
-// What a port is called in a report. NULL: it is not known.
+// Returns the name of a port in a report. NULL: the port is not known.
 uint16_t hs_export_port_name(const struct hs_port *port);
 
 // ---- flows ----
@@ -79,23 +79,24 @@ struct hs_export_flow {
 	uint32_t latency_ns[HS_EXPORT_HOPS];
 };
 
-// Whether some receiver wants reports of flows; and whether one wants their changes only.
+// Return whether some receiver wants reports of flows, and whether some receiver wants changes
+// only.
 bool hs_export_wants_flows(const struct hs_exporter *exporter);
 bool hs_export_wants_changes(const struct hs_exporter *exporter);
 
-// Makes a report of a packet for each receiver that wants it. `flow` NULL: it counts as changed.
-// What the report says of itself (inner, hw_id, sequence) is filled in here. The node's id and the
-// time of receipt are there even where `has` does not name them.
+// Makes a report of a packet for each receiver that wants it. `flow` NULL: the flow counts as
+// changed. The exporter fills in `inner`, `hw_id` and `sequence`. The report has the node's id and
+// the time of receipt even where `has` does not name them.
 void hs_export_flow(struct hs_worker *worker, const struct hs_int_report *report,
 		const struct rte_mbuf *packet, const struct hs_export_flow *flow);
 
-// ---- flows: packets of which the node knows the same ----
+// ---- flows: reports that differ only in the packet ----
 
 // Takes buffers for reports of up to n packets. hs_export_close gives back what is left.
 void hs_export_open(struct hs_worker *worker, unsigned n);
 void hs_export_close(struct hs_worker *worker);
-// Writes once what the reports of packets that follow begin with; nobody compares them with those
-// before.
+// Writes once the beginning of the reports of the packets that follow. These reports are not
+// compared with earlier ones.
 void hs_export_prepare(struct hs_worker *worker, const struct hs_int_report *report);
 // Does what hs_export_flow does with the report that was prepared.
 void hs_export_prepared(struct hs_worker *worker, const struct rte_mbuf *packet);
@@ -111,11 +112,11 @@ void hs_export_payload(struct hs_worker *worker, uint8_t format, size_t bytes,
 
 // ---- what happened at this node ----
 
-// Whether some receiver wants reports of congested queues.
+// Returns whether some receiver wants reports of congested queues.
 bool hs_export_wants_queues(const struct hs_exporter *exporter);
 
-// Reports a packet of a rule, or with INT, that the node drops. `out` NULL: it was not known by
-// which port it would leave.
+// Reports a packet of a rule, or with INT, that the node drops. `out` NULL: the port by which the
+// packet would leave was not known.
 void hs_export_drop(struct hs_worker *worker, enum hs_drop reason, const struct rte_mbuf *packet,
 		uint32_t slot, const struct hs_port *out);
 
@@ -125,18 +126,18 @@ void hs_export_queue(struct hs_worker *worker, const struct hs_burst *burst, uns
 
 // ---- rounds of the worker ----
 
-// Sends what was made since the last call.
+// Sends the datagrams that were made since the last call.
 void hs_export_flush(struct hs_worker *worker);
 
 // ---- control ----
 
-// Sends one datagram to receiver number `receiver`. Returns 0; -EAGAIN: not now; else why it is
-// lost.
+// Sends one datagram to receiver number `receiver`. Returns 0, -EAGAIN if the datagram has to wait,
+// or the error that loses the datagram.
 typedef int (*hs_export_send_fn)(
 		void *context, unsigned receiver, const uint8_t *datagram, size_t bytes);
 // Passes up to n datagrams for a receiver without a port to `send`. Each has the number that
 // follows the last one sent. Returns how many were sent or lost; the others wait.
 unsigned hs_exporter_send(struct hs_exporter *exporter, unsigned receiver, unsigned n,
 		hs_export_send_fn send, void *context);
-// Datagrams for all receivers without a port that wait.
+// Returns how many datagrams for receivers without a port wait.
 unsigned hs_exporter_waiting(const struct hs_exporter *exporter);

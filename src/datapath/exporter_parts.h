@@ -21,20 +21,20 @@ struct hs_export_quota {
 	uint32_t used;
 };
 
-// What the datagrams of a run have in front of the copy of their packet.
+// The beginning of the datagrams of a run, in front of the copy of their packet.
 #define HS_EXPORT_FRONT_BYTES 144 // of the longest front and report, in whole vectors
 struct hs_export_prepared {
 	uint8_t bytes[HS_EXPORT_FRONT_BYTES]; // with sequence number 0
-	uint16_t len;			      // 0: each report is made by itself
-	uint16_t copied;		      // bytes of a packet that the lengths are right for
+	uint16_t len;			      // 0: no beginning is prepared
+	uint16_t copied;		      // bytes of a packet for which the lengths are right
 	uint16_t payload;		      // bytes of UDP's payload, with that copy
 	uint32_t sum;			      // of the payload without the copy
 };
 
-// What control takes the datagrams of one worker from, for a receiver without a port.
+// The ring from which control takes the datagrams of one worker, for a receiver without a port.
 struct hs_export_outlet {
 	struct rte_ring *ring; // of mbufs with UDP payloads
-	uint32_t sequence;     // control's: of the next datagram
+	uint32_t sequence;     // of the next datagram; used by control alone
 };
 
 // A receiver of one worker's reports.
@@ -42,7 +42,7 @@ struct hs_export_target {
 	struct hs_udp_front front;
 	struct hs_export_config config;
 	struct hs_port *port; // NULL: not added, or no port sends
-	uint32_t sequence;    // of the first datagram that was not sent; control gives its own
+	uint32_t sequence;    // of the first datagram that was not sent; unused by control
 	uint8_t hw_id;
 	uint32_t quota; // of each kind in a second; 0: no limit
 	struct hs_export_quota quotas[HS_EXPORT_N_KINDS];
@@ -52,41 +52,44 @@ struct hs_export_target {
 	struct hs_export_flow *flows;	     // [HS_EXPORT_FLOWS], of changes; else NULL
 	uint16_t n;			     // datagrams that wait for the end of the burst
 	struct rte_mbuf *mbufs[HS_BURST];    // numbered from `sequence` on
-	struct hs_export_flow *of[HS_BURST]; // that a datagram tells of, or NULL
+	struct hs_export_flow *of[HS_BURST]; // flow that a datagram reports, or NULL
 };
 
 struct hs_exporter {
 	unsigned n;
 	bool flows, drops, queues, changes; // some receiver wants them
 	uint16_t src_port;
-	struct hs_int_report report; // that is prepared
+	struct hs_int_report report; // the report that is prepared
 	unsigned expected;	     // reports that the run may still need buffers for
 	unsigned n_spare;	     // buffers
 	struct rte_mbuf *spare[HS_BURST];
 	struct hs_export_target targets[HS_MAX_EXPORTS];
 };
 
-// Makes the report for one receiver, if its quota has room. False: it was not made, and is counted.
+// Makes the report for one receiver, if the receiver's quota has room. Returns false if no report
+// was made, and counts why.
 bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
 		enum hs_export_kind kind, const struct hs_int_report *report,
 		const struct rte_mbuf *packet, struct hs_export_flow *of);
 
-// What it consists of, for a report that is written in another way. take_place says whether the
-// quota has room, and then target->n < HS_BURST; put_made takes a datagram, NULL: there was no
-// buffer.
+// The steps of hs_export_put, for a report that is written in another way. hs_export_take_place
+// returns whether the quota has room; then target->n < HS_BURST. hs_export_put_made takes a
+// datagram. `made` NULL: there was no buffer.
 bool hs_export_take_place(struct hs_worker *worker, struct hs_export_target *target,
 		enum hs_export_kind kind);
 void hs_export_complete(const struct hs_export_target *target, struct hs_int_report *report);
 bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
 		struct rte_mbuf *made, struct hs_export_flow *of);
 
-// Makes the way to control. NULL: no memory.
+// Creates the ring to control. Returns NULL without memory.
 struct hs_export_outlet *hs_export_outlet_create(void);
-// Frees the datagrams that wait, too. outlet may be NULL.
+// Frees the outlet and the datagrams that wait. `outlet` may be NULL.
 void hs_export_outlet_destroy(struct hs_export_outlet *outlet);
-// Hands the target's datagrams to control. Returns how many found a place; the first ones do.
+// Hands the target's datagrams to control. Returns how many of them, from the first on, found a
+// place.
 unsigned hs_export_hand_over(struct hs_worker *worker, struct hs_export_target *target);
 
-// Whether the packet has a rule of INT, or carries INT: it had such a rule at a source.
+// Returns whether the packet has a rule of INT, or carries INT, because it had such a rule at a
+// source.
 bool hs_export_is_tracked(
 		const struct hs_worker *worker, const struct rte_mbuf *packet, uint32_t slot);

@@ -33,7 +33,7 @@ static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsign
 	hs_port_stats_of(worker, out->index)->queued++;
 }
 
-// Where this says true, the port's egress queue stays open until enqueue_one.
+// Finds a place at the port. If there is one, the port's egress queue stays open until enqueue_one.
 static bool find_place(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -87,8 +87,9 @@ static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsign
 	return false;
 }
 
-// One transmit of the flow, whatever the number of ports. With one target a refusal takes it back;
-// with several the packet counts as sent (docs/decisions/0004-where-telemetry-stays-out.md).
+// Floods packet i. The flow counts one packet sent, whatever the number of ports. With one target,
+// a refusal takes the count back; with several, the packet counts as sent
+// (docs/decisions/0004-where-telemetry-stays-out.md).
 void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint32_t slot = burst->slots[i];

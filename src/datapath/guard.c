@@ -25,7 +25,7 @@ bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 	}
 	if (!worker->drop_host_telemetry && hs_guard_lets_pass(worker, burst, i))
 		return true;
-	if (burst->slots[i] != HS_FLOW_NONE && !counted) // received all the same: a loss here
+	if (burst->slots[i] != HS_FLOW_NONE && !counted) // received, and lost here
 		hs_flow_count_rx(&worker->flows, burst->slots[i],
 				hs_packet_counted_bytes(&burst->packets[i]));
 	hs_drop_packet(worker, burst, i,

@@ -13,10 +13,10 @@ struct hs_profile {
 	const struct hs_family *family;
 	const void *settings; // the family's own, which outlive the node; flexint has none
 	uint8_t layout;	      // flexint: enum hs_flexint_layout
-	uint8_t max_hops;     // flexint: nodes of a path that add values, as it is assumed
-	uint16_t path_bytes;  // of a rule that asks for every field: what hs_family.path_bytes says
+	uint8_t max_hops;     // flexint: assumed number of nodes on a path that add values
+	uint16_t path_bytes;  // hs_family.path_bytes of a rule that asks for every field
 	uint8_t domain;	      // of one family: ports with the same number read the same telemetry
-	bool pass_malformed;  // what claims telemetry and is malformed passes host ports as it came
+	bool pass_malformed;  // malformed telemetry passes host ports as it came
 };
 
 static inline bool hs_profile_reads_same(const struct hs_profile *a, const struct hs_profile *b)

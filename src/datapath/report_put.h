@@ -7,9 +7,9 @@
 
 #include "worker.h"
 
-// Reserves places for up to `n` reports. None are open.
+// Reserves places for up to `n` reports. No places may be reserved before.
 void hs_reports_open(struct hs_worker *worker, unsigned n);
-// Hands those that were filled to control.
+// Hands the reports that were filled to control.
 void hs_reports_close(struct hs_worker *worker);
 
 // Fills the sink's own part of a record: rule, time, counters with this packet included.

@@ -11,22 +11,24 @@
 
 #include <rte_mbuf.h>
 
-// May this buffer's bytes be written? Others may hold a reference to it, or to its data.
+// Returns whether this buffer's bytes may be written. Others may hold a reference to the buffer, or
+// to its data.
 static inline bool hs_room_is_changeable(const struct rte_mbuf *m)
 {
 	return rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
 }
 
-// Headroom is 128 bytes whatever the pool says (drivers set it); where it is used up, a packet in
-// one segment can move towards the tail instead.
+// Returns whether the buffer has room for `growth` bytes. Headroom is 128 bytes whatever the pool
+// says (drivers set it). Where headroom is used up, a packet in one segment can move towards the
+// tail instead.
 static inline bool hs_room_is_there(const struct rte_mbuf *m, size_t growth)
 {
 	return rte_pktmbuf_headroom(m) >= growth ||
 	       (m->nb_segs == 1 && rte_pktmbuf_tailroom(m) >= growth);
 }
 
-// Moves the packet's first byte towards the buffer's start, or from it where `growth` is negative.
-// The caller has made sure that the buffer has this. Returns the new first byte.
+// Moves the packet's first byte towards the buffer's start, or away from it where `growth` is
+// negative. The caller has checked that the buffer has the room. Returns the new first byte.
 static inline uint8_t *hs_room_shift(struct rte_mbuf *m, int growth)
 {
 	m->data_off = (uint16_t)(m->data_off - growth);
@@ -36,7 +38,7 @@ static inline uint8_t *hs_room_shift(struct rte_mbuf *m, int growth)
 }
 
 // Makes `growth` free bytes in front of the packet and returns the new first byte. The caller has
-// asked hs_room_is_there.
+// called hs_room_is_there.
 static inline uint8_t *hs_room_open(struct rte_mbuf *m, size_t growth)
 {
 	if (rte_pktmbuf_headroom(m) >= growth)

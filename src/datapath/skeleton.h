@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The skeleton of a node's roles: what happens to each packet of a run, which is packets of a burst
-// one behind the other that leave by one port. telemetry.c makes the instances of the general path,
-// whose steps are pointers. A family makes an instance for each role that has a fast path: its step
-// is a constant that is inlined.
+// The skeleton of a node's roles: the steps for each packet of a run. A run is consecutive packets
+// of a burst that leave by one port. telemetry.c makes the instances of the general path, whose
+// steps are pointers. A family makes an instance for each role that has a fast path: its step is a
+// constant that is inlined.
 //
 // Thread rule: owner lcore.
 #pragma once
@@ -16,7 +16,7 @@ typedef void (*hs_network_step_fn)(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 typedef bool (*hs_host_step_fn)(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
-// Where a role has nothing to do.
+// Does nothing, for a role without a step.
 static inline void hs_no_step(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -33,7 +33,8 @@ enum hs_role {
 // A port with an egress queue has instances of its own; in the others `egress` is the constant
 // NULL.
 
-// The address is opaque to compilers, which would compute it anew for each packet otherwise.
+// Returns the port's queue. The address is opaque to compilers, which would compute it anew for
+// each packet otherwise.
 static inline struct hs_tx_queue *hs_run_queue(struct hs_worker *worker, const struct hs_port *out)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
@@ -42,7 +43,7 @@ static inline struct hs_tx_queue *hs_run_queue(struct hs_worker *worker, const s
 	return queue;
 }
 
-// The port takes the packet. False: it was dropped.
+// Returns whether the port takes the packet. False: the packet was dropped.
 static inline __attribute__((always_inline)) bool hs_run_takes(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, struct hs_port *out,
 		struct hs_egress_worker *egress)
@@ -76,7 +77,8 @@ static inline __attribute__((always_inline)) void hs_run_end(struct hs_worker *w
 
 // ---- to a network ----
 
-// `each` is called for every packet that is sent, behind `step`; NULL: there is none.
+// Takes a run to a network. `each` is called for every packet that is sent, after `step`. NULL: no
+// call.
 static inline __attribute__((always_inline)) void hs_run_to_network_each(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
 		enum hs_role role, hs_network_step_fn step, hs_network_step_fn each,
@@ -89,8 +91,8 @@ static inline __attribute__((always_inline)) void hs_run_to_network_each(struct 
 	for (unsigned i = first; i < end; i++) {
 		uint32_t slot = burst->slots[i];
 		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
-		// Before it is counted and stamped: a stamp must not count a packet that was not
-		// sent.
+		// This comes before the packet is counted and stamped: a stamp must not count a
+		// packet that was not sent.
 		if (unlikely(!hs_run_takes(worker, burst, i, out, egress))) {
 			if (slot != HS_FLOW_NONE && role != HS_AT_BORDER)
 				hs_flow_count_rx(&worker->flows, slot, bytes);
@@ -151,7 +153,7 @@ static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_wor
 
 // ---- to a host ----
 
-// How many of a run will be reported, at most.
+// Returns how many packets of a run will be reported, at most.
 static inline unsigned hs_expect_reports(const struct hs_burst *burst, unsigned first, unsigned end)
 {
 	unsigned n = 0;
@@ -162,8 +164,8 @@ static inline unsigned hs_expect_reports(const struct hs_burst *burst, unsigned 
 	return n;
 }
 
-// Where the network of the packet's telemetry ends: `step` reports and takes out telemetry. Drops a
-// packet that it says false of, and says false.
+// Ends a packet's telemetry where its network ends: `step` reports and takes out telemetry. If
+// `step` returns false, drops the packet and returns false.
 static inline __attribute__((always_inline)) bool hs_end_telemetry_as(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, unsigned *n_stripped, hs_host_step_fn step)
 {
@@ -179,7 +181,8 @@ static inline __attribute__((always_inline)) bool hs_end_telemetry_as(struct hs_
 	return false;
 }
 
-// `each` is called for every packet that is sent, behind `step`; NULL: there is none.
+// Takes a run to a host. `each` is called for every packet that is sent, after `step`. NULL: no
+// call.
 static inline __attribute__((always_inline)) void hs_run_to_host_each(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
 		hs_host_step_fn step, hs_network_step_fn each, struct hs_egress_worker *egress)
@@ -216,8 +219,8 @@ static inline __attribute__((always_inline)) void hs_run_to_host_each(struct hs_
 	hs_port_stats_of(worker, burst->in->index)->events[HS_EVENT_STRIPPED] += n_stripped;
 }
 
-// Takes the packets [first, end) to `out`, a host: `step` reports and takes out telemetry. A packet
-// that it says false of is dropped.
+// Takes the packets [first, end) to `out`, a host. `step` reports and takes out telemetry. A packet
+// for which `step` returns false is dropped.
 static inline __attribute__((always_inline)) void hs_to_host_each(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
 		hs_host_step_fn step, hs_network_step_fn each)

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-// Whether packet i, which is flooded, has to wait.
+// Returns whether packet i, which is flooded, has to wait.
 static bool waits(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_family *family = burst->profile->family;
@@ -30,7 +30,8 @@ static void take_one(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 		hs_drop_packet(worker, burst, i, out & ~HS_OUT_DROP);
 }
 
-// End of the packets from `first` on that leave by the same port. Four are compared at once.
+// Returns the end of the packets from `first` on that leave by the same port. Four packets are
+// compared at once.
 static unsigned run_end(const struct hs_burst *burst, unsigned first)
 {
 	const uint64_t same = burst->out[first] * UINT64_C(0x0001000100010001);
@@ -79,7 +80,8 @@ static void pass_to_device(struct hs_worker *worker, struct hs_burst *burst, uns
 	hs_count_forwarded(worker, burst, out, n);
 }
 
-// Nothing to count and nothing to insert or take out: only pointers move.
+// Passes a run of which nothing is counted, inserted or taken out: only pointers move. Returns
+// false if the run needs more.
 static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out)
 {
@@ -117,7 +119,7 @@ static void general_run(struct hs_worker *worker, struct hs_burst *burst, unsign
 		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, family->transit);
 }
 
-// NULL: the family has no fast path for it.
+// Returns the family's fast path for a run. NULL: the family has none for it.
 static hs_run_fn fast_run_of(const struct hs_burst *burst, const struct hs_port *out)
 {
 	const struct hs_family *family = burst->profile->family;

@@ -9,7 +9,7 @@
 
 #include <rte_prefetch.h>
 
-// Also fetches the packets' first lines.
+// Counts the packets of a burst and prefetches their first cache lines.
 static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 {
 	struct hs_port_counters *stats = hs_port_stats_of(worker, burst->in->index);
@@ -41,7 +41,8 @@ static void count_malformed(struct hs_worker *worker, const struct hs_burst *bur
 	}
 }
 
-// Not before the receipt, where the clock was set back between.
+// Reads the send time of a burst, which is never before the receive time, even if the clock was set
+// back between.
 int64_t hs_burst_read_sent_ns(const struct hs_worker *worker, struct hs_burst *burst)
 {
 	int64_t stepped_ns, now_ns = hs_clock_read(worker->clock, &stepped_ns);

@@ -57,9 +57,9 @@ struct hs_report_places {
 // One burst on its way through the stages; entry i of every array is the same packet.
 struct hs_burst {
 	struct hs_port *in;
-	const struct hs_profile *profile; // that reads it
+	const struct hs_profile *profile; // the profile that reads the burst
 	int64_t now_ns;			  // read once, after receive: every packet's receive time
-	int64_t stepped_ns;		  // what of it came by steps of the clock
+	int64_t stepped_ns;		  // the part of now_ns that steps of the clock added
 	int64_t sent_ns;		  // hs_burst_sent_ns; 0: not read
 	uint16_t n;
 	uint16_t flags; // every packet's flags or-ed: a clean burst takes no fault branch
@@ -115,8 +115,8 @@ struct hs_worker {
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
 	bool serves;			   // something may be due between bursts: hs_node_serve
-	bool more;	    // packets follow the burst at once, so that ports may keep
-	bool more_of_round; // ... some burst of this round
+	bool more;	    // packets follow the burst at once, so that ports may keep some
+	bool more_of_round; // packets followed some burst of this round at once
 	uint32_t kept;	    // one bit for each port that may keep packets
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
@@ -129,13 +129,13 @@ struct hs_worker {
 	void *run; // what a family's fast path keeps for the packets of one run
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
-	struct hs_burst beyond; // a border: what of it leaves by one port
+	struct hs_burst beyond; // packets that cross a border to one port
 } __rte_cache_aligned;
 
 // Receives one burst from a queue and takes it to completion. Returns packets received.
 unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue);
 
-// Sends what ports keep.
+// Sends the packets that ports keep.
 void hs_send_kept(struct hs_worker *worker);
 // Call this behind a round of all queues: a port keeps packets only while others follow at once.
 static inline void hs_worker_end_round(struct hs_worker *worker)
@@ -145,11 +145,11 @@ static inline void hs_worker_end_round(struct hs_worker *worker)
 	worker->more_of_round = false;
 }
 
-// The stats of all ports as they stood between two bursts, so that they add up exactly. `stats`
-// has room for worker->n_ports. Any thread.
+// Copies the stats of all ports as they stood between two bursts, so that they add up exactly.
+// `stats` has room for worker->n_ports. Called by any thread.
 void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters *stats);
 
-// Whether something may be due at every round, even where no fragment waits.
+// Returns whether something may be due at every round, even where no fragment waits.
 static inline bool hs_worker_always_serves(const struct hs_worker *worker)
 {
 	return worker->has_egress || worker->probe;
@@ -157,7 +157,8 @@ static inline bool hs_worker_always_serves(const struct hs_worker *worker)
 
 // ---- for the stages ----
 
-// Around everything that counts: hs_worker_snapshot reads nothing that lies between.
+// Begins a section that counts, which hs_worker_end ends. hs_worker_snapshot reads no values from
+// within a section.
 static inline void hs_worker_begin(struct hs_worker *worker)
 {
 	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
@@ -182,14 +183,15 @@ static inline void hs_event(
 	hs_port_stats_of(worker, burst->in->index)->events[event]++;
 }
 
-// When packets of the burst go to their ports: the clock, read once, when a family first asks.
+// Returns when packets of the burst go to their ports: the clock's time, read once, when a family
+// first asks.
 int64_t hs_burst_read_sent_ns(const struct hs_worker *worker, struct hs_burst *burst);
 static inline int64_t hs_burst_sent_ns(const struct hs_worker *worker, struct hs_burst *burst)
 {
 	return burst->sent_ns ? burst->sent_ns : hs_burst_read_sent_ns(worker, burst);
 }
 
-// What periods are measured by: it goes on evenly where the clock steps.
+// Returns the time by which periods are measured: it goes on evenly where the clock steps.
 static inline int64_t hs_burst_steady_ns(const struct hs_burst *burst)
 {
 	return burst->now_ns - burst->stepped_ns;

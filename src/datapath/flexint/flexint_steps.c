@@ -23,8 +23,8 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 	hs_classify_as(worker, burst, parse_fast, parse);
 }
 
-// Copies of a flooded packet would come out at several sinks, each with a report of the same
-// packet; what control is to hear is handed up once.
+// Takes telemetry out without a report: copies of a flooded packet would come out at several sinks,
+// each with a report of the same packet. Requests and reports for control are handed up here, once.
 static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
 {
 	if (ours && burst->packets[i].flags & HS_PACKET_PUNT)
@@ -34,7 +34,7 @@ static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 
 static uint16_t path_bytes(const struct hs_profile *profile, uint32_t trace_type)
 {
-	if (trace_type & HS_RULE_TRACE_OTHERS) // of another family
+	if (trace_type & HS_RULE_TRACE_OTHERS) // a rule of another family
 		return 0;
 	return (uint16_t)hs_flexint_path_growth(trace_type, profile->layout, profile->max_hops);
 }

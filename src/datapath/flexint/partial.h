@@ -25,21 +25,22 @@ struct hs_partial_of {
 	uint32_t generation; // of the rule
 };
 
-// *worker is NULL where nothing is ever left out. 0 or -ENOMEM. destroy accepts NULL.
+// Creates a worker's part. *worker is NULL where nothing is ever left out. Returns 0 or -ENOMEM.
+// hs_partial_destroy accepts NULL.
 int hs_partial_create(
 		const struct hs_partial *config, uint32_t rules, struct hs_partial_worker **worker);
 void hs_partial_destroy(struct hs_partial_worker *worker);
-// DPDK memory that it takes.
+// Returns the DPDK memory of a worker's part.
 uint64_t hs_partial_bytes(const struct hs_partial *config, uint32_t rules);
 
-// Of the rule, or as the node is configured. False where an entry has all fields that are asked
-// for.
+// Finds the rows of the rule, or else those of the node. Returns false where an entry has all
+// fields that are asked for.
 bool hs_partial_find(const struct hs_partial_worker *worker, const struct hs_flow_view *flows,
 		uint32_t slot, struct hs_partial_of *of);
-// Which of the wanted fields a packet of the rule gets. `now_ns` here and below is time without
-// steps: ages and the change of a stamp are measured by it.
+// Returns the wanted fields that a packet of the rule gets. `now_ns`, here and below, is time
+// without steps of the clock, by which ages and the change of a timestamp are measured.
 uint16_t hs_partial_choose(const struct hs_partial_of *of, uint16_t wanted,
 		const struct hs_flow_sums *sums, int64_t now_ns, struct hs_rng *rng);
-// It got them.
+// Notes that a packet of the rule got these fields.
 void hs_partial_added(const struct hs_partial_of *of, uint16_t bitmap,
 		const struct hs_flow_sums *sums, int64_t now_ns);

@@ -9,8 +9,9 @@ static size_t headers_bytes(const struct hs_packet *packet)
 	return packet->l3_off + 40u + packet->hbh_bytes;
 }
 
-// A request takes up to 240 bytes and reports up to 2,048, which headroom does not have. Where the
-// packet cannot move towards its buffer's tail either, its headers move to a segment of their own.
+// Returns whether the packet's headers can move to a segment of their own. A request takes up to
+// 240 bytes and reports up to 2,048, which headroom does not have. The headers move if the packet
+// cannot move towards its buffer's tail either.
 static bool can_take_head(const struct hs_worker *worker, const struct hs_packet *packet,
 		const struct rte_mbuf *m, const struct hs_port *out, size_t growth)
 {
@@ -20,8 +21,8 @@ static bool can_take_head(const struct hs_worker *worker, const struct hs_packet
 			       rte_pktmbuf_data_room_size(worker->pool);
 }
 
-// The packet with `growth` free bytes at its start and its headers behind them in a new segment.
-// NULL: no buffer, nothing changed.
+// Returns the packet with `growth` free bytes at its start and its headers behind them in a new
+// segment. NULL: no buffer, and nothing changed.
 static struct rte_mbuf *give_head(struct hs_worker *worker, const struct hs_packet *packet,
 		struct rte_mbuf *m, size_t growth)
 {
@@ -35,7 +36,7 @@ static struct rte_mbuf *give_head(struct hs_worker *worker, const struct hs_pack
 	char *at = rte_pktmbuf_append(head, (uint16_t)(growth + front));
 	memcpy(at + growth, rte_pktmbuf_mtod(m, const void *), front);
 	rte_pktmbuf_adj(m, (uint16_t)front);
-	rte_pktmbuf_chain(head, m); // was asked before: the chain is not too long
+	rte_pktmbuf_chain(head, m); // cannot fail: can_take_head checked the number of segments
 	return head;
 }
 
@@ -91,8 +92,8 @@ static bool put(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	return false;
 }
 
-// What is in it is looked at once it is taken: control may have withdrawn and refilled it until
-// then.
+// Takes pending options that are ready. Their content is read only afterwards, because control may
+// withdraw and refill them until they are taken.
 static bool take(struct hs_flow_pending *pending)
 {
 	uint32_t state = atomic_load_explicit(&pending->state, memory_order_relaxed);
@@ -102,7 +103,7 @@ static bool take(struct hs_flow_pending *pending)
 			       memory_order_acquire, memory_order_relaxed);
 }
 
-// Takes it, and puts it in. False: it stays for another packet.
+// Takes the pending options and inserts them. False: the options stay for another packet.
 static bool send(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, struct hs_flow_pending *pending)
 {
@@ -120,7 +121,7 @@ static bool send(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	return false;
 }
 
-// Of the reports that are ready, those that came first.
+// Returns the reports that are ready and came first.
 static struct hs_flow_pending *first_load(struct hs_flow_loads *loads)
 {
 	struct hs_flow_pending *first = NULL, *load;

@@ -51,7 +51,7 @@ static void fill(const struct hs_burst *burst, unsigned i, const struct hs_punt 
 	}
 }
 
-// The options of one type. False: none of them came up.
+// Hands up the options of one type. Returns false if none of them was handed up.
 static bool hand_up(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint8_t type,
 		bool taken)
 {
@@ -93,7 +93,7 @@ void hs_punt_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 
 // ---- transit ----
 
-// The rule whose reports such a packet takes back.
+// Returns the rule whose reports this packet carries back to its source.
 static const struct hs_flow_worker *reverse_rule(
 		const struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
 {
@@ -137,7 +137,8 @@ static void take_reports(struct hs_burst *burst, unsigned i)
 			rte_pktmbuf_pkt_len(m), packet);
 }
 
-// Reports that control does not get stay in the packet: who comes next may.
+// Takes out the reports that this node extracts. Reports that control does not get stay in the
+// packet, so that the next node may extract them.
 static void pass_reports(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	bool takes = is_extracted(worker, burst, i) && hs_make_changeable(worker, burst, i) &&

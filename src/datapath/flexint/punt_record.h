@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define HS_PUNT_BYTES 272
-#define HS_PUNT_PARTS 8 // options of one type in a packet; what has more is not handed up
+#define HS_PUNT_PARTS 8 // options of one type in a packet; a packet with more hands up none
 
 struct hs_punt {
 	int64_t rx_ns; // receive time of the packet

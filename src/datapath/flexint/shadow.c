@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flexint_steps.h"
 
-// Counts what another rule took of a rule's telemetry. Returns whether that was all of the rule's
-// packets since the last time.
+// Counts a packet with a rule's telemetry that another rule took. Returns whether the rule itself
+// took no packet since the last call.
 static bool note(const struct hs_flow_view *view, uint32_t named, uint32_t taker)
 {
 	struct hs_flow_shadow *shadow = &view->shadows[named];

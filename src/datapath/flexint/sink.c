@@ -24,15 +24,15 @@ static void copy_options(const uint8_t *trace, const uint8_t *e2e, struct hs_rep
 			sizeof(record->data) - record->trace_len);
 }
 
-// Copies up to 15 bytes more.
+// Copies 16 bytes at a time, up to 15 more than `bytes`.
 static inline void copy_wide(uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += 16)
 		memcpy(to + at, from + at, 16);
 }
 
-// The options' bytes, of any length. As our nodes write them by the paper's trace type they are
-// whole words of entries and a source's entry of one length.
+// Copies options of any length into the record. Options that our nodes write by the paper's trace
+// type are whole words of entries and a source's entry of one length.
 static inline __attribute__((always_inline)) void fill(const struct hs_worker *worker,
 		const struct hs_burst *burst, unsigned i, struct hs_report_record *record)
 {
@@ -53,7 +53,8 @@ static inline __attribute__((always_inline)) void fill(const struct hs_worker *w
 	memcpy(record->data + trace[1], e2e + 2, HS_FLEXINT_FAST_E2E_BYTES);
 }
 
-// What is left afterwards decides: telemetry that the codec could not take out is seen again.
+// Takes telemetry out and parses the packet again, because telemetry that the codec could not take
+// out is then seen again.
 bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	struct hs_packet *packet = &burst->packets[i];
@@ -88,7 +89,8 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	return hs_strip(worker, burst, i);
 }
 
-// A report of a rule of this node, in a header that is telemetry as a whole.
+// Returns whether the packet has telemetry of a rule of this node, in a header that holds telemetry
+// alone.
 static inline __attribute__((always_inline)) bool is_fast(
 		const struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
 {

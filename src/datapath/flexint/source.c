@@ -12,7 +12,7 @@ static inline enum hs_flexint_layout layout_of(
 	return worker->profiles[out->index].layout;
 }
 
-// `fast` is a constant: is_fast says true of the packet.
+// Inserts telemetry. `fast` is a constant: if true, is_fast is true of the packet.
 static inline __attribute__((always_inline)) void insert(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, size_t growth, enum hs_flexint_layout layout,
 		bool fast)
@@ -41,8 +41,8 @@ static inline __attribute__((always_inline)) void insert(struct hs_worker *worke
 		hs_flexint_fast_source_insert(frame, packet, own->ns_id, layout, &e2e);
 }
 
-// Beside reports that the packet took. What finds no room there is not counted: the next packet is
-// telemetry's alone.
+// Returns whether telemetry has room beside the reports that the packet took. A lack of room is not
+// counted, because the next packet carries telemetry alone.
 static bool has_room_beside(const struct hs_worker *worker, const struct hs_burst *burst,
 		unsigned i, const struct hs_port *out)
 {
@@ -54,8 +54,8 @@ static bool has_room_beside(const struct hs_worker *worker, const struct hs_burs
 	       hs_room_is_there(burst->mbufs[i], growth);
 }
 
-// What pending options leave to telemetry. A packet that is due and may not carry it leaves the
-// next one due.
+// Puts in pending options and returns whether the packet is to carry telemetry, too. A packet that
+// is due and may not carry telemetry leaves the next one due.
 static bool is_due_without_pending(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -86,7 +86,7 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 
 	if (unlikely(own->trace_type & HS_RULE_TRACE_OTHERS)) // of another family
 		return;
-	if (unlikely(packet->flags & HS_PACKET_IPV4)) { // has no place for options of IPv6
+	if (unlikely(packet->flags & HS_PACKET_IPV4)) { // IPv4 has no place for options of IPv6
 		hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst));
 		return;
 	}
@@ -104,7 +104,7 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 		insert(worker, burst, i, growth, layout, false);
 }
 
-// The paper's trace type, and a packet whose front can move as a whole.
+// Returns whether the rule has the paper's trace type and the packet's front can move as a whole.
 static inline __attribute__((always_inline)) bool is_fast(const struct hs_flow_worker *own,
 		const struct hs_burst *burst, unsigned i, const struct hs_port *out, size_t growth)
 {

@@ -6,7 +6,8 @@
 #include "skeleton.h"
 #include "flexint_steps.h"
 
-// `fast` is a constant: is_fast says true of the packet, and `bitmap` has all fields.
+// Inserts an entry. `fast` is a constant: if true, is_fast is true of the packet, and `bitmap` has
+// all fields.
 static inline __attribute__((always_inline)) void insert(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, struct hs_flow_worker *own, size_t growth,
 		uint16_t bitmap, const struct hs_flow_sums *sums, bool fast)
@@ -29,7 +30,8 @@ static inline __attribute__((always_inline)) void insert(struct hs_worker *worke
 	hs_flow_add(&own->hop_entries, 1);
 }
 
-// The fields of `allowed` that the packet asks for, by the rule in its slot.
+// Adds an entry with the fields of `allowed` that the packet asks for, by the rule in the packet's
+// slot.
 static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct hs_port *out, uint16_t allowed)
 {
@@ -63,8 +65,8 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 		hs_partial_added(&partial, bitmap, &sums, now_ns);
 }
 
-// Another rule takes all packets of the rule that this telemetry names: what that rule counts here
-// would look like loss. So the entry says that the packet was here, and when.
+// Adds an entry of a rule whose packets are all taken by another rule. The counts of the first rule
+// would look like loss, so that the entry says only that the packet was here, and when.
 static void add_entry_without_counts(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -83,7 +85,7 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 	const struct hs_packet *packet = &burst->packets[i];
 	if (unlikely(packet->flags & HS_PACKET_PUNT))
 		hs_punt_pass(worker, burst, i);
-	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY)) // reports were all it had
+	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY)) // the packet had nothing but reports
 		return;
 	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY))) {
 		if (!(packet->flags & HS_PACKET_PUNT))
@@ -95,7 +97,8 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 	}
 }
 
-// Telemetry as our nodes write it, of a rule of this node, that asks for all fields.
+// Returns whether the packet has telemetry as our nodes write it, of a rule of this node, that asks
+// for all fields.
 static inline __attribute__((always_inline)) bool is_fast(const struct hs_flow_worker *own,
 		const struct hs_burst *burst, unsigned i, const struct hs_port *out)
 {

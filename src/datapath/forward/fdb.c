@@ -73,8 +73,8 @@ static uint32_t seconds(int64_t ns)
 	return (uint32_t)(ns / 1000000000);
 }
 
-// Seconds since a place was seen. Workers read the clock one after the other, so that it may have
-// been seen a moment later than now: not long ago.
+// Returns the seconds since a place was seen. Workers read the clock one after the other, so that
+// the place may have been seen later than now_s; the result is then 0.
 static uint32_t age_of(const struct place *p, uint32_t now_s)
 {
 	int32_t age = (int32_t)(now_s - atomic_load_explicit(&p->seen_s, memory_order_relaxed));
@@ -92,7 +92,7 @@ static void write_place(struct place *p, uint64_t word, uint32_t now_s)
 	atomic_store_explicit(&p->word, word, memory_order_relaxed);
 }
 
-// The place of this address, or an empty one, or the one seen longest ago.
+// Returns the place of this address, or an empty one, or the one seen longest ago.
 static struct place *place_for(struct place *bucket, uint64_t mac, uint32_t now_s)
 {
 	struct place *victim = bucket;

@@ -13,7 +13,7 @@ struct hs_fdb;
 
 #define HS_FDB_UNKNOWN UINT16_MAX
 
-// places is rounded up to a power of two. 0 or -ENOMEM.
+// Creates a database. `places` is rounded up to a power of two. Returns 0 or -ENOMEM.
 int hs_fdb_create(uint32_t places, uint32_t age_s, struct hs_fdb **fdb);
 void hs_fdb_destroy(struct hs_fdb *fdb);
 uint64_t hs_fdb_bytes(uint32_t places);

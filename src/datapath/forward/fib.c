@@ -17,7 +17,7 @@
 
 static_assert(HS_FIB_LOOKUP_MAX <= FIB_RANGES_LOOKUP_MAX, "one look-up of ranges");
 
-#define IPV4_DEPTH 32 // of all that is IPv4's
+#define IPV4_DEPTH 32 // of the prefix that holds all of IPv4
 
 static const uint8_t ipv4_space[16] = {0xff, 0xff, 0xff, 0xff};
 
@@ -41,7 +41,7 @@ struct hs_fib {
 	struct list routes;
 };
 
-// One step from the routes that are to those that will be.
+// The change of one prefix.
 struct step {
 	struct hs_fib_change change;
 	size_t order; // in the caller's list
@@ -56,7 +56,7 @@ static bool is_in_ipv4_space(const struct hs_route *route)
 	return route->depth >= IPV4_DEPTH && memcmp(route->prefix, ipv4_space, 4) == 0;
 }
 
-// As the table has it.
+// Returns the route as the table has it.
 static struct hs_route to_table(const struct hs_route *route)
 {
 	struct hs_route to = *route;
@@ -102,7 +102,8 @@ static void add_routes(struct fib_ranges_maker *maker, const struct list *list, 
 				list->entries[i].hop);
 }
 
-// Afterwards nobody looks up in the old table, which is the next one's room.
+// Publishes a table of these routes. Afterwards no worker reads the old table, which has room for
+// the next change.
 static void publish(struct hs_fib *fib, const struct list *list)
 {
 	struct fib_ranges *old = live_table(fib);
@@ -113,7 +114,7 @@ static void publish(struct hs_fib *fib, const struct list *list)
 		n_ipv6--;
 	fib_ranges_begin(&maker, fib->spare);
 	add_routes(&maker, list, 0, n_ipv6);
-	fib_ranges_add(&maker, ipv4_space, IPV4_DEPTH, 0); // to where no route of IPv6 leads
+	fib_ranges_add(&maker, ipv4_space, IPV4_DEPTH, 0); // no IPv6 route leads into IPv4's prefix
 	add_routes(&maker, list, n_ipv6, list->n);
 	fib_ranges_finish(&maker);
 	atomic_store_explicit(&fib->live, fib->spare, memory_order_release);
@@ -124,7 +125,7 @@ static void publish(struct hs_fib *fib, const struct list *list)
 
 // ---- making ----
 
-// With room for the border of IPv4.
+// Creates the two tables, with room for the prefix that holds all of IPv4.
 static int make_tables(struct hs_fib *fib)
 {
 	struct fib_ranges *live;
@@ -145,7 +146,7 @@ int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
 		return -ENOMEM;
 	fib->config = *config;
 	atomic_store(&fib->generation, 1);
-	// While a batch replaces every next hop, old and new are there.
+	// While a batch replaces every next hop, the old and the new ones are stored.
 	rc = fib_hops_init(&fib->hops, 2 * config->capacity);
 	if (!rc)
 		rc = make_tables(fib);
@@ -214,8 +215,8 @@ static int sort_changes(const struct hs_fib_change *changes, size_t n, struct st
 	return 0;
 }
 
-// Leaves one step for each prefix, the last, and finds out what it replaces. Returns how many, or
-// -ENOENT.
+// Leaves one step for each prefix, the last one, and finds the hop that the step replaces. Returns
+// the number of steps, or -ENOENT.
 static ssize_t fold(const struct list *routes, struct step *steps, size_t n, struct hs_error *err)
 {
 	size_t kept = 0;
@@ -243,7 +244,7 @@ static ssize_t fold(const struct list *routes, struct step *steps, size_t n, str
 	return (ssize_t)kept;
 }
 
-// Drops what changes nothing in the end.
+// Removes the steps that change nothing in the end. Returns how many steps are left.
 static size_t drop_idle(const struct fib_hops *hops, struct step *steps, size_t n)
 {
 	size_t kept = 0;
@@ -282,7 +283,7 @@ static void give_old_hops(struct hs_fib *fib, const struct step *steps, size_t n
 	}
 }
 
-// There are always enough: twice as many as routes.
+// Takes the next hops of the steps. There are always enough: twice as many as routes.
 static void take_hops(struct hs_fib *fib, struct step *steps, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -14,22 +14,22 @@
 
 #define MAX_PLACES 4096 // a power of two
 
-// Where many flows of a burst find another's next hop, more flows take turns than have places, and
-// the next bursts search.
+// If many flows of a burst find another flow's next hop, more flows are active than the cache has
+// places, and the next bursts search.
 #define MANY_TAKEN  8
 #define REST_BURSTS 32
 
 // An empty place has all bits set, which is the answer HS_FIB_NO_PORT.
 #define EMPTY UINT64_MAX
 struct place {
-	uint64_t top; // as in the packet
+	uint64_t top; // upper half of the address, as in the packet
 	struct hs_next_hop next;
 };
 static_assert(sizeof(struct place) == 16, "four in a cache line");
 
 struct hs_fib_cache {
 	uint64_t generation; // of the table of routes
-	unsigned rest;	     // bursts that are to come and search
+	unsigned rest;	     // bursts to come that search without the cache
 	uint32_t mask;	     // number of places - 1
 	struct place places[] __rte_cache_aligned;
 };
@@ -69,13 +69,15 @@ static inline uint64_t top_of(const uint8_t *dst)
 	return top;
 }
 
-// Of a packet without a rule, too, whose next hop may be there by chance.
+// Returns the place of a rule. A packet without a rule has a place, too, which may have its next
+// hop by chance.
 static inline struct place *place_of(struct hs_fib_cache *cache, uint32_t slot)
 {
 	return &cache->places[slot & cache->mask];
 }
 
-// Returns whether the place had another flow's next hop, or the flow goes to many destinations.
+// Keeps a next hop. Returns whether the place had the next hop of another flow, or of another
+// destination of the flow.
 static inline bool keep(struct place *place, uint64_t top, const struct hs_next_hop *next)
 {
 	bool taken = place->top != EMPTY;
@@ -84,7 +86,7 @@ static inline bool keep(struct place *place, uint64_t top, const struct hs_next_
 	return taken;
 }
 
-// At least one.
+// Looks up the n destinations that missed, at least one.
 static void look_up_missed(struct hs_fib_cache *cache, const struct hs_fib *fib,
 		const uint8_t *const *dst, const uint32_t *slots, const uint8_t *missed, unsigned n,
 		struct hs_next_hop *next)

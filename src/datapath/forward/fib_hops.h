@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Next hops by number, each once however many routes use it: what a table stores of a range is a
-// small number. A hop that is in use never changes, so that workers read it without care.
+// Next hops by number. Each next hop is stored once, however many routes use it, so that a table
+// stores a small number for a range. A hop that is in use never changes, so that workers read it
+// without a lock.
 //
 // Thread rule: control; hops[] by any worker that found the number in a table.
 #pragma once
@@ -18,11 +19,11 @@ struct fib_hops {
 	struct hs_u32_map by_hop; // hash -> number
 };
 
-// 0 or -ENOMEM.
+// Makes room for n numbers. Returns 0 or -ENOMEM.
 int fib_hops_init(struct fib_hops *hops, uint32_t n);
 void fib_hops_fini(struct fib_hops *hops);
 
-// Another use of a hop. Its number, or 0 if no number is free.
+// Adds a use of a hop. Returns the hop's number, or 0 if no number is free.
 uint32_t fib_hops_take(struct fib_hops *hops, const struct hs_next_hop *hop);
-// One use less. Only once no worker can find the number any more.
+// Ends a use of a hop. Call this only when no worker can find the number any more.
 void fib_hops_give(struct fib_hops *hops, uint32_t number);

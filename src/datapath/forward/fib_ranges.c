@@ -10,14 +10,14 @@
 #include <rte_malloc.h>
 
 #define SPLIT	     (UINT32_C(1) << 31)
-#define FEW_GROUPS   64 // are searched as they are; more are cut into segments
+#define FEW_GROUPS   64 // so many are searched as they are; more are cut into segments
 #define MAX_CUTS     16 // between segments
-#define CUTS_AT_ONCE 4	// are compared with an address
+#define CUTS_AT_ONCE 4	// compared with an address in one step
 #define WORTH_STEPS  2	// steps of a search that MAX_CUTS must save against CUTS_AT_ONCE
 typedef unsigned __int128 address;
 
-// Groups whose first bits are the same. It is cut into slots of equal size, one or two for each
-// group, so that few groups are left to search.
+// Groups whose first bits are the same. The segment is cut into slots of equal size, one or two for
+// each group, so that few groups are left to search.
 struct segment {
 	uint64_t base;	    // the first group's upper half
 	uint32_t index;	    // of its first slot
@@ -25,12 +25,12 @@ struct segment {
 	uint8_t shift;	    // bits of an upper half that tell places in one slot apart
 };
 
-// Most prefixes have 64 bits or fewer, so ranges are searched by their upper halves first. Those
+// Most prefixes have 64 bits or fewer, so ranges are searched by their upper halves first. Ranges
 // that begin in one upper half are a group.
 struct group {
 	uint64_t top; // the upper half
-	// Of the last range, which is that of all addresses of the group if it is the only one;
-	// else with SPLIT.
+	// The hop of the last range. Without SPLIT, the range is that of all addresses of the
+	// group.
 	uint32_t last_hop;
 	uint32_t begin; // the first range
 };
@@ -39,16 +39,16 @@ struct fib_ranges {
 	uint32_t n, room, n_groups;
 	uint32_t n_segments; // 0: too few groups
 	uint32_t n_cuts;     // a multiple of CUTS_AT_ONCE, not 0
-	// Where each segment but the first begins. Behind the last one, cuts at the end of all
-	// addresses, and the last segment again.
+	// Where each segment but the first begins. Behind the last one are cuts at the end of all
+	// addresses, whose segments are copies of the last segment.
 	uint64_t cuts[MAX_CUTS];
 	struct segment segments[MAX_CUTS + 1];
 	address *first;	      // of each range
 	uint32_t *hops;	      // of each range
 	struct group *groups; // one more at the end, of which only `begin` counts
-	// Twice the last group that begins at or before each slot's first place; one more if it
-	// begins before. All segments' slots are one behind the other; behind each segment's slots,
-	// its last group, which begins before.
+	// Twice the last group that begins at or before each slot's first place; one more if the
+	// group begins before. The slots of all segments follow each other. Behind each segment's
+	// slots is its last group, which begins before.
 	uint32_t *index;
 };
 
@@ -57,8 +57,8 @@ static uint64_t ranges_of(uint32_t n_routes)
 	return 2 * (uint64_t)n_routes + 1;
 }
 
-// Of each range, with a group of its own and the slots of that: two at most, that for the end of
-// a segment included.
+// Bytes of a range, with a group of its own and the group's slots: at most two, with the slot for
+// the end of a segment.
 #define RANGE_BYTES (sizeof(address) + sizeof(struct group) + 3 * sizeof(uint32_t))
 
 uint64_t fib_ranges_bytes(uint32_t n_routes)
@@ -122,8 +122,8 @@ void fib_ranges_begin(struct fib_ranges_maker *maker, struct fib_ranges *ranges)
 	maker->nested[0].hop = 0;
 }
 
-// From `first` on, addresses go to `hop`. What begins at the same place is replaced; neighbours
-// with the same hop are one range.
+// Begins a range: addresses from `first` on go to `hop`. A range that begins at the same place is
+// replaced. Neighbours with the same hop are one range.
 static void begin(struct fib_ranges *ranges, address first, uint32_t hop)
 {
 	if (ranges->first[ranges->n - 1] == first)
@@ -135,7 +135,7 @@ static void begin(struct fib_ranges *ranges, address first, uint32_t hop)
 	ranges->hops[ranges->n++] = hop;
 }
 
-// Ends the innermost prefix: behind it, the one around it goes on.
+// Ends the innermost prefix: behind it, the prefix around it goes on.
 static void end_nested(struct fib_ranges_maker *maker)
 {
 	address last = maker->nested[--maker->n_nested].last;
@@ -174,14 +174,14 @@ static void make_groups(struct fib_ranges *ranges)
 	group[1].begin = ranges->n;
 }
 
-// In how many bits from the first on a group is like the one before it.
+// Returns in how many of its first bits a group is like the group before it.
 static unsigned alike(const struct fib_ranges *ranges, uint32_t group)
 {
 	return (unsigned)__builtin_clzll(ranges->groups[group].top ^ ranges->groups[group - 1].top);
 }
 
-// The most bits that cut the groups into segments no more often than this. n_alike: how many groups
-// are alike in so many bits.
+// Returns the most bits that cut the groups into segments by no more than max_cuts. n_alike[b] is
+// how many groups are like the group before them in b bits.
 static unsigned segment_bits(const uint32_t n_alike[64], uint32_t max_cuts)
 {
 	uint32_t n_cuts = 0;
@@ -197,8 +197,8 @@ static unsigned bits_of(uint64_t value)
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
 }
 
-// A group is the last one for the slots from its own start on, up to the next group's. Without
-// branches on places, which nobody can predict.
+// Fills the slots of a segment. A group is the last one for the slots from its own start on, up to
+// the next group's. Places decide no branches, which no processor could predict.
 static void fill_slots(const struct group *groups, uint32_t first, uint32_t last,
 		const struct segment *segment, uint32_t *index)
 {
@@ -217,8 +217,8 @@ static void fill_slots(const struct group *groups, uint32_t first, uint32_t last
 	}
 }
 
-// Of the slot with these two places of the index: its first group, and how many there are from it
-// on.
+// Returns the first group of the slot with these two places of the index. slot_groups returns how
+// many groups there are from the first on.
 static inline uint32_t slot_first(const uint32_t index[2])
 {
 	return index[0] / 2;
@@ -240,7 +240,8 @@ static struct segment segment_over(const struct group *groups, uint32_t first, u
 			.shift = (uint8_t)shift};
 }
 
-// The last group of a segment of groups that are alike in so many bits.
+// Returns the last group of the segment that begins at `first`, whose groups are alike in so many
+// bits.
 static uint32_t segment_last(const struct fib_ranges *ranges, uint32_t first, unsigned bits)
 {
 	while (first + 1 < ranges->n_groups && alike(ranges, first + 1) >= bits)
@@ -248,7 +249,7 @@ static uint32_t segment_last(const struct fib_ranges *ranges, uint32_t first, un
 	return first;
 }
 
-// The most groups that begin in one slot.
+// Returns the most groups that begin in one slot.
 static uint32_t most_starts(const struct fib_ranges *ranges, unsigned bits)
 {
 	uint32_t most = 0;
@@ -267,7 +268,8 @@ static uint32_t most_starts(const struct fib_ranges *ranges, unsigned bits)
 	return most;
 }
 
-// Groups `first` to `last`, with slots from ranges->index[at] on. Returns the end of its slots.
+// Makes the segment of groups `first` to `last`, with slots from ranges->index[at] on. Returns the
+// end of its slots.
 static uint32_t make_segment(struct fib_ranges *ranges, uint32_t first, uint32_t last, uint32_t at)
 {
 	struct segment *segment = &ranges->segments[ranges->n_segments];
@@ -292,7 +294,7 @@ static void pad_cuts(struct fib_ranges *ranges)
 	}
 }
 
-// Many cuts are worth it where they save WORTH_STEPS of a search within a slot.
+// Makes the segments. MAX_CUTS are used where they save WORTH_STEPS of a search within a slot.
 static void make_segments(struct fib_ranges *ranges)
 {
 	uint32_t n_alike[64] = {0};
@@ -324,7 +326,7 @@ void fib_ranges_finish(struct fib_ranges_maker *maker)
 
 // In all searches destinations take each step together, so that their waits for memory overlap.
 
-// The last group that begins at or before each, of few.
+// Finds the last group that begins at or before each destination, among few groups.
 static void search_groups(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *group)
 {
@@ -379,8 +381,8 @@ static void search_segments(const struct fib_ranges *ranges, const uint8_t *cons
 	}
 }
 
-// What is split is searched by whole addresses, from the range on that goes on into the group.
-// Returns the bits of the others.
+// Searches the destinations in split groups by whole addresses, from the range on that goes on into
+// the group. Returns the bits of the other destinations.
 static __attribute__((noinline)) uint64_t find_within(const struct fib_ranges *ranges,
 		const uint8_t *const *dst, unsigned n, const uint32_t *group, uint32_t *hops)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All addresses cut into ranges of one next hop, in order: the longest match of a prefix table as a
-// search for the last range that begins at or before an address. Made as a whole, and made anew in
-// the same memory only once nobody looks up in it.
+// All addresses cut into ranges of one next hop, in order. The longest match of a prefix table is
+// then a search for the last range that begins at or before an address. The ranges are made as a
+// whole, and are made anew in the same memory only when no worker reads them any more.
 //
 // Thread rule: look-up by any; the rest control.
 #pragma once
@@ -10,10 +10,11 @@
 
 struct fib_ranges;
 
-// Prefixes that lie within each other: 0 to 128 bits, and what is outside of all.
+// The most prefixes that lie within each other: those of 0 to 128 bits, and the space outside of
+// all.
 #define FIB_MAX_NESTED 130
 
-// On its way from routes to ranges; on the caller's stack.
+// The state of a table that is being made from routes; on the caller's stack.
 struct fib_ranges_maker {
 	struct fib_ranges *ranges;
 	unsigned n_nested;
@@ -23,20 +24,20 @@ struct fib_ranges_maker {
 	} nested[FIB_MAX_NESTED];
 };
 
-// Room for the ranges of n routes, and no route yet. 0 or -ENOMEM.
+// Creates room for the ranges of n routes, without any route. Returns 0 or -ENOMEM.
 int fib_ranges_create(uint32_t n_routes, struct fib_ranges **ranges);
 void fib_ranges_destroy(struct fib_ranges *ranges);
 uint64_t fib_ranges_bytes(uint32_t n_routes);
 
 void fib_ranges_begin(struct fib_ranges_maker *maker, struct fib_ranges *ranges);
-// A route to `hop` (below 2^31). Routes come in order of prefix, then depth.
+// Adds a route to `hop` (below 2^31). Routes come in order of prefix, then depth.
 void fib_ranges_add(struct fib_ranges_maker *maker, const uint8_t prefix[16], uint8_t depth,
 		uint32_t hop);
 void fib_ranges_finish(struct fib_ranges_maker *maker);
 
 #define FIB_RANGES_LOOKUP_MAX 64
 
-// The hops of n (at most FIB_RANGES_LOOKUP_MAX) destinations, 0 where there is no route. Returns
-// bit i where all addresses with the first 64 bits of dst[i] have its hop.
+// Finds the hops of n (at most FIB_RANGES_LOOKUP_MAX) destinations, 0 where there is no route.
+// Returns bit i where all addresses with the first 64 bits of dst[i] have its hop.
 uint64_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarding by destination (IPv6: RFC 8200, RFC 4291; IPv4: RFC 1812): the rules of a router
-// without the messages of one. A packet that it may not pass on is dropped and counted; nobody is
-// told.
+// without its ICMP messages. A packet that may not be passed on is dropped and counted.
 #include "forward.h"
 #include "fib.h"
 #include "fib_cache.h"
@@ -27,7 +26,7 @@ static bool is_unicast(const uint8_t mac[6])
 	return !(mac[0] & 1);
 }
 
-// An address in one word; two more bytes are read.
+// Returns an address in one word. Reads two more bytes.
 static inline uint64_t mac_word(const uint8_t *mac)
 {
 	uint64_t word;
@@ -36,7 +35,8 @@ static inline uint64_t mac_word(const uint8_t *mac)
 	return rte_be_to_cpu_64(word) >> 16;
 }
 
-// A custom port may have no address of its own; it takes what comes.
+// Returns whether a frame is for the port. A custom port may have no address of its own; it then
+// takes every frame.
 static bool is_for_port(const struct hs_port *port, const uint8_t mac[6])
 {
 	static const uint8_t none[6];
@@ -44,7 +44,7 @@ static bool is_for_port(const struct hs_port *port, const uint8_t mac[6])
 	return memcmp(mac, port->mac, 6) == 0 || memcmp(port->mac, none, 6) == 0;
 }
 
-// Group and link-local addresses, loopback (::1) and none (::).
+// Returns whether an address is multicast, link-local, loopback (::1) or none (::).
 static bool stays_on_link(const uint8_t address[16])
 {
 	static const uint8_t zeros[15];
@@ -54,7 +54,7 @@ static bool stays_on_link(const uint8_t address[16])
 	return address[15] <= 1 && memcmp(address, zeros, 15) == 0;
 }
 
-// The reason to drop a packet, or PASSES.
+// Returns the reason to drop a packet, or PASSES.
 static uint16_t objection(const struct hs_burst *burst, unsigned i)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -78,7 +78,7 @@ static uint16_t objection(const struct hs_burst *burst, unsigned i)
 
 // ---- IPv4 ----
 
-// Over a whole header with the right checksum, the sum is 0xffff (RFC 1071). Any byte order.
+// Returns whether the sum over the whole header is 0xffff (RFC 1071), in any byte order.
 static inline bool has_right_checksum(const uint8_t *ip, size_t header)
 {
 	uint64_t sum = 0;
@@ -95,7 +95,8 @@ static inline bool has_right_checksum(const uint8_t *ip, size_t header)
 	return sum == UINT16_MAX;
 }
 
-// What RFC 1812 section 5.2.2 asks of a header. It may be read, because the packet is not SHORT.
+// Returns whether a header is as RFC 1812 section 5.2.2 asks. The header may be read, because the
+// packet is not SHORT.
 static bool is_header_right(const struct hs_packet *packet, const uint8_t *ip, size_t frame_bytes)
 {
 	size_t header = 4u * (ip[0] & 0xfu);
@@ -105,15 +106,15 @@ static bool is_header_right(const struct hs_packet *packet, const uint8_t *ip, s
 	       has_right_checksum(ip, header);
 }
 
-// "This network", loopback, link-local, groups, and what is above them: reserved and broadcast (RFC
-// 1812 sections 4.2.2.11 and 5.3.7, RFC 3927).
+// Returns whether an address is of "this network", loopback, link-local, multicast, reserved or
+// broadcast (RFC 1812 sections 4.2.2.11 and 5.3.7, RFC 3927).
 static inline bool stays_here(const uint8_t address[4])
 {
 	return address[0] == 0 || address[0] == 127 || address[0] >= 224 ||
 	       (address[0] == 169 && address[1] == 254);
 }
 
-// The reason to drop an IPv4 packet, or PASSES.
+// Returns the reason to drop an IPv4 packet, or PASSES.
 static uint16_t objection_ipv4(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -151,13 +152,15 @@ static inline void decrement_ttl(uint8_t *ip)
 
 // ---- a burst ----
 
-// Addresses of 2000::/3, and of fc00::/7: of all that stays on a link, none is among them.
+// Returns whether an address is in 2000::/3 or fc00::/7, by its first byte. No address that stays
+// on a link is in either.
 static inline bool is_far(uint8_t first)
 {
 	return (first & 0xe0) == 0x20 || (first & 0xfe) == 0xfc;
 }
 
-// Nearly every packet, in few steps: true where objection() has none. False says nothing.
+// Returns true for nearly every packet that objection() lets pass, in few steps. False says
+// nothing.
 static inline bool is_fast(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -169,7 +172,8 @@ static inline bool is_fast(const struct hs_burst *burst, unsigned i, uint64_t po
 	       ip[HOP_LIMIT] > 1;
 }
 
-// What a destination is compared with; NO_MAC where the port takes any, or none.
+// Returns the word that a destination MAC is compared with, or NO_MAC where the port takes any, or
+// none.
 static uint64_t fast_mac(const struct hs_port *port)
 {
 	static const uint8_t none[6];
@@ -186,7 +190,7 @@ static inline bool is_ipv4(const struct hs_burst *burst, unsigned i)
 	return burst->packets[i].flags & HS_PACKET_IPV4;
 }
 
-// `l3_off` is the packet's.
+// Writes the new MAC addresses and hop limit. `l3_off` is the packet's.
 static inline __attribute__((always_inline)) void rewrite(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, const struct hs_next_hop *next, size_t l3_off,
 		bool mixed)
@@ -210,7 +214,7 @@ static inline __attribute__((always_inline)) void rewrite(struct hs_worker *work
 		hs_event(worker, burst, HS_EVENT_ROUTED_BACK);
 }
 
-// Packet i goes to its next hop, if there is a route.
+// Sends packet i to its next hop, if there is a route.
 static inline __attribute__((always_inline)) void take(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, const struct hs_next_hop *next, size_t l3_off,
 		bool mixed)
@@ -231,8 +235,8 @@ static inline void look_up(struct hs_worker *worker, const struct hs_burst *burs
 		hs_fib_cache_lookup(worker->fib_cache, worker->fib, destinations, slots, n, next);
 }
 
-// Nearly every burst: no packet has an objection, so that entry i of each array is packet i. False:
-// nothing is done.
+// Routes a burst of which no packet has an objection, as nearly every burst: entry i of each array
+// is packet i. Returns false if nothing was done.
 static bool route_all(struct hs_worker *worker, struct hs_burst *burst)
 {
 	const uint8_t *destinations[HS_BURST];
@@ -252,7 +256,8 @@ static bool route_all(struct hs_worker *worker, struct hs_burst *burst)
 	return true;
 }
 
-// `keys` is for destinations of IPv4. NULL, a constant: none is in the burst, which pays nothing.
+// Routes a burst. `keys` is for IPv4 destinations. A constant NULL says that the burst has none,
+// and removes the code for them.
 static inline __attribute__((always_inline)) void route(
 		struct hs_worker *worker, struct hs_burst *burst, uint8_t (*keys)[16])
 {

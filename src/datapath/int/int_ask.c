@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define LATER	   0xFD80 // instructions whose bits are those of 1.0 and 2.1
+#define LATER	   0xFD80 // instructions that have the same bits in 1.0 and 2.1
 #define CONGESTION 0x0200 // queue_congestion before 1.0
 #define SEND_PORT  0x0400 // the second half of `ports` in 2016-06
 

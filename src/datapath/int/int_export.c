@@ -42,8 +42,8 @@ static uint16_t has_of(const struct hs_int_values *values)
 // The instruction bits of 2.1 are those of a report, but for the last one.
 _Static_assert(HS_INT_REPORT_NODE == 0x8000 && HS_INT_REPORT_BUFFER == 0x0080, "as in 2.1");
 
-// Of a packet that will have so many bytes. At a border, the packet has yet to be parsed for the
-// other side: what its egress queue says is not known.
+// Reads the values of a packet that will have so many bytes. At a border, the packet is not parsed
+// for the other side yet, so that the values of its egress queue are not known.
 static void know(struct hs_worker *worker, struct hs_burst *burst, const struct hs_port *out,
 		uint32_t bytes, struct hs_int_values *v)
 {
@@ -74,7 +74,7 @@ static uint32_t flow_hash(const uint8_t *frame, const struct hs_packet *packet)
 	return rte_hash_crc_4byte((uint32_t)packet->src_port << 16 | packet->dst_port, hash);
 }
 
-// Path and latencies of the nodes on the way, where the packet has them.
+// Adds the path and the latencies of the nodes on the way, where the packet has them.
 static void add_hops(const struct hs_int_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet, struct hs_export_flow *flow)
 {
@@ -103,7 +103,7 @@ static void add_hops(const struct hs_int_settings *settings, const uint8_t *fram
 
 // ---- reports ----
 
-// Of packet i, which grows by so many bytes.
+// Fills the report of packet i, which grows by so many bytes.
 static void tell(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, uint16_t asked, int growth, struct hs_int_report *report)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What collectors are told of packets with INT, or with a rule (INT-XD): reports of exporter.h.
+// Reports to collectors (exporter.h) of packets with INT, or with a rule (INT-XD).
 //
 // Thread rule: owner lcore.
 #pragma once
@@ -12,15 +12,16 @@
 void hs_int_export_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, uint16_t asked, size_t growth);
 
-// Reports packet i on its way, if it asks for that: INT-MX.
+// Reports packet i in transit, if the packet asks for a report: INT-MX.
 void hs_int_export_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out);
 
-// Packets of INT-MX on their way, of which the node knows the same: those of a run.
+// A run of packets of INT-MX in transit whose reports differ only in the packet.
 struct hs_int_export_run {
 	uint32_t asked; // what the reports are prepared for; UINT32_MAX: nothing
 };
-// Whether packets by `out` are such: no egress queue makes each differ, and nobody compares them.
+// Returns whether packets by `out` can be such a run: no egress queue makes each differ, and no
+// receiver compares their reports.
 bool hs_int_export_may_run(const struct hs_worker *worker, const struct hs_port *out);
 // Begins a run of n packets, which hs_export_close ends. False: nobody wants reports.
 bool hs_int_export_open(struct hs_worker *worker, unsigned n, struct hs_int_export_run *run);
@@ -29,14 +30,14 @@ void hs_int_export_in_run(struct hs_worker *worker, struct hs_burst *burst, unsi
 		const struct hs_port *out);
 
 // Reports packet i where its telemetry ends: the stack is in the copy of the packet. `out` NULL:
-// several ports, or one that is not known.
+// several ports, or a port that is not known.
 void hs_int_export_end(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out);
 
-// INT-XD: reports packet i, which is due, of a rule.
+// Reports packet i, which is due, of a rule: INT-XD.
 void hs_int_export_watched(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 
-// The same of the packets [first, end) that are due.
+// Does the same for those of the packets [first, end) that are due.
 void hs_int_watch(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out);

@@ -7,7 +7,8 @@
 #include "egress.h"
 #include "int_values.h"
 
-// What a port with an egress queue knows of the packet beside: it leaves at its departure.
+// Adds the values of the port's egress queue: the packet leaves at its departure. Returns false if
+// they are not known.
 static inline bool hs_int_local_queued(struct hs_worker *worker, const struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, struct hs_int_values *values)
 {
@@ -27,8 +28,9 @@ static inline bool hs_int_local_queued(struct hs_worker *worker, const struct hs
 	return true;
 }
 
-// Of a packet that will have so many bytes when it leaves by `out`. Without an egress queue it is
-// sent at the time that is read once for the burst, and nothing is known of a queue and the link.
+// Reads the values of a packet that will have so many bytes when it leaves by `out`. Without an
+// egress queue, the packet is sent at the time that is read once for the burst, and no values of a
+// queue and the link are known.
 static inline void hs_int_local(struct hs_worker *worker, struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, struct hs_int_values *values)
 {

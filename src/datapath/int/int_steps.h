@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The data path of the family int: INT of June 2016 and of P4.org, by a profile's struct
-// hs_int_settings. A rule makes a node a source. Transit and sink need none: the packet says what
-// is to be added and where it is.
+// hs_int_settings. A rule makes a node a source. Transit and sink need no rule: the packet says
+// which values are to be added, and where its telemetry is.
 //
 // Source: 004_2771db4e6b3fe8ac.txt; P4.org INT dataplane specification v0.5, v1.0, v2.1.
 // Thread rule: owner lcore.
@@ -32,6 +32,6 @@ void hs_int_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 // ---- INT-MX, for hs_int_fast_is_mx profiles ----
 
 void hs_int_classify_mx(struct hs_worker *worker, struct hs_burst *burst);
-// Packets in transit, of which nothing changes. Only where hs_int_export_may_run.
+// Takes packets in transit, which stay as they are. Only where hs_int_export_may_run returns true.
 void hs_int_run_mx(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out);

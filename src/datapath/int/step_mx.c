@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fast path of INT-MX. It has a file of its own, so that INT-MD's is inlined as before.
+// The fast path of INT-MX. It has a file of its own, so that compilers still inline that of INT-MD.
 #include "classify.h"
 #include "int_export.h"
 #include "int_fast.h"

@@ -19,12 +19,12 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 	record->family = burst->profile->family->format->number;
 	record->trace_len = (uint8_t)hs_int_stack_bytes(settings->version, packet);
 	memcpy(record->data, frame + packet->trace_off, record->trace_len);
-	// The receive time, which tells of which age the wire's shorter times are.
+	// The receive time completes the wire's times, which have fewer bits.
 	record->e2e_len = sizeof(record->sink_ts_ns);
 	memcpy(record->data + record->trace_len, &record->sink_ts_ns, record->e2e_len);
 }
 
-// Tells collectors of packet i, as it came in.
+// Reports packet i, as it came in, to collectors.
 static void tell(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint16_t out = burst->out[i];
@@ -60,8 +60,8 @@ static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	hs_flow_add(&worker->reports_lost, 1);
 }
 
-// Parses packet i anew, after its bytes changed. What telemetry stood before may have made the
-// first segment too short for what is looked for now.
+// Parses packet i anew, after its bytes changed. Without the telemetry, the first segment may be
+// too short for the headers that are looked for now.
 static void parse_anew(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct rte_mbuf *m = burst->mbufs[i];
@@ -96,8 +96,9 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY) || !hs_make_changeable(worker, burst, i) ||
 			packet->flags & HS_PACKET_SHORT)
 		return false;
-	// A host's packet that merely carries the mark: what is behind it is the host's. So are
-	// headers for destinations alone, which differ from data by type and length only.
+	// A host's packet may merely carry the mark; the bytes behind the mark are then the host's.
+	// Headers for destinations alone are the host's, too: they differ from data by type and
+	// length only.
 	bool is_int = packet->flags & HS_PACKET_TELEMETRY &&
 		      (ours || hs_int_is_certain(burst->profile->settings,
 					       rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *),
@@ -134,7 +135,7 @@ bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	       take_out(worker, burst, i);
 }
 
-// The common case; what it cannot do is the general step's.
+// Handles the common case; the general step handles the rest.
 static inline __attribute__((always_inline)) bool fast_sink(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
@@ -151,7 +152,8 @@ static inline __attribute__((always_inline)) bool fast_sink(
 	return true;
 }
 
-// What profiles without a fast path have. Not inlined beside it, so that it keeps its registers.
+// Takes a run of a profile without a fast path. Not inlined beside the fast path, which so keeps
+// its registers.
 static __attribute__((noinline)) void general_run(struct hs_worker *worker, struct hs_burst *burst,
 		unsigned first, unsigned end, struct hs_port *out)
 {

@@ -8,8 +8,8 @@
 #include "room.h"
 #include "skeleton.h"
 
-// Whether the packet may have the fixed headers only, because the port's MTU has room for no more.
-// Other nodes then see M.
+// Returns the growth of a packet that has the fixed headers only, because the port's MTU has room
+// for no more; other nodes then see M. 0: the packet cannot have them either.
 static size_t bare_growth(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct hs_port *out, const struct hs_int_request *request, uint32_t needed)
 {
@@ -26,8 +26,8 @@ static size_t bare_growth(struct hs_worker *worker, struct hs_burst *burst, unsi
 	return (size_t)growth;
 }
 
-// By how much the packet is to grow, with the source's own values (*own) or without. 0: not at all,
-// and a counter says why.
+// Returns by how many bytes the packet is to grow, with the source's own values (*own) or without.
+// 0: the packet does not grow, and a counter says why.
 static size_t growth_of(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct hs_port *out, const struct hs_int_request *request, bool *own)
 {
@@ -51,7 +51,7 @@ static size_t growth_of(struct hs_worker *worker, struct hs_burst *burst, unsign
 	return hs_fits(worker, burst, i, out, (size_t)growth) ? (size_t)growth : 0;
 }
 
-// Claims the packet, and counts it where it is due.
+// Claims the packet and counts it. Returns false if another worker claimed this period's packet.
 static inline bool begin(struct hs_worker *worker, const struct hs_burst *burst, uint32_t slot)
 {
 	struct hs_flow_worker *flow = &worker->flows.own[slot];
@@ -80,7 +80,7 @@ void hs_int_source(
 		return;
 	struct hs_int_request request = {
 			.bitmap = hs_int_ask(settings->version, flow->trace_type, NULL)};
-	// Another port's version has what the rule asks for.
+	// Without a bitmap, only another port's version has what the rule asks for.
 	size_t growth = request.bitmap ? growth_of(worker, burst, i, out, &request, &own) : 0;
 	if (unlikely(!growth)) {
 		hs_flow_postpone(flow);
@@ -96,15 +96,16 @@ void hs_int_source(
 			&burst->packets[i], growth, own ? &values : NULL);
 }
 
-// What all packets of a run get whose rules ask for the same, but where a queue makes each differ.
+// The block that all packets of a run get if their rules ask for the same. An egress queue makes
+// each packet's block differ.
 struct kept {
 	uint32_t trace_type;
-	size_t growth; // 0: such a rule is the general step's
+	size_t growth; // 0: the general step takes packets of such a rule
 	struct hs_int_request request;
 	struct hs_int_fast_block own;
 };
 
-// Of a packet that will have so many bytes.
+// Makes the block of a packet that will have so many bytes.
 static __attribute__((noinline)) void make_block(struct hs_worker *worker, struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, struct kept *kept)
 {
@@ -128,7 +129,7 @@ static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct h
 		make_block(worker, burst, out, 0, kept);
 }
 
-// The common case; what it cannot do is the general step's.
+// Handles the common case; the general step handles the rest.
 static inline __attribute__((always_inline)) void fast_source(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {

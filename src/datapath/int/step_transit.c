@@ -8,7 +8,7 @@
 #include "rule.h"
 #include "skeleton.h"
 
-// Why nothing is added, as a counter, and as a bit of the packet where the version has one.
+// Counts why nothing is added, and sets the packet's bit for the reason, where the version has one.
 static void refuse(struct hs_worker *worker, struct hs_burst *burst, unsigned i, int refusal)
 {
 	const struct hs_int_settings *settings = burst->profile->settings;
@@ -84,8 +84,8 @@ void hs_int_transit(
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
-// What all packets of a run that ask for the same get. A queue makes each differ, so that the block
-// is of one packet.
+// Makes the block that all packets of a run get if they ask for the same. An egress queue makes
+// each packet's values differ, so that the block is of one packet.
 static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
 		unsigned i, const struct hs_port *out, struct hs_int_fast_block *block)
 {
@@ -96,10 +96,10 @@ static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct h
 	hs_int_local(worker, burst, out, rte_pktmbuf_pkt_len(burst->mbufs[i]) + growth, &values);
 	hs_int_fast_block_make(block, bitmap, &values);
 	if (hs_egress_of(worker, out))
-		block->bitmap = 0; // no packet of the fast path asks for it: each is prepared
+		block->bitmap = 0; // no packet of the fast path asks for 0: each one is prepared
 }
 
-// The common case; what it cannot do is the general step's.
+// Handles the common case; the general step handles the rest.
 static inline __attribute__((always_inline)) void fast_transit(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -122,7 +122,8 @@ static inline __attribute__((always_inline)) void fast_transit(
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
-// What profiles without a fast path have. Not inlined beside it, so that it keeps its registers.
+// Takes a run of a profile without a fast path. Not inlined beside the fast path, which so keeps
+// its registers.
 static __attribute__((noinline)) void general_run(struct hs_worker *worker, struct hs_burst *burst,
 		unsigned first, unsigned end, struct hs_port *out)
 {

@@ -16,12 +16,12 @@
 #define BUCKETS	       32
 #define BUCKET_ENTRIES 4   // a fragment is looked for in two buckets
 #define ENTRY_BYTES    256 // of the table
-#define LATE_PARTS     4   // the end of a wait is seen this part of it late at most
+#define LATE_PARTS     4   // a wait ends late by at most this part of it
 #define MACS	       12  // bytes of a frame
 #define VLAN_ID	       0xfff
 
-// What a buffer that waits says of itself, in hash.usr: whether a fragment begins in it, and the
-// port at which it waits.
+// Bits of hash.usr of a buffer that waits: whether a fragment begins in the buffer, and the port at
+// which it waits.
 #define BEGINS (UINT32_C(1) << 31)
 #define PORT   UINT32_C(0xffff)
 
@@ -81,7 +81,7 @@ static void begin_wait(struct hs_worker *worker, const struct hs_burst *burst, s
 	hs_port_stats_of(worker, out->index)->queued++;
 }
 
-// The fragments of a chain wait no longer, and end by this reason.
+// Ends the wait of a chain's fragments and counts them as dropped for this reason.
 static void end_wait(struct hs_worker *worker, const struct rte_mbuf *chain, enum hs_drop reason)
 {
 	worker->fragments->waiting -= chain->nb_segs;
@@ -103,7 +103,7 @@ static unsigned fragments_of(const struct rte_mbuf *chain)
 	return n;
 }
 
-// What the table gave back. Returns how many buffers these are.
+// Drops the fragments that the table gave back. Returns how many chains there were.
 static unsigned bury(struct hs_worker *worker, enum hs_drop reason)
 {
 	struct rte_ip_frag_death_row *dead = &worker->fragments->dead;
@@ -167,7 +167,7 @@ static const uint8_t *frame_of(const struct rte_mbuf *fragment)
 	return rte_pktmbuf_mtod(fragment, const uint8_t *);
 }
 
-// Of a fragment behind the first: its headers are still in front of what is left of it.
+// Returns the frame of a fragment behind the first: the headers are still in front of the data.
 static const uint8_t *old_frame_of(const struct rte_mbuf *fragment)
 {
 	return frame_of(fragment) - fragment->l2_len - fragment->l3_len;
@@ -187,8 +187,8 @@ static unsigned ecn_of(const uint8_t *frame, const struct rte_mbuf *fragment)
 	return frame[fragment->l2_len + 1] & ECN_MASK;
 }
 
-// Whether the chain is one packet. A mark of congestion of any fragment becomes the packet's,
-// unless another fragment says that the packet takes none.
+// Returns whether the chain is one packet. A congestion mark of any fragment becomes the packet's,
+// unless another fragment says that the packet is not ECN-capable.
 static bool is_sound(const struct rte_mbuf *chain, uint8_t *ip)
 {
 	unsigned seen = 1u << ecn_of(frame_of(chain), chain);
@@ -202,12 +202,12 @@ static bool is_sound(const struct rte_mbuf *chain, uint8_t *ip)
 	}
 	if (seen & 1u << ECN_CE)
 		ip[1] |= ECN_CE;
-	// The length is one of 16 bits, which more bytes than it can say may have wrapped.
+	// The length has 16 bits, which a longer packet may have wrapped.
 	return (seen & ECN_CONFLICT) != ECN_CONFLICT &&
 	       chain->pkt_len == chain->l2_len + (uint32_t)hs_be16_load(ip + HS_IPV4_TOTAL);
 }
 
-// One buffer, or as few as possible. NULL: there is none.
+// Returns the packet in one buffer, or in as few as possible. NULL: there was no buffer.
 static struct rte_mbuf *compact(struct hs_worker *worker, struct rte_mbuf *chain)
 {
 	if (!rte_pktmbuf_linearize(chain))
@@ -217,7 +217,7 @@ static struct rte_mbuf *compact(struct hs_worker *worker, struct rte_mbuf *chain
 	return copy;
 }
 
-// The packet of the fragments, which end here. NULL: it was dropped.
+// Returns the packet of the fragments, whose wait ends here. NULL: the packet was dropped.
 static struct rte_mbuf *finish(
 		struct hs_worker *worker, const struct hs_burst *burst, struct rte_mbuf *chain)
 {
@@ -278,7 +278,8 @@ static bool is_labelled_fragment(const struct hs_packet *packet)
 	return (packet->flags & (is | no)) == is;
 }
 
-// The packet's header is made of the fragments': a wrong one must not become right.
+// Returns whether a fragment's header is right. The packet's header is made of the fragments'
+// headers: a wrong one must not become right.
 static bool is_right(const struct hs_packet *packet, const struct rte_ipv4_hdr *ip)
 {
 	uint16_t header = rte_ipv4_hdr_len(ip);
@@ -286,8 +287,9 @@ static bool is_right(const struct hs_packet *packet, const struct rte_ipv4_hdr *
 	return packet->l3_bytes > header && rte_raw_cksum(ip, header) == UINT16_MAX;
 }
 
-// The library tells packets apart by addresses and identification alone. To tell those of two VLANs
-// apart, too, it is given a source address with the ids of the tags in it.
+// Returns the header by which the library finds the packet. The library tells packets apart by
+// addresses and identification alone. The ids of the VLAN tags are added to the source address, so
+// that packets of two VLANs differ, too.
 static struct rte_ipv4_hdr key_of(const struct rte_mbuf *fragment, const struct rte_ipv4_hdr *ip)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(fragment, const uint8_t *);
@@ -300,7 +302,7 @@ static struct rte_ipv4_hdr key_of(const struct rte_mbuf *fragment, const struct 
 	return key;
 }
 
-// The packet that the fragment, which waits, makes whole; NULL: none.
+// Returns the packet that the fragment, which waits, makes whole. NULL: the packet is not whole.
 static struct rte_mbuf *find_whole(struct hs_worker *worker, const struct hs_burst *burst,
 		struct rte_mbuf *fragment, struct rte_ipv4_hdr *ip)
 {
@@ -335,7 +337,7 @@ static struct rte_mbuf *add(struct hs_worker *worker, const struct hs_burst *bur
 	return whole;
 }
 
-// Whether packet i goes on, now as the whole packet.
+// Takes a fragment. Returns whether packet i goes on, now as the whole packet.
 static bool take(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out)
 {

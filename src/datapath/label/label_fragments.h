@@ -25,19 +25,21 @@
 
 struct hs_label_fragments;
 
-// NULL without memory. destroy accepts NULL; nothing may wait.
+// Creates a worker's fragments. Returns NULL without memory. hs_label_fragments_destroy accepts
+// NULL; no fragment may wait.
 struct hs_label_fragments *hs_label_fragments_create(void);
 void hs_label_fragments_destroy(struct hs_label_fragments *own);
-// EAL memory.
+// Returns the EAL memory of a worker's fragments.
 uint64_t hs_label_fragments_bytes(void);
 
-// hs_family.join.
+// Implements hs_family.join.
 unsigned hs_label_join(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, const struct hs_port *out);
 
-// Drops what has waited too long; for each round of a worker at which fragments wait.
+// Drops the fragments that have waited too long. Called in each round of a worker at which
+// fragments wait.
 void hs_label_fragments_serve(struct hs_worker *worker);
-// Steady time at which this is due; INT64_MAX: nothing waits.
+// Returns the steady time at which hs_label_fragments_serve is due. INT64_MAX: nothing waits.
 int64_t hs_label_fragments_next_ns(const struct hs_label_fragments *own);
-// Drops what waits as HS_DROP_PORT_DOWN.
+// Drops all fragments that wait, as HS_DROP_PORT_DOWN.
 void hs_label_fragments_drop_all(struct hs_worker *worker);

@@ -46,8 +46,8 @@ static bool take_items(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	return hs_label_end(worker, burst, i, hold);
 }
 
-// Whether the datagram can say of packet i, which has no items now, that the port labelled it; a
-// counter says why not.
+// Returns whether the datagram can say that the port labelled packet i, which has no items now. If
+// not, a counter says why.
 static bool can_tell(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out)
 {
@@ -90,7 +90,8 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	held->waits = true;
 }
 
-// A path from host to host may have this node alone.
+// Returns whether packet i begins a specific flow: a path from host to host may have this node
+// alone.
 static bool begins_flow(struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
 {
 	uint32_t slot = burst->slots[i];
@@ -123,7 +124,7 @@ void hs_label_run_host(struct hs_worker *worker, struct hs_burst *burst, unsigne
 
 	if (unlikely(burst->flags & HS_PACKET_FRAGMENT))
 		end = hs_label_join(worker, burst, first, end, out);
-	if (!run.port) { // nobody takes its items
+	if (!run.port) { // the port does not label
 		hs_to_host_as(worker, burst, first, end, out, hs_label_sink);
 		return;
 	}

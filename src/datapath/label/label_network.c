@@ -4,7 +4,7 @@
 #include "label_run.h"
 #include "room.h"
 
-// Why a packet that may grow by so many bytes, or by a refusal not at all, does not.
+// Returns why a packet does not grow: `growth` is the number of bytes, or a refusal.
 static enum hs_event_count event_of(
 		const struct hs_packet *packet, const struct hs_port *out, int growth)
 {
@@ -23,7 +23,7 @@ static enum hs_event_count event_of(
 	}
 }
 
-// A rule's packet is told of as it is in other families, too.
+// Counts a refusal of a rule's packet as other families do.
 static void tell_rule(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, int growth)
 {
@@ -33,7 +33,8 @@ static void tell_rule(struct hs_worker *worker, const struct hs_burst *burst, un
 		hs_fits(worker, burst, i, out, (size_t)growth);
 }
 
-// By how many bytes packet i is to grow; 0: not at all, and a counter says why.
+// Returns by how many bytes packet i is to grow. 0: the packet does not grow, and a counter says
+// why.
 static size_t growth_of(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, const struct hs_label_settings *wire)
 {
@@ -73,7 +74,7 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		hs_egress_mark(worker->egress[out->index], item + HS_LABEL_DEQUEUE);
 }
 
-// For packets that hs_flow_due names.
+// Notes whether packet i, which hs_flow_due names, is of a specific flow.
 static inline void mark_specific(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {

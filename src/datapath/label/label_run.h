@@ -24,7 +24,8 @@ struct hs_label_run {
 	bool specific;		    // the packet in hand is due by its rule
 	bool has_item;		    // `item` is written
 	struct hs_label_held *held; // of a run to a host
-	// The port's own, of all packets that wait in no egress queue: they have the same times.
+	// The port's own item. Packets that wait in no egress queue have the same times and share
+	// it.
 	uint8_t item[HS_LABEL_ITEM_BYTES];
 };
 
@@ -71,8 +72,8 @@ static inline __attribute__((always_inline)) void hs_label_look(struct hs_worker
 	run->specific = false;
 }
 
-// Whether packet i becomes one of a specific flow: its rule's sampling says so, and no other worker
-// took the packet of this period.
+// Returns whether packet i becomes one of a specific flow: its rule's sampling says so, and no
+// other worker took the packet of this period.
 static inline bool hs_label_take_specific(
 		struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
 {
@@ -85,8 +86,9 @@ static inline bool hs_label_take_specific(
 	return true;
 }
 
-// Packet i can take the item: notes and counts the label, unless another worker was faster. False:
-// the packet is not labelled. run->specific says afterwards whether it begins a specific flow.
+// Notes and counts the label of packet i, which can take the item, unless another worker was
+// faster. Returns false if the packet is not labelled. run->specific says afterwards whether the
+// packet begins a specific flow.
 static inline bool hs_label_note(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, unsigned int_num, struct hs_label_decision *decision)
 {
@@ -115,7 +117,8 @@ static inline bool hs_label_note(struct hs_worker *worker, const struct hs_burst
 	return true;
 }
 
-// `queued`: what the port's egress queue says of the packet; NULL: it waits in none.
+// Writes the port's own item. `queued` has the values of the port's egress queue. NULL: the packet
+// waits in none.
 static inline void hs_label_write_own(struct hs_worker *worker, struct hs_burst *burst,
 		const struct hs_port *out, const struct hs_egress_values *queued,
 		uint8_t at[HS_LABEL_ITEM_BYTES])
@@ -139,7 +142,7 @@ static inline void hs_label_write_own(struct hs_worker *worker, struct hs_burst 
 }
 
 // Writes the port's own item of a packet that will have so many bytes when it leaves. Returns
-// whether it waits in a queue, whose depth at its end is not known now: hs_egress_mark.
+// whether the packet waits in a queue: the depth when it leaves is not known yet (hs_egress_mark).
 static inline bool hs_label_put_own(struct hs_worker *worker, struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, uint8_t at[HS_LABEL_ITEM_BYTES])
 {
@@ -173,5 +176,5 @@ static inline const struct hs_label_settings *hs_label_wire(const struct hs_prof
 }
 
 struct hs_label_export;
-// Sends the datagram to all receivers; nothing without one.
+// Sends the datagram to all receivers, if there are any.
 void hs_label_send(struct hs_worker *worker, const struct hs_label_export *export);

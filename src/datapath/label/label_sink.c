@@ -27,7 +27,8 @@ static void send_items(struct hs_worker *worker, const struct hs_burst *burst, u
 	hs_label_send(worker, &items);
 }
 
-// What stood before it may have made the first segment too short for what is looked for now.
+// Parses packet i anew. Without the items, the first segment may be too short for the headers that
+// are looked for now.
 static void parse_anew(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct rte_mbuf *m = burst->mbufs[i];
@@ -53,7 +54,7 @@ static bool take_out(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	return false;
 }
 
-// `keep` NULL: the items are a host's, of which nobody is told.
+// Takes the items out. `keep` NULL: the items are a host's and are not exported.
 static bool strip(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, hs_label_keep_fn keep)
 {

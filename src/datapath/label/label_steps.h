@@ -4,9 +4,9 @@
 // label makes a host's packets those of a specific flow. Where the network ends, all items are
 // exported and taken out. The item of a host port is only exported, in the same datagram.
 //
-// A packet that is flooded is stripped before and not labelled. A label is noted and counted where
-// the packet has its place in the port's egress queue; a port without such a queue may drop the
-// packet afterwards, when its transmit queue is full.
+// A packet that is flooded is stripped first and is not labelled. A label is noted and counted
+// where the packet has its place in the port's egress queue. A port without such a queue may drop
+// the packet afterwards, when its transmit queue is full.
 //
 // Source: 001_72f6b4e6e9dc6295.txt sections 2, 3 and 5.
 // Thread rule: owner lcore. struct hs_label_port is shared by all workers of the node.

@@ -111,7 +111,8 @@ static void read_values(
 		passage->hop.n_values = (uint16_t)(entry->end - entry->first);
 }
 
-// Where the node forwards the probe as others, it may leave by any port with probes.
+// Returns the least MTU of all ports with probes. If the node forwards the probe as other packets,
+// the probe may leave by any of them.
 static uint32_t least_mtu(const struct hs_worker *worker)
 {
 	uint32_t least = UINT16_MAX;
@@ -194,8 +195,8 @@ static void hold(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	hs_event(worker, burst, held ? HS_EVENT_PROBE_HELD : HS_EVENT_PROBE_NOT_HELD);
 }
 
-// False: the port's queue is full, and the probe was dropped. The next node gives feedback if it
-// has an entry, too.
+// Sends the probe. Returns false if the port's queue is full and the probe was dropped. A copy
+// waits for feedback only if the next node has an entry, too.
 static bool send_on(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct passage *passage, bool recovers)
 {

@@ -24,7 +24,8 @@ static void release(struct hs_probe_worker *own, uint32_t at)
 	own->n_held--;
 }
 
-// A free place; that of a copy that was confirmed elsewhere becomes one. `held` of them: none.
+// Returns a free place, or profile->held if there is none. The place of a copy that another worker
+// confirmed becomes free.
 static uint32_t find_place(struct hs_probe_worker *own)
 {
 	uint32_t size = own->node->profile->held;
@@ -67,7 +68,7 @@ bool hs_probe_hold(struct hs_worker *worker, const struct rte_mbuf *m,
 	return true;
 }
 
-// Whether the copy was confirmed by this: of several workers, one confirms it.
+// Confirms the copy in a place. Of several workers that try, one returns true.
 static bool confirm_at(_Atomic uint32_t *place, uint32_t key)
 {
 	return atomic_load_explicit(place, memory_order_relaxed) == key &&
@@ -94,7 +95,7 @@ bool hs_probe_confirm(struct hs_probe_worker *own, uint16_t port, uint16_t id)
 
 // ---- timeouts ----
 
-// The copy comes back from the port that it was lost behind.
+// Makes a burst of the copy, as if the copy came in by the port behind which it was lost.
 static void set_burst(struct hs_worker *worker, struct hs_burst *burst, struct rte_mbuf *m,
 		struct hs_port *from)
 {
@@ -134,7 +135,7 @@ static void recover(struct hs_worker *worker, const struct hs_probe_held *held)
 	hs_transmit(worker); // more copies may be due than a transmit queue has places
 }
 
-// Whether the copy's time is over and nobody confirmed it; then the place is free.
+// Returns whether the copy's time is over and nobody confirmed the copy. Frees the place.
 static bool take_late(struct hs_probe_worker *own, uint32_t at, struct hs_probe_held *held)
 {
 	uint32_t key = atomic_load_explicit(&own->keys[at], memory_order_acquire);

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#define BURST_PACKETS 64       // that may come at once, whatever the rate
-#define BURST_NS      10000000 // and those of so much time
+#define BURST_PACKETS 64       // may come at once, whatever the rate
+#define BURST_NS      10000000 // packets of so much time may come at once, too
 #define TICK_SHIFT    20       // of ns: about a millisecond
 
 // A word of `seen`: ticks from bit 31 on, request ID from bit 16 on, number of entries.

@@ -15,6 +15,6 @@ struct hs_probe_profile {
 			      // forwards other packets
 	uint32_t held;	    // copies that a worker holds at most
 	uint32_t rate_pps;  // packets of probes from a port
-	int64_t timeout_ns; // how long a copy waits for feedback (t_f)
-	int64_t seen_ns;    // how long a request ID is remembered
+	int64_t timeout_ns; // t_f: the time that a copy waits for feedback
+	int64_t seen_ns;    // the time that a request ID is remembered
 };

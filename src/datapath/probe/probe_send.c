@@ -40,7 +40,7 @@ void hs_probe_put(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 		return;
 	}
 	hs_enqueue_at(queue, queue->n++, burst->mbufs[i], HS_FLOW_NONE, 0);
-	if (queue->n == HS_BURST) // a burst may be all for the port that it came by, with feedback
+	if (queue->n == HS_BURST) // with feedback, all packets of a burst may go to one port
 		hs_transmit(worker);
 }
 
@@ -72,8 +72,8 @@ void hs_probe_leave(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 				sizeof(burst->in->mac));
 }
 
-// A packet that goes by the profile's port: nodes whose ports lead to each other would pass it back
-// and forth.
+// Decrements the hop limit of a packet that goes by the profile's port, because nodes whose ports
+// lead to each other would pass it back and forth. Returns false if the packet was dropped.
 static bool ages(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *);

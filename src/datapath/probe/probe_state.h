@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node keeps for probes: copies that wait for feedback, request IDs that came lately, and
-// when each port may send more. Workers share the requests and see each other's copies; each copy
-// is of the worker that made it.
+// the time from which each port may send more. Workers share the requests and see each other's
+// copies. Each copy is of the worker that made it.
 //
 // Thread rule: struct hs_probe_worker by its owner lcore, but for `keys`: another worker may set
 // HS_PROBE_CONFIRMED in one, and control reads them. Control makes both while no worker runs.
@@ -20,15 +20,15 @@
 #define HS_PROBE_HELD	  64 // unless the profile says so
 #define HS_PROBE_MAX_PORT 255
 
-// A key says what a place holds: the request ID, the port that the probe left by, and these; 0: the
-// place is free.
+// A key says what a place holds: the request ID, the port that the probe left by, and the flags
+// below. 0: the place is free.
 #define HS_PROBE_HOLDS	   (UINT32_C(1) << 31)
 #define HS_PROBE_CONFIRMED (UINT32_C(1) << 30)
 
 struct hs_probe_held {
 	struct rte_mbuf *mbuf; // as the probe was sent
 	int64_t deadline_ns;   // steady
-	uint16_t out;	       // that it left by
+	uint16_t out;	       // port that the probe left by
 	uint16_t l3_off;
 };
 
@@ -40,7 +40,7 @@ struct hs_probe_worker {
 	uint32_t next;			   // where a free place is looked for
 	int64_t next_ns;		   // no copy has a deadline before
 	int64_t interval_ns[HS_MAX_PORTS]; // between packets of probes from a port
-	int64_t full_ns[HS_MAX_PORTS];	   // until then, the port has used its rate
+	int64_t full_ns[HS_MAX_PORTS];	   // the port has used its rate until then
 };
 
 struct hs_probe_node {
@@ -59,10 +59,10 @@ enum hs_probe_sight {
 	HS_PROBE_REPEATED, // the same packet again
 };
 
-// Notes a request that came, with so many entries.
+// Notes a request that came with so many entries. Returns whether the request came before.
 enum hs_probe_sight hs_probe_see(
 		struct hs_probe_node *node, uint16_t id, uint16_t n_entries, int64_t steady_ns);
-// Whether the port may send one more packet of probes.
+// Returns whether the port may send one more packet of probes.
 bool hs_probe_has_rate(struct hs_probe_worker *own, uint16_t port, int64_t steady_ns);
 
 // ---- copies (probe_held.c) ----
@@ -70,21 +70,22 @@ bool hs_probe_has_rate(struct hs_probe_worker *own, uint16_t port, int64_t stead
 // Keeps a copy of a packet that leaves by `out`. False: no place or no buffer.
 bool hs_probe_hold(struct hs_worker *worker, const struct rte_mbuf *m,
 		const struct hs_packet *packet, const struct hs_port *out, int64_t steady_ns);
-// Feedback came by a port. False: no probe with this ID left by it and waits.
+// Confirms a copy, because feedback came by a port. Returns false if no copy with this ID left by
+// the port and waits.
 bool hs_probe_confirm(struct hs_probe_worker *own, uint16_t port, uint16_t id);
 // Serves the copies whose time is over, outside of a burst.
 void hs_probe_serve_held(struct hs_worker *worker);
 // Frees all copies. Control, while no worker runs.
 void hs_probe_free_held(struct hs_probe_worker *own);
 
-// For each round of a worker with probes.
+// Serves the copies that wait. Called in each round of a worker with probes.
 static inline void hs_probe_serve(struct hs_worker *worker)
 {
 	if (unlikely(worker->probe->n_held))
 		hs_probe_serve_held(worker);
 }
 
-// Steady time of the next deadline; INT64_MAX: no copy waits.
+// Returns the steady time of the next deadline. INT64_MAX: no copy waits.
 static inline int64_t hs_probe_next_ns(const struct hs_probe_worker *own)
 {
 	return own->n_held ? own->next_ns : INT64_MAX;
@@ -92,6 +93,6 @@ static inline int64_t hs_probe_next_ns(const struct hs_probe_worker *own)
 
 // ---- registers (probe_register.c) ----
 
-// Copies the values [first, end) of a register. False: they are not in it.
+// Copies the values [first, end) of a register. Returns false if the register does not have them.
 bool hs_probe_read_register(const struct hs_worker *worker, enum hs_probe_type type,
 		const struct hs_probe_entry *range, uint32_t *values);

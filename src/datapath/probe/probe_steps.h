@@ -5,8 +5,8 @@
 // node forwards to the monitor as others. What a host sends is dropped: nothing of a probe can be
 // taken out.
 //
-// A probe is refused, without feedback, before anything of it changes: so the node before it tells
-// the monitor.
+// A node refuses a probe, without feedback, before it changes anything in the probe. The node
+// before it then tells the monitor.
 //
 // Source: 002_e7f573228cf2597b.txt sections III-C and IV.
 // Thread rule: owner lcore; struct hs_probe_node is shared by all workers of the node.
