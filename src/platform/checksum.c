@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-// Where UDP has its checksum. There, 0 means that there is none (RFC 768, RFC 8200 section 8.1),
-// and 0xffff stands for the same sum. TCP has no such rule: the sum is what comes out (RFC 9293).
+// The offset of UDP's checksum. At this offset, 0 means that there is none (RFC 768, RFC 8200
+// section 8.1), and 0xffff stands for the same sum. TCP has no such rule: its sum is stored as
+// computed (RFC 9293).
 #define UDP_CHECKSUM 6
-// Where SCTP has its own, and no other protocol has one.
+// The offset of SCTP's checksum. No other protocol has its checksum there.
 #define SCTP_CHECKSUM 8
 
 uint64_t hs_checksum_add(uint64_t sum, const void *bytes, size_t n)
@@ -47,7 +48,7 @@ uint16_t hs_checksum_fold(uint64_t sum)
 	return (uint16_t)sum;
 }
 
-// CRC32c. The bytes lie anywhere, which rte_hash_crc does not allow.
+// Returns the CRC32c. The bytes may be unaligned, which rte_hash_crc does not allow.
 static uint32_t crc_of(const uint8_t *bytes, size_t n)
 {
 	uint32_t crc = UINT32_MAX;
@@ -62,7 +63,8 @@ static uint32_t crc_of(const uint8_t *bytes, size_t n)
 	return ~crc;
 }
 
-// Linux leaves zeros in the field. The CRC is stored with its low byte first (RFC 9260).
+// Completes the CRC of SCTP. Linux leaves zeros in the field. The CRC is stored with its low byte
+// first (RFC 9260).
 static bool complete_sctp(uint8_t *sctp, size_t len)
 {
 	uint32_t sum = 0;

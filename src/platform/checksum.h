@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Internet checksum, and completing one that a sender left to hardware which does not exist: a
-// host behind a veth fills in the part of the pseudo header only.
+// The Internet checksum, and the completion of one that a sender left to hardware which does not
+// exist: a host behind a veth fills in the part of the pseudo header only.
 //
 // Source: RFC 1071; Linux Documentation/networking/checksum-offloads (CHECKSUM_PARTIAL). Thread
 // rule: any; pure functions.
@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Adds bytes to a sum of 16-bit words in network order. They begin at an even place of what is
-// summed. The sum of 64 KiB never overflows.
+// Adds bytes to a sum of 16-bit words in network order. The bytes begin at an even offset of the
+// summed data. The sum of 64 KiB never overflows.
 uint64_t hs_checksum_add(uint64_t sum, const void *bytes, size_t n);
-// Returns the sum as 16 bits in network order, to be stored as they are. A checksum is its inverse.
+// Returns the sum as 16 bits in network order, to be stored as they are. The checksum is the
+// inverse of the sum.
 uint16_t hs_checksum_fold(uint64_t sum);
 // Completes the checksum of the bytes from `start` to the end of the frame. The field is `offset`
 // bytes behind `start` and holds the folded sum of the pseudo header. Returns false, with the frame

@@ -114,8 +114,8 @@ static const struct hs_clock_source machine = {
 
 // ---- reading ----
 
-// A reader that took the old line and was then delayed may have seen a moment more than the new
-// line gives. The reader never gets less than what it saw last.
+// Returns now_ns, or what the reader saw last if that is later. A reader that took the old line and
+// was then delayed may have seen a later time than the new line gives.
 static inline int64_t never_before(uint64_t id, int64_t now_ns)
 {
 	static __thread struct {
@@ -222,8 +222,8 @@ static struct hs_clock_reading read_source(const struct hs_clock_source *source)
 	return best;
 }
 
-// With a leap second, the wall clock and its distance to TAI change together. A reading that has
-// one of the two before the change and the other after it is wrong by a second.
+// Reads the source. With a leap second, the wall clock and its distance to TAI change together. A
+// reading that has one of the two before the change and the other after it is wrong by a second.
 static struct hs_clock_reading take_reading(
 		const struct hs_clock_source *source, enum hs_clock_scale scale)
 {
@@ -242,7 +242,7 @@ static struct hs_clock_reading take_reading(
 	return reading;
 }
 
-// Whoever simulates a system sets its status.
+// Returns whether the clock is the machine's. A simulated system sets its own status.
 static bool is_machines(const struct hs_clock *clock)
 {
 	return clock->source.ticks == machine_ticks;

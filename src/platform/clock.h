@@ -75,12 +75,12 @@ void hs_clock_set_step(struct hs_clock *clock, int64_t step_ns);
 typedef void hs_clock_stepped(void *context, int64_t amount_ns);
 void hs_clock_on_step(struct hs_clock *clock, hs_clock_stepped *stepped, void *context);
 
-// Compares with the system clock and corrects rate and offset. Call it every 0.1 to 1 s.
+// Compares the clock with the system clock and corrects rate and offset. Call this every 0.1 to 1
+// s.
 void hs_clock_correct(struct hs_clock *clock);
 void hs_clock_status(const struct hs_clock *clock, struct hs_clock_status *status);
 
-// Shifts a time of the future or the past when the clock steps. 0 (none) and INT64_MAX (never)
-// stay.
+// Shifts a time by a step of the clock. 0 (none) and INT64_MAX (never) stay.
 static inline void hs_clock_shift(int64_t *ns, int64_t by_ns)
 {
 	if (*ns != INT64_MAX && *ns != 0)

@@ -32,9 +32,9 @@ static bool rate_is_sane(const struct hs_clock_servo *servo, uint64_t rate)
 	return rate > servo->first_rate - slack && rate < servo->first_rate + slack;
 }
 
-// A counter that jumped once, as on a machine that slept, is measured anew from here. A counter
-// that continues at another rate, as on a machine that moved to other hardware, gets that rate from
-// now on.
+// Handles a rate far from the first one. A counter that jumped once, as on a machine that slept, is
+// measured anew from here. A counter that continues at another rate, as on a machine that moved to
+// other hardware, gets that rate from now on.
 static void meet_strange_rate(
 		struct hs_clock_servo *servo, const struct hs_clock_reading *now, uint64_t rate)
 {
@@ -83,8 +83,8 @@ static int64_t fastest_slew_ppb(struct hs_clock_servo *servo)
 	return ppb > SLEW_MAX_PPB ? ppb : SLEW_MAX_PPB;
 }
 
-// Removes the offset over a second, or over twice the time between corrections if these are rare. A
-// shorter time would overshoot.
+// Returns the rate that removes the offset over a second, or over twice the time between
+// corrections if these are rare. A shorter time would overshoot.
 static uint64_t slewed_rate(struct hs_clock_servo *servo, int64_t interval_ns)
 {
 	int64_t over_ns = 2 * interval_ns > SLEW_OVER_NS ? 2 * interval_ns : SLEW_OVER_NS;
@@ -98,14 +98,15 @@ static uint64_t slewed_rate(struct hs_clock_servo *servo, int64_t interval_ns)
 	return (uint64_t)((__int128)servo->rate + (__int128)servo->rate * ppb / SECOND_NS);
 }
 
-// A leap second is as long as the usual bound and is slewed, whatever the readings' own error.
+// Returns whether the offset is stepped. A leap second is as long as the usual bound and is slewed,
+// whatever the readings' own error.
 static bool is_beyond(const struct hs_clock_servo *servo)
 {
 	return magnitude(servo->offset_ns) > servo->step_ns + servo->step_ns / 100;
 }
 
-// If the counter itself jumped by more than any slew explains, steady time continues with the
-// monotonic clock, because the counter's time has not passed.
+// Returns steady time. If the counter itself jumped by more than any slew explains, steady time
+// continues with the monotonic clock, because the counter's time has not passed.
 static int64_t steady_ns(const struct hs_clock_servo *servo, int64_t ours_ns, int64_t last_ns,
 		int64_t interval_ns)
 {

@@ -81,8 +81,8 @@ static bool make_directories(char *path)
 	return (mkdir(path, 0700) == 0 || errno == EEXIST) && access(path, W_OK | X_OK) == 0;
 }
 
-// EAL fails as a whole, after all its work, if it cannot bind its telemetry socket. So this is
-// checked first.
+// Returns whether EAL can bind its telemetry socket. If not, EAL fails as a whole, after all its
+// work, so that this is checked first.
 static bool telemetry_can_start(const char *prefix)
 {
 	char directory[300];
@@ -179,8 +179,8 @@ static void build_line(const struct hs_eal_config *config, bool *telemetry)
 		// If several options match, EAL uses the first. Telemetry warns that an old format
 		// is absent.
 		add_word("--log-level=lib.telemetry:error");
-		// A client that waits for its server would otherwise log this once a second. We log
-		// it once.
+		// A client that waits for its server would otherwise log this message once a
+		// second. We log it once.
 		add_word("--log-level=pmd.net.memif:critical");
 		add_word("--log-level=*:warning");
 	}
@@ -217,7 +217,7 @@ int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err)
 	if (ret < 0)
 		return ret;
 	build_line(config, &telemetry);
-	hs_eal_log_take(); // without memory for this, they go to stderr unchanged
+	hs_eal_log_take(); // without memory, DPDK's lines go to stderr unchanged
 
 	// EAL's threads inherit the mask. Signals must reach only the threads that expect them.
 	sigfillset(&all);
@@ -234,7 +234,7 @@ int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err)
 	return 0;
 }
 
-// EAL leaves a runtime directory for each prefix that ever ran.
+// Removes the runtime directory that EAL leaves for each prefix that ever ran.
 static void remove_runtime_directory(void)
 {
 	char path[PATH_MAX];
@@ -245,9 +245,9 @@ static void remove_runtime_directory(void)
 	rmdir(directory); // fails if others have files in it
 }
 
-// net_memif (22.11) leaves its listening socket registered when it closes. The interrupt thread's
-// copy of that registration lies in memory that rte_eal_cleanup unmaps. A wake-up that is still
-// under way would then end in SIGSEGV. So the thread is held permanently.
+// Shuts EAL down. net_memif (22.11) leaves its listening socket registered when it closes. The
+// interrupt thread's copy of that registration lies in memory that rte_eal_cleanup unmaps. A
+// wake-up that is still under way would then end in SIGSEGV. So the thread is held permanently.
 void hs_eal_fini(void)
 {
 	hs_interrupts_hold();
@@ -255,8 +255,9 @@ void hs_eal_fini(void)
 	remove_runtime_directory();
 }
 
-// Without huge pages, DPDK lays out a pool so that no buffer crosses a page of 4 KiB, which nearly
-// doubles the pool. Addresses are virtual then, so that contiguity does not matter.
+// Returns the flags of a pool. Without huge pages, DPDK lays out a pool so that no buffer crosses a
+// page of 4 KiB, which nearly doubles the pool. Addresses are virtual then, so that contiguity does
+// not matter.
 static unsigned pool_flags(void)
 {
 	return rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;

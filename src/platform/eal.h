@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DPDK's environment, built from a node's own settings, so that nobody has to write EAL words.
+// DPDK's environment, built from a node's own settings, so that nobody has to write EAL options.
 //
 // Thread rule: control, once per process.
 #pragma once

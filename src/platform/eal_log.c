@@ -40,7 +40,7 @@ static void end_line(enum hs_log_level level)
 	hs_log(level, "dpdk", "%s", state.text);
 }
 
-// The stream is flushed after each message, which is a line or a part of one.
+// Takes a message, which is a line or a part of one: the stream is flushed after each message.
 static ssize_t take(void *context, const char *bytes, size_t n)
 {
 	enum hs_log_level level = level_of(rte_log_cur_msg_loglevel());

@@ -119,7 +119,7 @@ bool hs_gso_read(const struct virtio_net_hdr *vnet, const uint8_t *frame, size_t
 	gso->l4 = (uint16_t)(gso->l3 + bytes);
 	if (!find_payload(frame, seen, protocol, gso) || !kinds_agree(vnet, gso))
 		return false;
-	// Behind a tunnel's header, the sum begins elsewhere.
+	// Behind a tunnel's header, the checksum begins elsewhere.
 	if (!(vnet->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || vnet->csum_start != gso->l4 ||
 			vnet->csum_offset != (gso->tcp ? TCP_CHECKSUM : UDP_CHECKSUM))
 		return false;
@@ -189,8 +189,8 @@ void hs_gso_finish_packet(const struct hs_gso *gso, uint32_t i, uint8_t *packet)
 
 // ---- joining ----
 
-// Returns the bytes before the TCP header of a packet of which IP says nothing that a frame would
-// lose, or 0.
+// Returns how many bytes are before the TCP header, or 0 if the IP header has something that a
+// joined frame would lose.
 static uint16_t tcp_in_ip(const uint8_t *packet, size_t len)
 {
 	const uint8_t *ip = packet + 14;
@@ -217,7 +217,7 @@ static uint16_t tcp_in_ip(const uint8_t *packet, size_t len)
 }
 
 // Does the same for a packet that may be part of a frame. A checksum of 0xffff stands for the same
-// sum as 0x0000, which cutting writes, so that the other one would be lost.
+// sum as 0x0000. Cutting writes 0x0000, so that 0xffff would be lost.
 static uint16_t tcp_at(const uint8_t *packet, size_t len)
 {
 	uint16_t l4 = tcp_in_ip(packet, len);
@@ -235,7 +235,7 @@ bool hs_join_verify(const uint8_t *packet, size_t len)
 	return hs_checksum_fold(hs_checksum_add(sum, packet + l4, len - l4)) == UINT16_MAX;
 }
 
-// Takes a packet as the last one so far.
+// Notes a packet as the last one so far.
 static void take(struct hs_join *join, const uint8_t *packet, uint16_t payload)
 {
 	const uint8_t *tcp = packet + join->l4;
@@ -273,7 +273,8 @@ bool hs_join_begin(struct hs_join *join, const uint8_t *packet, size_t len)
 	return !join->ended;
 }
 
-// Compares the headers but for lengths, identification, sequence number, flags and checksums.
+// Returns whether the headers are equal, but for lengths, identification, sequence number, flags
+// and checksums.
 static bool same_header(const struct hs_join *join, const uint8_t *packet)
 {
 	const uint8_t *a = join->first, *b = packet;

@@ -28,9 +28,10 @@ struct hs_gso {
 	bool ecn; // the flag CWR is for the first packet only
 };
 
-// Understands a large frame of `len` bytes, of which the first `seen` are at `frame`. It has at
-// most two tags, IPv4 with any options, or IPv6 with Hop-by-Hop and destination options. Returns
-// false if the virtio header and the frame do not agree, or if the frame is of another kind.
+// Reads the headers of a large frame of `len` bytes, of which the first `seen` are at `frame`. The
+// frame has at most two tags, IPv4 with any options, or IPv6 with Hop-by-Hop and destination
+// options. Returns false if the virtio header and the frame do not agree, or if the frame is of
+// another kind.
 bool hs_gso_read(const struct virtio_net_hdr *vnet, const uint8_t *frame, size_t seen, size_t len,
 		struct hs_gso *gso);
 
@@ -46,7 +47,7 @@ static inline uint16_t hs_gso_payload_of(const struct hs_gso *gso, uint32_t i)
 	return left < gso->payload ? (uint16_t)left : gso->payload;
 }
 
-// Makes packet i of the frame right in place: `packet` has the frame's header and its own payload.
+// Completes packet i of the frame in place: `packet` has the frame's header and its own payload.
 // Sets lengths, identification, sequence number and flags, and computes the checksums.
 void hs_gso_finish_packet(const struct hs_gso *gso, uint32_t i, uint8_t *packet);
 
@@ -54,7 +55,7 @@ void hs_gso_finish_packet(const struct hs_gso *gso, uint32_t i, uint8_t *packet)
 
 #define HS_JOIN_HEADER_MAX 114 // Ethernet, IPv6 and TCP with options
 
-// TCP packets that follow each other, as far as they were added.
+// TCP packets that follow each other and were added so far.
 struct hs_join {
 	const uint8_t *first; // not owned: the first packet, whole
 	uint32_t bytes;	      // of the frame
@@ -69,13 +70,13 @@ struct hs_join {
 // Returns whether a packet's checksum of TCP is right. Returns false for packets that are never
 // joined.
 bool hs_join_verify(const uint8_t *packet, size_t len);
-// Begins with a packet, which stays unchanged, in place, until the end. Returns false if nothing
-// can follow the packet. The caller knows that the checksum of TCP of each packet is right before
-// the frame is finished.
+// Begins a frame with a packet, which stays unchanged, in place, until the end. Returns false if no
+// packet can follow. The caller checks the TCP checksum of each packet before the frame is
+// finished.
 bool hs_join_begin(struct hs_join *join, const uint8_t *packet, size_t len);
-// Adds a packet, so that the frame has at most max_bytes. Returns false, with nothing changed, if
+// Adds a packet, if the frame then has at most max_bytes. Returns false, with nothing changed, if
 // the packet does not follow.
 bool hs_join_add(struct hs_join *join, const uint8_t *packet, size_t len, uint32_t max_bytes);
-// Writes the frame's header, join->header bytes, and what the kernel must know of it. The payloads
+// Writes the frame's header, join->header bytes, and the virtio header for the kernel. The payloads
 // of the packets in their order follow the header.
 void hs_join_finish(const struct hs_join *join, struct virtio_net_hdr *vnet, uint8_t *header);

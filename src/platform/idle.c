@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// A sleep and its wake-up cost about as much.
+// A sleep and its wake-up take about as long.
 #define SHORTEST_NS   20000
 #define LONG_SLEEP_NS 100000000
 #define ALL_QUEUES    UINT16_MAX
@@ -39,7 +39,7 @@ struct waits {
 	bool bells[MAX_FDS];
 };
 
-// Queues of a port that an entry has: from first on, to below end.
+// The queues of a port that an entry has: from `first` to `end` - 1.
 struct queues {
 	uint16_t first, end;
 };
@@ -99,7 +99,7 @@ int hs_idle_add_queue(struct hs_idle *idle, struct hs_port *port, uint16_t queue
 		ret = 0;
 	}
 	rte_spinlock_unlock(&idle->lock);
-	hs_idle_wake(idle); // the next sleep includes it
+	hs_idle_wake(idle); // the next sleep includes the port
 	return ret;
 }
 
@@ -148,8 +148,8 @@ static struct queues queues_of(const struct entry *entry)
 	return (struct queues){entry->queue, RTE_MIN(entry->queue + 1, PORT_MAX_QUEUES)};
 }
 
-// Interrupts may be on or off more often than needed: a port that comes later is switched with the
-// next sleep.
+// Switches receive interrupts on or off. Interrupts may be on or off more often than needed: a port
+// that comes later is switched with the next sleep.
 static void switch_interrupts(
 		struct hs_idle *idle, void (*change)(struct hs_port *port, uint16_t queue))
 {
@@ -184,7 +184,7 @@ enum hs_pace_step hs_idle_next(struct hs_idle *idle)
 	return idle->adaptive ? hs_pace_next(&idle->pace, rte_rdtsc()) : HS_PACE_SPIN;
 }
 
-// Otherwise, each timer of this thread would get 50 us of slack.
+// Removes the slack of 50 us that each timer of this thread would get otherwise.
 static void make_timers_exact(struct hs_idle *idle)
 {
 	if (!idle->exact_timers)
@@ -239,8 +239,9 @@ static void begin_sleep(struct hs_idle *idle, struct waits *waits)
 	rte_spinlock_unlock(&idle->lock);
 }
 
-// An interface that goes down leaves an error on its sockets, which would end every sleep at once.
-// Reading the error removes it. A bell rings until it is quieted.
+// Reads the sockets' errors and quiets the bells. An interface that goes down leaves an error on
+// its sockets, which would end every sleep at once. Reading the error removes it. A bell rings
+// until it is quieted.
 static void clear_sockets(const struct waits *waits)
 {
 	for (unsigned i = 1; i < waits->n; i++) {

@@ -20,7 +20,8 @@
 
 struct hs_idle;
 
-// If not adaptive, the worker never sleeps. Returns 0 or a negative errno; destroy accepts NULL.
+// Creates the state of one worker. If not adaptive, the worker never sleeps. Returns 0 or a
+// negative errno. hs_idle_destroy accepts NULL.
 int hs_idle_create(bool adaptive, struct hs_idle **idle);
 void hs_idle_destroy(struct hs_idle *idle);
 
@@ -29,21 +30,22 @@ void hs_idle_destroy(struct hs_idle *idle);
 // detached.
 int hs_idle_add_port(struct hs_idle *idle, struct hs_port *port);
 int hs_idle_add_queue(struct hs_idle *idle, struct hs_port *port, uint16_t queue);
-// Adds a descriptor that is readable when there is work, for example a socket. It stays.
+// Adds a descriptor that is readable when there is work, for example a socket. The descriptor is
+// never removed.
 int hs_idle_add_fd(struct hs_idle *idle, int fd);
 void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port);
 
 // Call this after a round that brought packets.
 void hs_idle_work(struct hs_idle *idle, unsigned packets);
-// Call this after an empty round. Returns what the worker should do. HS_PACE_SPIN if not adaptive.
+// Call this after an empty round. Returns what the worker should do: HS_PACE_SPIN if not adaptive.
 enum hs_pace_step hs_idle_next(struct hs_idle *idle);
 void hs_idle_arm(struct hs_idle *idle);
-// Sleep no longer than limit_ns, and not at all where that is less than a sleep costs. Packets end
-// a sleep and no rest; hs_idle_wake ends both.
+// Sleep or rest for at most limit_ns, and not at all if limit_ns is less than a sleep costs.
+// Packets end a sleep but no rest. hs_idle_wake ends both.
 void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns);
 void hs_idle_rest(struct hs_idle *idle, int64_t limit_ns);
-// Sleeps so long whatever comes, so that more comes at once; only hs_idle_wake ends it. Not at all
-// if not adaptive.
+// Sleeps for this time even if packets come, so that more packets come together. Only hs_idle_wake
+// ends the sleep. Does nothing if not adaptive.
 void hs_idle_nap(struct hs_idle *idle, int64_t ns);
 // Ends a sleep from another thread (stop, new configuration).
 void hs_idle_wake(struct hs_idle *idle);

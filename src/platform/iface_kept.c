@@ -25,8 +25,8 @@
 	"was_down %d\nend\n"
 #define KEPT_BYTES 256
 
-// This id is never used for a second namespace before the machine restarts, unlike the number of
-// its file.
+// Returns an id that is never used for a second namespace before the machine restarts, unlike the
+// number of the namespace's file.
 static uint64_t namespace_id(void)
 {
 	uint64_t id = 0;
@@ -60,7 +60,8 @@ static bool is_trusted(int fd)
 	       !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-// Accepts exactly what keep() writes, with values that keep() can have written.
+// Reads exactly what keep() writes, with values that keep() can have written. Returns false for any
+// other text.
 static bool parse(const char *text, unsigned *index, struct iface_saved *saved)
 {
 	char again[KEPT_BYTES];

@@ -10,7 +10,8 @@
 
 // The names of the offloads without which an interface takes no frame of several packets.
 static const char *const segments[] = {"tx-tcp-segmentation", "tx-tcp6-segmentation"};
-// With one of these, the kernel leaves checksums open in the packets that it cuts from a frame.
+// With one of these offloads, the kernel leaves checksums open in the packets that it cuts from a
+// frame.
 static const char *const checksums[] = {
 		"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6"};
 
@@ -33,7 +34,8 @@ static unsigned count_features(const struct iface *iface)
 	return set.info.data[0];
 }
 
-// The kernel writes all names that it has, however many are asked for.
+// Reads the names of the offloads. The kernel writes all names that it has, however many are asked
+// for.
 static struct ethtool_gstrings *names_of(const struct iface *iface, unsigned n)
 {
 	struct ethtool_gstrings *names = calloc(1, sizeof(*names) + (size_t)n * ETH_GSTRING_LEN);
@@ -83,9 +85,10 @@ static unsigned count_active(const struct offloads *offloads, const char *const 
 	return active;
 }
 
-// Where the kernel cuts a frame, what leaves the interface must be what would leave without the
-// frame: complete checksums. A queueing discipline would take the frame as one packet. The kernel
-// gives an interface without carrier one that drops every packet and reports it as sent.
+// Returns for whom packets may be joined. Where the kernel cuts a frame, the interface must send
+// what it would send without the frame: complete checksums. A queueing discipline would take the
+// frame as one packet. The kernel gives an interface without carrier a discipline that drops every
+// packet and reports it as sent.
 static enum port_joins joins_of(const struct offloads *offloads, const struct iface_gso *gso)
 {
 	unsigned n = count_active(offloads, segments, RTE_DIM(segments));
@@ -132,7 +135,7 @@ void port_follow_offloads(struct hs_port *port)
 
 	if (atomic_load(&p->joins) == joins && atomic_load(&p->join_bytes) == bytes)
 		return;
-	// The sockets are right for a frame before there is one.
+	// The sockets are switched before the first frame is joined.
 	atomic_store(&p->joins, PORT_JOINS_NOTHING);
 	port_packet_bypass(port, joins != PORT_JOINS_FOR_KERNEL);
 	atomic_store(&p->join_bytes, bytes);

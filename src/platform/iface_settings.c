@@ -45,7 +45,7 @@ static int set_up(const char *name, bool up)
 	return iface_ioctl(name, SIOCSIFFLAGS, &ifr);
 }
 
-// Returns -1 for a kernel without IPv6, where nothing has to be disabled.
+// Opens the setting. Returns -1 for a kernel without IPv6, where nothing has to be disabled.
 static int ipv6_open(const char *name, int flags)
 {
 	char path[96];
@@ -98,7 +98,7 @@ static void flag_on(const char *name, uint32_t flag)
 		ethtool_set(name, ETHTOOL_SFLAGS, (uint32_t)flags | flag);
 }
 
-// A socket's membership makes the interface promiscuous. It ends with the socket, even if the
+// Makes the interface promiscuous by a socket's membership, which ends with the socket, even if the
 // process is killed.
 static int join_promiscuous(unsigned index)
 {

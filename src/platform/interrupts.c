@@ -21,7 +21,7 @@
 // There is one interrupt thread. It is held inside a callback of our own.
 static struct {
 	struct rte_intr_handle *handle;
-	int call_fd;  // readable: the thread must come and be held
+	int call_fd;  // readable: the thread must run its callback and be held
 	int epoll_fd; // the thread's own epoll descriptor while it is held
 	bool held;
 	sem_t has_come, may_go;
@@ -33,7 +33,7 @@ static void wait_for(sem_t *semaphore)
 		;
 }
 
-// Runs on the interrupt thread.
+// Holds the interrupt thread, on which this callback runs.
 static void be_held(void *context)
 {
 	uint64_t calls;
@@ -70,8 +70,8 @@ static bool watches_call_fd(const char *epoll_fd)
 	return found;
 }
 
-// EAL does not tell which epoll descriptor its thread waits on, but only that one contains our
-// descriptor. It changes with each change of what the thread waits for.
+// Returns the epoll descriptor on which EAL's thread waits. EAL does not tell the descriptor, but
+// only that one contains our descriptor. It changes with each change of what the thread waits for.
 static int find_epoll_fd(void)
 {
 	DIR *directory = opendir("/proc/self/fd");

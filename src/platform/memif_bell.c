@@ -16,11 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// A worker that got packets looks at its ports for some time.
+// A worker that received packets polls its ports for at least this time.
 #define PAUSE_US      20
 #define QUIET_AT_ONCE 64 // datagrams
 
-// Of net_memif.
+// The default of net_memif.
 #define DEFAULT_SOCKET "/run/memif.sock"
 
 struct name {
@@ -31,7 +31,7 @@ struct name {
 struct memif_bell {
 	int fd, other_fd; // own: bound; other_fd: connected
 	struct name own, other;
-	_Atomic bool known; // the other end's bell
+	_Atomic bool known; // the other end's bell was found
 	struct {
 		alignas(PORT_APART) uint64_t last; // ticks: packets were sent
 	} queues[HS_MAX_WORKERS];
@@ -49,7 +49,8 @@ static size_t find_value(const char *devargs, const char *key, const char **valu
 	return strcspn(*value, ",");
 }
 
-// An abstract name of memif has an abstract bell: both end with their process.
+// Makes the name of a bell. An abstract name of memif has an abstract bell: both end with their
+// process.
 static bool make_name(struct name *name, const char *devargs, const char *role)
 {
 	const char *path = DEFAULT_SOCKET, *id = "0";
@@ -83,7 +84,8 @@ static int open_socket(void)
 	return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-// Linux also refuses connections to files that are no sockets.
+// Returns whether the bell's socket was left by a process that ended. Linux also refuses
+// connections to files that are no sockets.
 static bool is_left_over(struct memif_bell *bell)
 {
 	struct stat status;
@@ -94,7 +96,8 @@ static bool is_left_over(struct memif_bell *bell)
 	       errno == ECONNREFUSED;
 }
 
-// The mode must be right from the first moment, as for memif's own socket.
+// Binds the bell's own socket. The mode must be right from the first moment, as for memif's own
+// socket.
 static int bind_own(struct memif_bell *bell)
 {
 	mode_t mask = umask(0117);
@@ -176,7 +179,7 @@ void memif_bell_quiet(int fd)
 {
 	char byte;
 
-	// Whoever rings without end costs a worker no more than this at once.
+	// A peer that rings without end costs a worker no more than this at once.
 	for (unsigned i = 0; i < QUIET_AT_ONCE && recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0;
 			i++)
 		;

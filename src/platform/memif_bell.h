@@ -14,8 +14,8 @@
 
 struct memif_bell;
 
-// Opens the bell of a memif port with these devargs. NULL: its name is too long or taken, or the
-// file cannot be made.
+// Opens the bell of a memif port with these devargs. Returns NULL if its name is too long or taken,
+// or if the file cannot be made.
 struct memif_bell *memif_bell_open(const char *devargs);
 // Accepts NULL.
 void memif_bell_close(struct memif_bell *bell);

@@ -3,16 +3,16 @@
 
 #include "port.h"
 
-#define ONE 1024 // of the members that are in 1,024ths
+#define ONE 1024 // 1, in members that count 1,024ths
 
 #define CREDIT_SHARE	 10  // spinning may take one tenth of the time,
-#define CREDIT_US	 150 // or a request and its answer with what follows them, once
+#define CREDIT_US	 150 // or one request and its answer, with what follows them
 #define REST_FROM	 (2 * ONE)
 #define REST_UNTIL	 (5 * ONE / 4)
 #define MANY_PACKETS	 (HS_BURST * ONE)
 #define MUCH_WORK	 (ONE * 9 / 16)
-#define LONG_SAMPLES	 8  // a sample as long as so many rests replaces what is older
-#define PROVEN_RESTS	 32 // after so many, the traffic is one that rests are good for
+#define LONG_SAMPLES	 8  // a sample of so many rests replaces older ones
+#define PROVEN_RESTS	 32 // after so many, rests suit the traffic
 #define BACKOFF_MIN_US	 1000
 #define BACKOFF_MAX_US	 1000000
 #define LOOKS_IN_SILENCE 8 // a sleep is at most this part of the time without packets
@@ -52,7 +52,7 @@ static void take_sample(struct hs_pace *pace, uint64_t now)
 	uint32_t packets = (uint32_t)at_most(
 			scale(pace->sample_packets, ONE * rest, elapsed), MANY_PACKETS);
 	uint32_t work = (uint32_t)scale(pace->sample_work, ONE, elapsed);
-	// A full burst is a fact. Fewer packets may be chance.
+	// A full burst is certain. Fewer packets may be chance.
 	pace->rest_packets = blend(pace->rest_packets, packets, replace || packets == MANY_PACKETS);
 	pace->work_share = blend(pace->work_share, work, replace);
 	pace->sample_start = now;
@@ -104,7 +104,7 @@ static bool should_rest(struct hs_pace *pace, uint64_t now)
 	return pace->rests > 0;
 }
 
-// The credit is full again after a pause only.
+// Begins a time without packets. The credit is full again only after a pause.
 static void begin_empty(struct hs_pace *pace, uint64_t now)
 {
 	bool paused = pace->credit >= CREDIT_US * pace->ticks_per_us;

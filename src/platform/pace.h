@@ -45,15 +45,15 @@ struct hs_pace {
 	uint64_t spin;	       // ticks after which spinning ends
 	uint64_t sample_start, sample_work;
 	uint64_t sample_packets;
-	uint64_t new_packets;  // since the last call: a loaded worker may make none for days
-	uint32_t rest_packets; // that come in the time of one rest, in 1,024ths
-	uint32_t work_share;   // of the time, that packets take, in 1,024ths
+	uint64_t new_packets;  // since the last call; a loaded worker may never call
+	uint32_t rest_packets; // packets that come in the time of one rest, in 1,024ths
+	uint32_t work_share;   // share of the time that packets take, in 1,024ths
 	uint64_t rests;	       // since resting began; 0: the worker does not rest
-	uint64_t retry;	       // not to begin resting before
+	uint64_t retry;	       // time before which no rest begins
 	uint64_t backoff;
 };
 
-// With ticks_per_us 0, every step is HS_PACE_SLEEP but the first after packets.
+// Sets the state. With ticks_per_us 0, every step is HS_PACE_SLEEP, except the first after packets.
 void hs_pace_init(struct hs_pace *pace, uint64_t ticks_per_us);
 
 // Call this after a round with packets.
@@ -68,6 +68,6 @@ enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now);
 // the worker may spin again.
 void hs_pace_woke(struct hs_pace *pace, uint64_t now, bool early);
 
-// Returns how long a worker may sleep that has ports that wake nobody, in us. It grows with the
+// Returns how long, in us, a worker with ports that wake nobody may sleep. The time grows with the
 // time without packets.
 uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queues of a port on packet sockets: rings that the kernel fills, and sockets that send. Not
-// for users of the folder.
+// The queues of a port on packet sockets: rings that the kernel fills, and sockets that send.
+// Private to src/platform.
 //
 // Thread rule: bursts by the worker that owns the queue; counters are readable by any; the rest
 // control.
@@ -14,8 +14,8 @@
 
 #include <rte_mempool.h>
 
-// One queue's ring, and the counters that only its worker writes. A frame that the ring has no
-// place for waits whole in the socket's queue, and its beginning in the ring.
+// One queue's ring, and the counters that only its worker writes. A frame that is larger than a
+// place of the ring waits whole in the socket's queue, and its beginning waits in the ring.
 struct packet_rx {
 	alignas(PORT_APART) int fd;
 	uint8_t *ring;
@@ -25,36 +25,36 @@ struct packet_rx {
 	uint16_t room, mtu;
 	uint16_t cut_next, cut_n; // of `cut`: the packets of a large frame that wait for a burst
 	struct rte_mbuf *cut[HS_GSO_MAX_PACKETS];
-	bool more;	      // than the last burst had can be taken at once
+	bool more;	      // more packets than the last burst had can be taken at once
 	uint64_t waits_since; // ticks: a large frame waits for buffers; 0: none does
-	uint32_t too_many;    // packets of a frame that waited in vain; 0: none did
+	uint32_t too_many;    // packets of a frame that waited in vain; 0: none
 	_Atomic uint64_t packets, broken, no_mbuf, no_room;
-	uint64_t missed; // control's: the kernel's count restarts with each reading
+	uint64_t missed; // the kernel's count, which restarts with each reading; used by control
 };
 
-// What sends report, over all workers.
+// What the sends of all workers reported.
 struct packet_sent {
-	uint64_t packets, frames; // frames: as the interface counts; joined packets may be one
+	uint64_t packets, frames; // frames: as the interface counts; joined packets are one
 	uint64_t dropped, dropped_frames, given_back;
 };
 
-// What the kernel dropped and no send reported.
+// Frames and packets that the kernel dropped and no send reported.
 struct packet_hidden {
 	uint64_t surplus, frames, packets;
 };
 
-// Packets that a socket keeps at most: those of a frame of 64 KiB, where they have an MSS of 1,023
-// bytes or more.
+// The most packets that a socket keeps: those of a frame of 64 KiB with an MSS of 1,023 bytes or
+// more.
 #define PACKET_KEPT_MAX 64
 
 // One worker's socket. It receives nothing, so that sending has no cost for receiving.
 struct packet_tx {
 	alignas(PORT_APART) int fd;
-	_Atomic uint64_t packets, frames, refused; // refused: this packet failed, the next may not
-	_Atomic uint64_t dropped, dropped_frames;  // ... of them, by the kernel's own queue
-	_Atomic uint64_t given_back; // dropped by the kernel without a carrier, not taken
+	_Atomic uint64_t packets, frames, refused; // refused: the packet failed, the next may not
+	_Atomic uint64_t dropped, dropped_frames;  // of these, by the kernel's own queue
+	_Atomic uint64_t given_back; // dropped by the kernel without a carrier; given back
 	uint16_t n_kept;
-	struct rte_mbuf *kept[PACKET_KEPT_MAX]; // taken, but not sent before what follows
+	struct rte_mbuf *kept[PACKET_KEPT_MAX]; // accepted, and sent with the packets that follow
 };
 
 // Sets an option of a packet socket. Returns 0 or a negative errno.
@@ -72,17 +72,17 @@ static inline void packet_count(_Atomic uint64_t *counter, uint64_t by)
 // Maps the ring of a socket for packets of this MTU, and lets the socket take larger frames.
 // Returns 0 or a negative errno.
 int packet_rx_prepare(struct packet_rx *rx, struct rte_mempool *pool, uint16_t mtu);
-// Unmaps the ring, closes the socket and frees packets that wait. fd -1: there is none.
+// Unmaps the ring, closes the socket and frees packets that wait. fd -1: there is no socket.
 void packet_rx_close(struct packet_rx *rx);
 // Returns up to n packets, as hs_port_rx_fn does.
 uint16_t packet_rx_take(struct packet_rx *rx, struct rte_mbuf **mbufs, uint16_t n);
 
 // Sends up to n packets, as hs_port_tx_fn does. TCP packets of one flow that follow each other
-// leave as one frame where the interface takes it. `keep`: the last ones may be kept, as
+// leave as one frame if the interface takes it. `keep`: the last packets may be kept, as
 // hs_port.tx_keep does.
 uint16_t packet_tx_send(struct packet_tx *tx, const struct port_private *p, struct rte_mbuf **mbufs,
 		uint16_t n, bool keep);
-// Closes the socket and frees packets that are kept. fd -1: there is none.
+// Closes the socket and frees packets that are kept. fd -1: there is no socket.
 void packet_tx_close(struct packet_tx *tx);
 
 // Returns the packets that the kernel dropped after sends had reported them as sent. `dropped`: the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Receiving by packet sockets.
 //
-// The kernel copies a frame into the ring. A frame that is larger than a place of the ring lies
-// there with its beginning only. The whole frame is in the socket's queue, from where its packets'
+// The kernel copies a frame into the ring. Of a frame that is larger than a place of the ring, the
+// ring has only the beginning. The whole frame is in the socket's queue, from which its packets'
 // payloads are read straight into buffers.
 #include "packet_queue.h"
 
@@ -28,9 +28,9 @@
 #define RING_BYTES  (8u << 20) // over 5,000 packets of 1,500 bytes while the worker is away
 #define BLOCK_BYTES (256u << 10)
 #define QUEUE_BYTES (32 << 20) // of large frames that wait whole
-#define SKIP_BYTES  128	       // of a frame that is skipped, to know the frame by
+#define SKIP_BYTES  128	       // of a frame that is skipped, by which the frame is recognised
 #define WAIT_MS	    10	       // for buffers for a large frame
-// Where the kernel puts a packet in its frame: behind both headers, with its network part aligned.
+// The offset of a packet in its ring frame: behind both headers, with its network part aligned.
 #define FRAME_OFFSET                                                                               \
 	(TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + 16 + TPACKET_ALIGN(sizeof(struct virtio_net_hdr)))
 
@@ -67,7 +67,8 @@ static inline const struct virtio_net_hdr *vnet_of(const struct tpacket2_hdr *fr
 	return (const void *)(bytes_of(frame) - sizeof(struct virtio_net_hdr));
 }
 
-// In a fanout group, older kernels do not do as PACKET_IGNORE_OUTGOING says.
+// Returns whether the node itself sent the frame. In a fanout group, older kernels ignore
+// PACKET_IGNORE_OUTGOING.
 static inline bool is_outgoing(const struct tpacket2_hdr *frame)
 {
 	const struct sockaddr_ll *address =
@@ -81,8 +82,8 @@ static inline uint16_t tag_bytes(const struct tpacket2_hdr *frame)
 	return frame->tp_status & TP_STATUS_VLAN_VALID ? TAG_BYTES : 0;
 }
 
-// Copies the beginning of a frame. The kernel removes the outer tag and keeps it beside the packet.
-// This function restores the tag.
+// Copies the beginning of a frame and restores its outer tag, which the kernel removes and keeps
+// beside the packet.
 static inline void copy_head(uint8_t *to, const struct tpacket2_hdr *frame, uint32_t len)
 {
 	const uint8_t *from = bytes_of(frame);
@@ -128,8 +129,8 @@ static inline bool copy_packet(
 
 // Reads the whole frame of the ring from the socket's queue. iov[0] is for the virtio header, and
 // the bytes of iov[1] that the ring has, too, must be equal. An interface that goes down leaves an
-// error that the next call returns in place of a frame. A frame that no call took for its place in
-// the ring would stand before all others, so that other frames are discarded.
+// error that the next call returns instead of a frame. A frame that was never read stays before all
+// others in the queue, so that frames other than the one of the ring are discarded.
 static bool take_whole(const struct packet_rx *rx, const struct tpacket2_hdr *frame,
 		struct iovec *iov, size_t n)
 {
@@ -148,7 +149,7 @@ static bool take_whole(const struct packet_rx *rx, const struct tpacket2_hdr *fr
 	return false;
 }
 
-// Removes the frame from the socket's queue, where the ring has its beginning only.
+// Removes from the socket's queue a frame of which the ring has only the beginning.
 static void skip_rest(const struct packet_rx *rx, const struct tpacket2_hdr *frame)
 {
 	struct virtio_net_hdr vnet;
@@ -168,7 +169,7 @@ static bool receive_payloads(const struct packet_rx *rx, const struct tpacket2_h
 	uint16_t tag = tag_bytes(frame);
 
 	iov[0] = (struct iovec){&vnet, sizeof(vnet)};
-	// The first packet's header comes with its payload, and is made anew later.
+	// The first packet's header comes with its payload, and is written anew later.
 	iov[1] = (struct iovec){rte_pktmbuf_mtod_offset(rx->cut[0], void *, tag),
 			gso->header + hs_gso_payload_of(gso, 0)};
 	for (uint32_t i = 1; i < n; i++)
@@ -253,7 +254,7 @@ static bool take_buffers(struct packet_rx *rx, uint32_t n)
 	return true;
 }
 
-// Drops a frame.
+// Drops a frame. Returns true.
 static bool give_up(
 		struct packet_rx *rx, const struct tpacket2_hdr *frame, _Atomic uint64_t *counter)
 {
@@ -303,7 +304,7 @@ static inline bool is_large(const struct tpacket2_hdr *frame)
 	return frame->tp_len > frame->tp_snaplen || vnet_of(frame)->gso_type;
 }
 
-// Takes what is not one whole packet in the ring. Returns false if that must wait.
+// Takes a frame that is not one whole packet in the ring. Returns false if the frame must wait.
 static bool take_large(struct packet_rx *rx, const struct tpacket2_hdr *frame)
 {
 	bool whole = frame->tp_len <= frame->tp_snaplen || frame->tp_status & TP_STATUS_COPY;

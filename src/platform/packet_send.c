@@ -51,7 +51,8 @@ static const uint8_t *bytes_of(const struct rte_mbuf *mbuf)
 	return rte_pktmbuf_mtod(mbuf, const uint8_t *);
 }
 
-// A frame gets a new checksum of TCP, which must not repair a broken one.
+// Returns whether a packet may be joined. A frame gets a new TCP checksum, which must not repair a
+// broken one.
 static bool may_join(const struct rte_mbuf *mbuf)
 {
 	return mbuf->nb_segs == 1 &&
@@ -97,7 +98,7 @@ static uint16_t join(struct hs_join *join, const struct port_private *p, struct 
 	n = add_packets(join, mbufs, n, max_bytes);
 	if (n < least)
 		return 1;
-	// Sums of all bytes come last: most packets that cannot follow need none.
+	// Checksums are verified last: most packets that cannot follow need no verification.
 	uint16_t right = count_right(mbufs, n);
 	if (right < n)
 		add_packets(join, mbufs, right, max_bytes);
@@ -116,7 +117,7 @@ static void add_frame(struct batch *batch, const struct hs_join *join, struct rt
 	batch->packets[batch->n] = join->n;
 }
 
-// Adds the first packets as one message. Returns how many, or 0 if no room is left.
+// Adds the first packets as one message. Returns the number of packets, or 0 if no room is left.
 static uint16_t add_message(struct batch *batch, struct rte_mbuf **mbufs, uint16_t n,
 		const struct port_private *p)
 {
@@ -153,7 +154,7 @@ static void count_sent(struct packet_tx *tx, const struct port_private *p, int p
 }
 
 // Counts a message that is taken and lost, because it is too long for the interface, or because the
-// interface's queue or peer had no room. Of a frame that the kernel cuts, only some packets may be
+// interface's queue or peer had no room. Only some packets of a frame that the kernel cuts may be
 // lost: the interface counts them.
 static void count_lost(
 		struct packet_tx *tx, const struct port_private *p, uint16_t packets, int error)
@@ -168,8 +169,8 @@ static void count_lost(
 	}
 }
 
-// Sends as much as the kernel takes at once. Returns how many packets, or -errno of the first
-// message, of *first packets.
+// Sends as many packets as the kernel takes at once. Returns their number, or -errno of the first
+// message, which has *first packets.
 static int send_batch(struct packet_tx *tx, const struct port_private *p, struct rte_mbuf **mbufs,
 		uint16_t n, uint16_t *first)
 {
@@ -245,7 +246,8 @@ static uint16_t count_open(const struct port_private *p, struct rte_mbuf **mbufs
 	return taken <= PACKET_KEPT_MAX ? taken : 0;
 }
 
-// Gives up what was kept from this packet on: those who gave the packets have no use for them.
+// Drops and counts the packets that were kept, from this one on: their senders cannot take them
+// back.
 static void lose_kept(struct packet_tx *tx, uint16_t from)
 {
 	if (from >= tx->n_kept)
@@ -292,10 +294,11 @@ void packet_tx_close(struct packet_tx *tx)
 
 // ---- counters ----
 
-// A veth of older kernels reports frames as sent though its peer had no room for them, and only
-// counts them as dropped. A recent drop may not have been reported yet, so a surplus over what
-// sends reported counts after it has lasted. Which frames were dropped is not known: each counts as
-// many packets as the frames have on average, which is one where the kernel cuts them.
+// Returns the packets that were dropped unreported. A veth of older kernels reports frames as sent
+// though its peer had no room for them, and only counts them as dropped. A recent drop may not have
+// been reported yet, so that a surplus over the reported drops counts only after it has lasted.
+// Which frames were dropped is not known: each counts as many packets as the frames have on
+// average, which is one where the kernel cuts them.
 uint64_t packet_tx_hidden(
 		struct packet_hidden *hidden, const struct packet_sent *sent, uint64_t dropped)
 {

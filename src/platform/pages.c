@@ -21,7 +21,8 @@ static bool is_mapped(size_t bytes)
 	return bytes >= HS_PAGES_LARGE_BYTES && !rte_eal_has_hugepages();
 }
 
-// The kernel uses a huge page only at an aligned address: map one more, and unmap the unused parts.
+// Maps aligned memory. The kernel uses a huge page only at an aligned address, so that one more
+// huge page is mapped and the unused parts are unmapped.
 static void *map(size_t bytes)
 {
 	size_t mapped = bytes + HUGE_BYTES;

@@ -72,7 +72,7 @@ static int check_numbers(const struct hs_port *port, struct hs_error *err)
 
 // ---- making ----
 
-// The bursts of a port without a device. Workers may still poll it.
+// Receives and sends nothing, for a port without a device. Workers may still poll the port.
 static uint16_t gone_burst(
 		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
@@ -248,7 +248,7 @@ void port_follow_mtu(struct hs_port *port, uint32_t mtu)
 	atomic_store_explicit(&p->max_frame, mtu + RTE_ETHER_HDR_LEN, memory_order_relaxed);
 	if (limit == port->mtu)
 		return;
-	// Workers read it at any time. Either value is right for the packets of that moment.
+	// Workers read the MTU at any time. Either value is right for the packets of that moment.
 	__atomic_store_n(&port->mtu, limit, __ATOMIC_RELAXED);
 	hs_log(limit < port->config.mtu ? HS_LOG_WARNING : HS_LOG_NOTICE, "port",
 			"%s: interface %s has an MTU of %u: the port's limit is %u, of %u "
@@ -256,7 +256,8 @@ void port_follow_mtu(struct hs_port *port, uint32_t mtu)
 			port->config.name, p->iface.name, mtu, limit, port->config.mtu);
 }
 
-// A device's counters may restart (memif's do when its peer leaves). Ours only grow.
+// Adds the growth of a device's counter. The device's counters may restart (memif's do when its
+// peer leaves). Ours only grow.
 static void add_growth(uint64_t now, uint64_t *last, uint64_t *total)
 {
 	*total += now >= *last ? now - *last : now;

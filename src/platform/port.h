@@ -49,16 +49,16 @@ struct hs_port_config {
 	char name[HS_PORT_NAME_MAX];
 	enum hs_port_kind kind;
 	enum hs_port_side side;
-	char profile[HS_PORT_NAME_MAX]; // the name of its kind of telemetry; "": the node's
+	char profile[HS_PORT_NAME_MAX]; // the name of a telemetry profile; "": the node's
 	char device[256];		// interface name, devargs or PCI address
 	char driver[16];		// iface only: "" (packet sockets), "af_packet" or "af_xdp"
 	uint16_t mtu;			// the node's own limit for IPv6 packets, default 1500
 	uint16_t rx_queues;		// default 1
-	uint32_t id;			// what telemetry calls the port; 0: index + 1
+	uint32_t id;			// the port's id in telemetry; 0: index + 1
 	uint64_t rate_bps;		// of an egress queue of the node's own; 0: none
 	uint32_t rate_pps;		// the same in packets, in place of rate_bps; 0: none
 	bool rate_of_node;	 // rate_pps and queue_packets are those of all these ports together
-	uint32_t queue_packets;	 // that may wait there; 0: none
+	uint32_t queue_packets;	 // packets that may wait in the egress queue; 0: none
 	uint16_t rx_descriptors; // of each receive queue of a DPDK device; 0: 1,024
 };
 
@@ -77,9 +77,9 @@ typedef bool (*hs_port_more_fn)(const struct hs_port *port, uint16_t queue);
 struct hs_port {
 	hs_port_rx_fn rx_burst;
 	hs_port_tx_fn tx_burst;
-	// As tx_burst, but the port may keep the last packets to send later ones together with
-	// them, until the queue's next tx_burst, which may be one of no packets. NULL: the port has
-	// no use for that.
+	// Sends as tx_burst does, but the port may keep the last packets until the queue's next
+	// tx_burst, to send later packets together with them. That tx_burst may have no packets.
+	// NULL: the port keeps none.
 	hs_port_tx_fn tx_keep;
 	hs_port_more_fn rx_more; // NULL: not known
 	void *driver_data;	 // depends on the kind: ethdev id, link, ...
@@ -106,16 +106,17 @@ static inline uint32_t hs_port_id(const struct hs_port *port)
 	return port->config.id ? port->config.id : port->index + 1u;
 }
 
-// The device's own counters. They are never reset and continue over re-opening. rx_missed: lost
-// because its ring had no room; rx_errors: too long or broken, a large frame counts once;
-// tx_errors: accepted by tx_burst, then not sent.
+// The device's own counters. They are never reset and continue when the device is opened again.
+// rx_missed: packets lost because the device's ring had no room. rx_errors: packets that were too
+// long or broken; a large frame counts once. tx_errors: packets that tx_burst accepted and that
+// were not sent.
 struct hs_port_device_stats {
 	uint64_t rx_packets, tx_packets, rx_missed, rx_errors, tx_errors, rx_nombuf;
 };
 
 // Opens a port with the creator's own functions (a link of the lab, a test). Its kind is
 // HS_PORT_CUSTOM, it accepts chains, and nothing wakes a sleeping worker. The creator owns
-// driver_data; it and what it points to outlive the port.
+// driver_data, which must outlive the port with all that it points to.
 int hs_port_open_custom(hs_port_rx_fn rx_burst, hs_port_tx_fn tx_burst, void *driver_data,
 		const struct hs_port_config *config, uint16_t index, uint16_t n_workers,
 		struct hs_port **port);
@@ -125,7 +126,7 @@ int hs_port_open_custom(hs_port_rx_fn rx_burst, hs_port_tx_fn tx_burst, void *dr
 // queues. Returns 0, or -EINVAL/-ENODEV with *err (path relative to the port: "iface", "mtu").
 int hs_port_open(const struct hs_port_config *config, uint16_t index, uint16_t n_workers,
 		struct rte_mempool *pool, struct hs_port **port, struct hs_error *err);
-// Accepts NULL. No worker may still use the port.
+// Closes a port. Accepts NULL. No worker may still use the port.
 void hs_port_close(struct hs_port *port);
 
 // Returns the data room that mbufs need for this port (headroom included), from its MTU and driver.
@@ -134,10 +135,10 @@ uint16_t hs_port_mbuf_bytes(const struct hs_port_config *config);
 
 void hs_port_device_stats(struct hs_port *port, struct hs_port_device_stats *stats);
 
-// Operational state: interfaces from rtnetlink, others from the device.
+// Returns the operational state: of interfaces from rtnetlink, of others from the device.
 bool hs_port_link_up(const struct hs_port *port);
-// Does the same and tells workers through link_down. Interfaces do this themselves when the kernel
-// reports a change. Call it about once a second for other devices.
+// Does the same and tells workers through link_down. For interfaces, a report of the kernel does
+// this. Call this about once a second for other devices.
 bool hs_port_look(struct hs_port *port);
 
 // Returns whether the port's driver (net_memif) unmaps rings in DPDK's interrupt thread when the
@@ -145,9 +146,9 @@ bool hs_port_look(struct hs_port *port);
 // interrupts.h.
 bool hs_port_frees_rings(const struct hs_port *port);
 
-// Calls the port's absent peer, where this is the port's part: a memif client whose server has not
-// started or has gone. Call it about once a second, with no worker inside a burst, because the
-// interrupt thread runs meanwhile. Returns 0 if the other end answers; the link then comes up
-// shortly.
+// hs_port_waits_for_peer returns whether the port must call its absent peer: a memif client whose
+// server has not started or has gone. hs_port_call_peer calls the peer. Call it about once a
+// second, with no worker inside a burst, because the interrupt thread runs meanwhile. It returns 0
+// if the other end answers; the link then comes up shortly.
 bool hs_port_waits_for_peer(const struct hs_port *port);
 int hs_port_call_peer(struct hs_port *port);

@@ -29,9 +29,9 @@ struct ethdev {
 	bool calls;   // a memif client: it must call the server, and again after losing it
 	sem_t called; // the interrupt thread has done its work
 	unsigned patience;
-	bool started;		 // false: it must not be polled; DPDK would log an error each time
-	struct memif_bell *bell; // of the other end's workers and ours; NULL: none
-	hs_port_tx_fn send;	 // where there is a bell to ring after it
+	bool started;		 // false: polling it would log an error in DPDK each time
+	struct memif_bell *bell; // between the other end's workers and ours; NULL: none
+	hs_port_tx_fn send;	 // called before a bell is rung
 	struct queue_lock {
 		alignas(PORT_APART) rte_spinlock_t lock;
 	} locks[PORT_MAX_QUEUES];
@@ -49,7 +49,7 @@ static uint16_t device_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 	return rte_eth_tx_burst(port->ethdev_id, queue, mbufs, n);
 }
 
-// For a device with fewer transmit queues than workers.
+// Sends on a device with fewer transmit queues than workers.
 static uint16_t shared_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct ethdev *device = port_private(port)->device;
@@ -104,7 +104,7 @@ static void remove_device(uint16_t id)
 }
 
 // Returns the number of transmit queues to set up. Most virtual devices pair them with a peer's
-// receive queues. More of them than receive queues would send where nobody receives.
+// receive queues. More transmit queues than receive queues would send where nobody receives.
 static uint16_t tx_queues_of(const struct hs_port *port, const struct rte_eth_dev_info *info)
 {
 	uint16_t wanted = port->rx_queues;
@@ -141,7 +141,7 @@ static int setup_queues(struct hs_port *port, uint16_t tx_queues)
 #define RSS_ADDRESSES (RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER)
 #define RSS_PORTS     (RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP)
 
-// Rules are for IPv6 flows. If the device cannot distinguish these, workers share the work badly.
+// Warns if the device cannot tell IPv6 flows apart: workers then share the work badly.
 static void say_how_flows_spread(const struct hs_port *port, const struct rte_eth_dev_info *info)
 {
 	uint64_t can = info->flow_type_rss_offloads;
@@ -185,7 +185,7 @@ static int too_many_queues(const struct hs_port *port, uint16_t max, struct hs_e
 			"%u receive queues are more than the device has", port->rx_queues);
 }
 
-// Returns what rte_eth_dev_start returned, in *started, or the error of a step before it.
+// Starts the device: *started is what rte_eth_dev_start returned. Returns an earlier step's error.
 static int set_up(struct hs_port *port, const struct rte_eth_conf *conf, int *started)
 {
 	uint16_t tx_queues = ((struct ethdev *)port_private(port)->device)->tx_queues;
@@ -249,8 +249,8 @@ fail:
 	return ret;
 }
 
-// DPDK's own error numbers mislead: a driver that refuses its arguments returns "not permitted",
-// and an unknown name is a "bad address".
+// Reports a failure. DPDK's own error numbers mislead: a driver that refuses its arguments returns
+// "not permitted", and an unknown name is a "bad address".
 static void explain(const struct hs_port *port, int error, struct hs_error *err)
 {
 	const char *key = port_device_key(port), *device = port->config.device;
@@ -301,7 +301,7 @@ static void choose_bursts(struct hs_port *port)
 	port->tx_burst = device->bell ? ringing_tx : device->send;
 }
 
-// A worker that sleeps also looks at the port from time to time: the other end may have no bell.
+// Opens the bell. A sleeping worker also polls the port: the other end may have no bell.
 static void hang_bell(struct hs_port *port)
 {
 	struct port_private *p = port_private(port);
@@ -425,9 +425,9 @@ static void hang_up_and_call(void *context)
 	sem_post(&device->called);
 }
 
-// A memif client calls once, when it is started. DPDK's interrupt thread handles its handshake and
-// its disconnects. Stopping the client here meanwhile would free what that thread is using. So this
-// is also done on that thread, as an alarm. A call under way gets another second.
+// Calls the server. A memif client calls once, when it is started. DPDK's interrupt thread handles
+// its handshake and its disconnects. Stopping the client elsewhere would free what that thread
+// uses, so an alarm does this on that thread. A call under way gets another second.
 static int ethdev_call(struct hs_port *port)
 {
 	struct ethdev *device = port_private(port)->device;
@@ -482,7 +482,7 @@ static const char *xdp_objection(const struct hs_port *port)
 	return NULL;
 }
 
-// Device names stay unique if a device comes back while the old device's name still exists.
+// Returns a number that keeps names unique while the name of a device that is gone still exists.
 static unsigned next_device(void)
 {
 	static atomic_uint devices;
@@ -518,8 +518,8 @@ static int xdp_attach(struct hs_port *port, struct hs_error *err)
 	return 0;
 }
 
-// The kernel counts on the interface what the driver does not see: frames for which there was no
-// buffer, and frames that it took and dropped.
+// Reads the counters. The kernel counts on the interface what the driver does not see: frames for
+// which there was no buffer, and frames that the kernel took and dropped.
 static void xdp_stats(struct hs_port *port, struct hs_port_device_stats *stats)
 {
 	struct iface_drops kernel = iface_drops(&port_private(port)->iface);

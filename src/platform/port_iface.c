@@ -94,7 +94,7 @@ static void read_attribute(const struct rtattr *attr, struct link *link)
 	}
 }
 
-// Returns false if the interface is gone.
+// Reads the interface's state from the kernel. Returns false if the interface is gone.
 static bool ask_link(unsigned index, struct link *link)
 {
 	struct link_request request = {
@@ -110,7 +110,7 @@ static bool ask_link(unsigned index, struct link *link)
 
 	if (fd < 0)
 		return false;
-	// The kernel answers within the send, so that this never waits.
+	// The kernel answers within the send, so that the receive never waits.
 	if (send(fd, &request, sizeof(request), 0) > 0)
 		n = recv(fd, reply, sizeof(reply), MSG_DONTWAIT);
 	close(fd);
@@ -167,7 +167,7 @@ struct iface_gso iface_gso(const struct iface *iface)
 	if (!ask_link(iface->index, &link) || link.gso_packets < HS_BURST)
 		return (struct iface_gso){0};
 	return (struct iface_gso){
-			// The kernel cuts a frame of this length.
+			// The kernel cuts a frame of gso_bytes.
 			.bytes = link.gso_bytes ? link.gso_bytes - 1 : 0,
 			.queue = link.queue,
 			.up = iface_flags_say_up(link.flags),
@@ -202,9 +202,9 @@ unsigned iface_rx_channels(const struct iface *iface)
 
 // ---- one node for an interface ----
 
-// Two nodes on one interface would both receive every packet, and the first to end would restore
-// the settings while the other runs. An abstract name belongs to the interface's own network
-// namespace and ends with the process, however the process ends.
+// Claims the interface for this node. Two nodes on one interface would both receive every packet,
+// and the first to end would restore the settings while the other runs. An abstract name belongs to
+// the interface's own network namespace and ends with the process, however the process ends.
 static int claim(struct iface *iface, struct hs_error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -330,15 +330,16 @@ unsigned fd_list_new_xdp_sockets(struct fd_list *before, int *fds, unsigned max)
 
 // ---- the port ----
 
-// af_xdp is used only if requested. It is the faster driver. However, it removes the tags of
-// packets that a veth peer's kernel tagged, keeps buffers of the pool when it closes, and refuses
-// veths whose peer has more transmit queues.
+// Returns the driver. af_xdp is used only if requested. It is the faster driver. However, it
+// removes the tags of packets that a veth peer's kernel tagged, keeps buffers of the pool when it
+// closes, and refuses veths whose peer has more transmit queues.
 static const struct port_driver *pick(const struct hs_port *port)
 {
 	return strcmp(port->config.driver, "af_xdp") == 0 ? &port_xdp_driver : &port_packet_driver;
 }
 
-// Nothing marks a packet without its checksum or its tag there, so that the port cannot know.
+// Warns if the other end may send packets without a checksum or a tag. Nothing marks such a packet
+// on a veth, so that the port cannot know.
 static void warn_of_other_end(const struct iface *iface)
 {
 	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receive interrupts of DPDK devices: packets wake a worker that sleeps. They are on only while it
-// sleeps, because each of them costs more than a look at the queue.
+// Receive interrupts of DPDK devices: packets wake a worker that sleeps. Interrupts are on only
+// while the worker sleeps, because each of them costs more than a look at the queue.
 //
 // Each queue has an epoll descriptor of its own: DPDK knows what to read from the device's
 // descriptor behind it.
@@ -16,14 +16,14 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-// Packets wake whoever waits for a TAP, at all times.
+// Returns whether the device is a TAP, on which packets wake a waiting worker at all times.
 static bool is_tap(const char *driver_name)
 {
 	return strcmp(driver_name, "net_tap") == 0;
 }
 
-// net_vhost is not among them: its interrupts are asked for in the rings of a guest, which its
-// driver unmaps at any time.
+// net_vhost is not among these drivers: its interrupts are requested in the rings of a guest, which
+// the driver unmaps at any time.
 bool port_interrupt_suits(const struct hs_port *port, const char *driver_name)
 {
 	return port->config.kind == HS_PORT_PCI || is_tap(driver_name) ||
@@ -65,8 +65,8 @@ void port_interrupt_open(struct hs_port *port)
 				port->config.name, port->driver_name, strerror(-ret));
 		port_interrupt_close(port);
 	}
-	// The driver of TAPs looks for packets only once a signal came, which is another thread's:
-	// it may come later than the wake-up.
+	// The driver of TAPs looks for packets only after a signal, which goes to another thread
+	// and may come later than the wake-up.
 	port->needs_timed_poll = !p->interrupts || is_tap(port->driver_name);
 }
 

@@ -83,7 +83,7 @@ static int bind_to(int fd, unsigned ifindex, uint16_t protocol)
 	return bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 }
 
-// A deaf socket receives nothing.
+// Makes a socket deaf or not. A deaf socket receives nothing.
 static int set_deaf(int fd, bool deaf)
 {
 	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -93,7 +93,7 @@ static int set_deaf(int fd, bool deaf)
 	return setsockopt(fd, SOL_SOCKET, option, &program, sizeof(program)) < 0 ? -errno : 0;
 }
 
-// All options are set before the socket receives its first packet.
+// Opens a receive socket. All options are set before the socket receives its first packet.
 static int open_rx(struct packet_rx *rx, const struct hs_port *port)
 {
 	const struct port_private *p = port_private(port);
@@ -112,9 +112,9 @@ static int open_rx(struct packet_rx *rx, const struct hs_port *port)
 	return ret;
 }
 
-// Several queues share the interface's packets by flow. The group receives what its sockets do not
-// want unless it is told, too. A socket gets all packets before it joins, so that none hears any
-// before all have joined.
+// Joins the sockets to a fanout group: several queues share the interface's packets by flow. The
+// group also receives packets that its sockets ignore, unless the group ignores them, too. A socket
+// gets all packets before it joins, so that no socket receives any before all have joined.
 static int join_fanout(struct packet_device *device, uint16_t n_queues)
 {
 	const int kind = (PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING) << 16;
@@ -201,7 +201,8 @@ static int packet_attach(struct hs_port *port, struct hs_error *err)
 		return ret;
 	}
 	p->device = device;
-	// The new sockets have the bypass, whatever was heard of the interface without them.
+	// The new sockets have the bypass, whatever the kernel reported of the interface without
+	// them.
 	atomic_store(&p->joins, PORT_JOINS_NOTHING);
 	atomic_store(&p->join_bytes, 0);
 	for (unsigned i = 0; i < port->rx_queues; i++)

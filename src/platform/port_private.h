@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of this folder know about a port beyond port.h. Not for users of the folder.
+// What the files of this folder know about a port beyond port.h. Private to src/platform.
 #pragma once
 
 #include "port.h"
@@ -28,9 +28,10 @@ struct port_driver {
 	// Returns the counts since attach.
 	void (*stats)(struct hs_port *port, struct hs_port_device_stats *stats);
 	bool (*link_up)(const struct hs_port *port);
-	// Called about once a second while the link is up. NULL: there is nothing to do.
+	// Looks at the device about once a second while the link is up. NULL: there is nothing to
+	// do.
 	void (*look)(struct hs_port *port);
-	// NULL: there is no peer to wait for.
+	// Returns whether the port waits for its peer. NULL: there is no peer to wait for.
 	bool (*waits_for_peer)(const struct hs_port *port);
 	int (*call_peer)(struct hs_port *port);
 };
@@ -83,9 +84,9 @@ struct port_private {
 	_Atomic uint32_t max_frame; // the longest frame that the interface sends, without tags
 	_Atomic bool link_up;
 	_Atomic enum port_joins joins;
-	_Atomic uint32_t join_bytes; // of a frame of several packets, at most
-	// Readable when queue i has packets; -1: none. Of a port with needs_timed_poll and without
-	// interrupts: a bell.
+	_Atomic uint32_t join_bytes; // the most bytes of a frame of several packets
+	// Readable when queue i has packets; -1: none. On a port with needs_timed_poll and without
+	// interrupts, this is a bell.
 	_Atomic int wake_fds[PORT_MAX_QUEUES];
 	bool interrupts; // wake_fds are those of port_interrupt.c
 
@@ -137,7 +138,8 @@ bool port_interrupt_suits(const struct hs_port *port, const char *driver_name);
 // Makes packets of a started device wake sleeping workers, if its driver can.
 void port_interrupt_open(struct hs_port *port);
 void port_interrupt_close(struct hs_port *port);
-// Before the last round ahead of a sleep, and after the sleep. By the worker of the queue.
+// Switch the interrupt of a queue on before the last round ahead of a sleep, and off after the
+// sleep. Called by the worker of the queue.
 void port_interrupt_arm(struct hs_port *port, uint16_t queue);
 void port_interrupt_quiet(struct hs_port *port, uint16_t queue);
 
@@ -150,7 +152,7 @@ void port_memif_prepare(const char *devargs);
 // Calls rte_dev_probe. The socket of a memif server gets mode 0660 with any umask.
 int port_memif_probe(const char *devargs);
 
-// ---- port_iface.c: an interface as the kernel has it ----
+// ---- port_iface.c: an interface in the kernel ----
 
 // Does an ioctl on a socket of its own. Returns 0 or a negative errno.
 struct ifreq;
@@ -163,32 +165,33 @@ int iface_find(struct iface *iface);
 
 // ---- iface_settings.c: what is changed on an interface ----
 
-// Prepares the interface for switching. Logs what cannot be changed; this is no error.
+// Prepares the interface for switching. Logs each setting that cannot be changed, which is no
+// error.
 void iface_prepare(struct iface *iface);
 // Ensures that tags stay in the packets that af_xdp sees.
 void iface_keep_tags(struct iface *iface);
 // Undoes what iface_prepare did. The interface may be gone.
 void iface_restore(struct iface *iface);
 
-// ---- iface_kept.c: what it was before, in a file that outlives a node that is killed ----
+// ---- iface_kept.c: the original settings, in a file that outlives a killed node ----
 
-// Returns false if there is no file for this interface.
+// Reads the original settings. Returns false if there is no file for this interface.
 bool iface_kept_read(const struct iface *iface, struct iface_saved *saved);
-// Writes what iface->saved contains. Logs a failure; this is no error.
+// Writes iface->saved to the file. Logs a failure, which is no error.
 void iface_kept_write(const struct iface *iface);
 void iface_kept_remove(const struct iface *iface);
 
 // ---- port_iface.c again ----
 
 // Returns the number of receive channels that deliver packets, or 1 if the driver does not report
-// it.
+// the number.
 unsigned iface_rx_channels(const struct iface *iface);
 // Returns the packets that the kernel received and did not deliver, or took and did not send, since
-// attach. Returns what was last known if the interface is gone.
+// attach. If the interface is gone, returns the last known numbers.
 struct iface_drops iface_drops(struct iface *iface);
-// What an interface takes of frames of several packets.
+// The frames of several packets that an interface takes.
 struct iface_gso {
-	uint32_t bytes; // of a frame that the interface gets whole, at most; 0: too few packets
+	uint32_t bytes; // of a frame that the interface gets whole, at most; 0: too few
 	bool queue;	// the interface has a queueing discipline
 	bool up;	// packets can pass
 };

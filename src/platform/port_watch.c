@@ -26,7 +26,7 @@ struct hs_port_watch {
 	unsigned n_ports;
 };
 
-// The contents of one message about an interface.
+// One message about an interface.
 struct link_news {
 	unsigned index;
 	char name[IF_NAMESIZE];
@@ -80,7 +80,8 @@ int hs_port_watch_add(struct hs_port_watch *watch, struct hs_port *port)
 			.index = port_private(port)->iface.index,
 			.up = port_private(port)->link_up,
 	};
-	// The interface may have changed between opening and the creation of the watch.
+	// The interface may have changed between the opening of the port and the creation of the
+	// watch.
 	hs_port_watch_resync(watch);
 	return 0;
 }
@@ -135,7 +136,7 @@ static void apply(struct hs_port_watch *watch, struct watched *w, const struct l
 			set_gone(watch, w);
 		w->index = news->index;
 		say(watch, w, HS_PORT_BACK);
-		// What the port is reopened with is up to the listener; its state comes next.
+		// The listener reopens the port as it decides; the port's state comes next.
 	}
 	port_follow_mtu(w->port, news->mtu);
 	port_follow_offloads(w->port);
@@ -175,7 +176,8 @@ static bool parse(const struct nlmsghdr *message, struct link_news *news)
 	return news->name[0] != '\0';
 }
 
-// What a port sends at once depends on whether its interface has a queueing discipline.
+// Adapts a port when its interface's queueing discipline changes, because what the port sends at
+// once depends on the discipline.
 static void follow_discipline(struct hs_port_watch *watch, const struct nlmsghdr *message)
 {
 	const struct tcmsg *info = NLMSG_DATA(message);

@@ -11,7 +11,8 @@
 // The shortest slice that Linux grants.
 #define SLICE_NS 100000
 
-// The call never fails for the own thread, so that -1 is a value of nice.
+// Returns the thread's nice value. The call never fails for the own thread, so that -1 is a value
+// of nice.
 static int present_nice(void)
 {
 	return getpriority(PRIO_PROCESS, (id_t)gettid());
@@ -19,7 +20,7 @@ static int present_nice(void)
 
 static int apply_nice(int nice)
 {
-	// Without a change, no limit and no system call of a filter is needed.
+	// Without a change, neither a limit nor a filter of system calls can refuse.
 	if (present_nice() == nice)
 		return 0;
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), nice) == 0)
@@ -45,9 +46,9 @@ bool hs_scheduling_needs_privilege(const struct hs_scheduling *scheduling)
 	       (scheduling->class != HS_SCHEDULING_NORMAL || scheduling->nice < present_nice());
 }
 
-// A thread that wakes up takes the core at once from one with a longer slice, and its share of the
-// core stays the same. A kernel that has no such slices (before Linux 6.12) or a filter that
-// refuses the call changes nothing.
+// Asks for short slices. A thread that wakes up takes the core at once from a thread with a longer
+// slice, and its share of the core stays the same. A kernel that has no such slices (before Linux
+// 6.12) or a filter that refuses the call changes nothing.
 static void ask_short_slice(void)
 {
 	// The kernel's struct sched_attr, whose header and sched.h exclude each other.

@@ -16,14 +16,15 @@ enum hs_scheduling_class {
 #define HS_SCHEDULING_PRIORITY 10 // where none is given
 
 struct hs_scheduling {
-	bool given;	  // false: as the process was started, but for slices
+	bool given;	  // false: as the process was started, except for slices
 	uint8_t class;	  // enum hs_scheduling_class
 	uint8_t priority; // 1 to 99 of rr and fifo; 0: none is given
 	int8_t nice;	  // -20 to 19 of normal; a lower value has a larger share
 };
 
-// Returns whether CAP_SYS_NICE or a limit must allow the scheduling.
+// Returns whether the scheduling needs CAP_SYS_NICE or a limit that allows it.
 bool hs_scheduling_needs_privilege(const struct hs_scheduling *scheduling);
-// A normal thread also asks for short slices. Returns 0, or -EPERM if the process has neither
-// CAP_SYS_NICE nor the limit (RLIMIT_RTPRIO, RLIMIT_NICE), or another negative errno.
+// Schedules the calling thread. A normal thread also asks for short slices. Returns 0, or -EPERM if
+// the process has neither CAP_SYS_NICE nor the limit (RLIMIT_RTPRIO, RLIMIT_NICE), or another
+// negative errno.
 int hs_scheduling_apply(const struct hs_scheduling *scheduling);
