@@ -7,7 +7,8 @@
 
 #include <rte_common.h>
 
-// Of namespaces drawn at random, two of three have a place where all rules are in.
+// Returns the number of places. If all rules are in, two of three namespaces drawn at random have
+// one.
 static uint32_t place_count(uint32_t capacity)
 {
 	return rte_align32pow2(capacity);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps a namespace to the slot of its rule, if packets of its key find this rule. Telemetry in a
-// packet names its rule, so that a look-up compares one key and needs no hash.
+// Maps a namespace to the slot of its rule, if packets of the rule's key find this rule. Telemetry
+// in a packet names its rule, so that a look-up compares one key and needs no hash.
 //
-// It is exact in combination with a check: a worker compares the packet with the slot's key. Keys
-// are unique among the rules that packets find, so that an equal key is what the hash would find.
-// Two namespaces may have one place. The later rule has it, and packets of the other use the hash.
+// The map is exact in combination with a check: a worker compares the packet with the slot's key.
+// Keys are unique among the rules that packets find, so that an equal key is the one that the hash
+// would find. If two namespaces have one place, the later rule gets it, and packets of the other
+// use the hash.
 //
 // Thread rule: find by any worker that reports quiescent states to the table; the rest control.
 #pragma once
@@ -17,17 +18,17 @@ struct hs_flow_by_name {
 	uint32_t mask;		  // number of places - 1
 };
 
-// Returns 0 or -ENOMEM. fini accepts a zeroed map.
+// Returns 0 or -ENOMEM. hs_flow_by_name_fini accepts a zeroed map.
 int hs_flow_by_name_init(struct hs_flow_by_name *map, uint32_t capacity);
 void hs_flow_by_name_fini(struct hs_flow_by_name *map);
 uint64_t hs_flow_by_name_bytes(uint32_t capacity);
 
-// Packets find the slot from now on, whose key is stored.
+// Makes packets find the slot from now on. The slot's key must be stored.
 void hs_flow_by_name_enter(struct hs_flow_by_name *map, uint32_t ns_id, uint32_t slot);
-// Packets do not find the slot any more, or will not soon.
+// Removes a slot that packets do not find any more, or will not find soon.
 void hs_flow_by_name_leave(struct hs_flow_by_name *map, uint32_t ns_id, uint32_t slot);
 
-// Namespaces that follow each other have places of their own.
+// Returns the place of a namespace. Namespaces that follow each other have places of their own.
 static inline uint32_t hs_flow_by_name_place(const struct hs_flow_by_name *map, uint32_t ns_id)
 {
 	return (ns_id ^ ns_id >> 16) & map->mask;

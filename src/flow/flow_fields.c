@@ -53,7 +53,7 @@ void hs_partial_rows_make(const struct hs_partial *config, struct hs_partial_row
 
 // ---- of rules ----
 
-// A rule cannot enable a field that the node does not support.
+// Limits a field to what the node supports: a rule cannot enable a field that the node does not.
 static void limit(struct hs_partial_field *field, const struct hs_partial_field *node)
 {
 	if (node->unsupported)
@@ -95,7 +95,7 @@ int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number)
 	old = atomic_exchange_explicit(&pending->fields, fields, memory_order_acq_rel);
 	if (!old)
 		return 0;
-	// A worker may read it until the worker's burst ends.
+	// A worker may read the old fields until the worker's burst ends.
 	old->token = rte_rcu_qsbr_start(t->config.qsbr);
 	old->next = t->old_fields;
 	t->old_fields = old;

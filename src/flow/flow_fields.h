@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which fields a node's entries have, in the workers' form, for a node or for one rule.
+// The fields of a node's entries, in the workers' form, for a node or for one rule.
 //
 // Thread rule: rows do not change; a worker's `last` is its own.
 #pragma once
@@ -25,7 +25,7 @@ struct hs_partial_rows {
 	} rows[HS_PARTIAL_FIELDS];
 };
 
-// What a worker last added for a rule.
+// The values that a worker last added for a rule.
 struct hs_partial_last {
 	uint64_t values[HS_PARTIAL_FIELDS];
 	int64_t added_ns[HS_PARTIAL_FIELDS];
@@ -36,7 +36,7 @@ struct hs_partial_last {
 // The fields of a rule that has its own.
 struct hs_flow_fields {
 	struct hs_partial_rows rows;
-	struct hs_flow_fields *next; // next of those that wait for a grace period
+	struct hs_flow_fields *next; // next of the fields that wait for a grace period
 	uint64_t token;
 	struct hs_partial_last last[]; // [worker]
 };

@@ -7,8 +7,9 @@
 
 #include <rte_common.h>
 
-// On average 1.5 to 3 of seven places are taken when all rules are in, and two to 120 of ten
-// thousand buckets overflow. A rule without a place costs its packets several consecutive misses.
+// Returns the number of buckets. If all rules are in, 1.5 to 3 of seven places are taken on
+// average, and two to 120 of ten thousand buckets overflow. A rule without a place costs its
+// packets several consecutive cache misses.
 static uint32_t bucket_count(uint32_t capacity)
 {
 	return rte_align32pow2(capacity / 3 + 1);
@@ -38,7 +39,7 @@ static uint32_t signature_at(const struct hs_flow_bucket *bucket, unsigned i)
 	return atomic_load_explicit(&bucket->signatures[i], memory_order_relaxed);
 }
 
-// Returns HS_FLOW_INDEX_PLACES if the slot is not here, because it is one of the overflow.
+// Returns the slot's place, or HS_FLOW_INDEX_PLACES if the slot is one of the overflow.
 static unsigned place_of(const struct hs_flow_bucket *bucket, uint32_t hash, uint32_t slot)
 {
 	for (unsigned i = 0; i < HS_FLOW_INDEX_PLACES; i++) {
@@ -58,8 +59,8 @@ static bool holds(const struct hs_flow_bucket *bucket, uint32_t signature)
 	return false;
 }
 
-// Two keys with one hash never share a bucket, because a look-up of the second would find the place
-// of the first.
+// Inserts a slot. Two keys with one hash never share a bucket, because a look-up of the second
+// would find the place of the first.
 void hs_flow_index_insert(struct hs_flow_index *index, uint32_t hash, uint32_t slot)
 {
 	struct hs_flow_bucket *bucket = hs_flow_index_bucket(index, hash);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps a key's hash to the slot of its rule, with one cache line for a look-up. It stands in front
-// of the rule table's rte_hash and answers for nearly all packets, above all for those without a
-// rule.
+// Maps a key's hash to the slot of its rule, with one cache line for a look-up. The index stands in
+// front of the rule table's rte_hash and answers for nearly all packets, above all for those
+// without a rule.
 //
-// It is exact in combination with checks. A hit is compared with the slot's key. A bucket that once
-// had no place for a rule says so (`overflow`), and packets that find nothing in it use the
-// rte_hash. Entries never move, so readers need only the order of two stores.
+// The index is exact in combination with checks. A hit is compared with the slot's key. A bucket
+// that once had no place for a rule says so (`overflow`), and packets that find nothing in it use
+// the rte_hash. Entries never move, so readers need only the order of two stores.
 //
 // Thread rule: find by any worker that reports quiescent states to the table; the rest control.
 #pragma once
@@ -36,12 +36,12 @@ struct hs_flow_index {
 	uint32_t mask;
 };
 
-// Returns 0 or -ENOMEM. fini accepts a zeroed index.
+// Returns 0 or -ENOMEM. hs_flow_index_fini accepts a zeroed index.
 int hs_flow_index_init(struct hs_flow_index *index, uint32_t capacity);
 void hs_flow_index_fini(struct hs_flow_index *index);
 uint64_t hs_flow_index_bytes(uint32_t capacity);
 
-// The caller must have stored the slot's key and have the rule in its rte_hash.
+// Inserts a slot. The caller has stored the slot's key, and the rule is in the rte_hash.
 void hs_flow_index_insert(struct hs_flow_index *index, uint32_t hash, uint32_t slot);
 void hs_flow_index_erase(struct hs_flow_index *index, uint32_t hash, uint32_t slot);
 // Replaces the slot of a rule with the same key.
@@ -59,8 +59,8 @@ static inline uint32_t hs_flow_index_signature(uint32_t hash)
 	return hash | 1; // the lowest bit chooses the bucket
 }
 
-// Returns the places that hold this signature, bits 2i and 2i + 1 for place i. It works on any
-// machine, and tests compare the other version with it.
+// Returns the places that hold this signature, bits 2i and 2i + 1 for place i. This version works
+// on any machine, and tests compare the other version with it.
 static inline unsigned hs_flow_index_match_plain(
 		const struct hs_flow_bucket *bucket, uint32_t signature)
 {
@@ -74,7 +74,8 @@ static inline unsigned hs_flow_index_match_plain(
 }
 
 #ifdef __SSE2__
-// Each of the eight words is read whole (Intel SDM volume 3, 9.1.1: aligned words are).
+// Does the same. Each of the eight words is read whole (Intel SDM volume 3, 9.1.1: aligned words
+// are).
 static inline unsigned hs_flow_index_match(const struct hs_flow_bucket *bucket, uint32_t signature)
 {
 	const __m128i *words = (const __m128i *)(const void *)bucket;

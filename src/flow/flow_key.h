@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rules compare of a packet.
+// The fields of a packet that rules compare.
 //
 // Thread rule: any; values.
 #pragma once
@@ -21,15 +21,15 @@ struct hs_flow_key {
 	uint16_t dst_port;
 	uint8_t protocol;      // 0 if the rule matches any
 	uint8_t traits;	       // HS_FLOW_IPV4, HS_FLOW_DSCP
-	uint8_t src_host_bits; // of a rule whose address is a prefix (ip_address.h); else 0
+	uint8_t src_host_bits; // of a rule with an address prefix (ip_address.h); else 0
 	uint8_t dst_host_bits;
 	uint8_t zero[8]; // pads to a length that rte_hash compares with vector instructions
 };
 static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
-#define HS_FLOW_KEY_WORDS 5			  // its 64-bit words that are not always zero
+#define HS_FLOW_KEY_WORDS 5			  // 64-bit words of a key that are not always zero
 #define HS_FLOW_KEY_LAST  (HS_FLOW_KEY_WORDS - 1) // the word behind the addresses
 
-// The key of a packet, whose addresses are read where they lie.
+// The key of a packet. The addresses stay in the packet.
 struct hs_flow_tuple {
 	const uint8_t *addresses; // source and destination, side by side, as in a key
 	union {
@@ -55,7 +55,7 @@ static inline struct hs_flow_tuple hs_flow_key_tuple(const struct hs_flow_key *k
 	return tuple;
 }
 
-// Word i of the addresses.
+// Returns word i of the addresses.
 static inline uint64_t hs_flow_tuple_word(const struct hs_flow_tuple *tuple, unsigned i)
 {
 	uint64_t word;
@@ -64,18 +64,18 @@ static inline uint64_t hs_flow_tuple_word(const struct hs_flow_tuple *tuple, uns
 	return word;
 }
 
-// CRC-32C of one more word.
+// Adds one more word to a CRC-32C.
 static inline uint64_t hs_flow_crc(uint64_t crc, uint64_t word)
 {
 #ifdef __SSE4_2__
-	return __builtin_ia32_crc32di(crc, word); // without a choice of the algorithm at each word
+	return __builtin_ia32_crc32di(crc, word); // selects no algorithm at each word
 #else
 	return rte_hash_crc_8byte(word, (uint32_t)crc);
 #endif
 }
 
-// Returns the hash of a key: CRC-32C over the words that are not always zero. It is inlined, so
-// that several are computed at once.
+// Returns the hash of a key: CRC-32C over the words that are not always zero. The function is
+// inlined, so that several hashes are computed at once.
 static inline uint32_t hs_flow_tuple_hash(const struct hs_flow_tuple *tuple)
 {
 	uint64_t crc = 0;

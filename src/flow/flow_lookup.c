@@ -33,8 +33,7 @@ static void make_key(const struct hs_flow_tuple *tuple, struct hs_flow_key *key)
 	memcpy(&key->src_port, &tuple->last, sizeof(tuple->last));
 }
 
-// Looks up the keys that bit i of `open` names in the hash, because the index cannot answer for
-// them.
+// Looks up in the hash the keys whose bits are set in `open`, for which the index has no answer.
 static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
 		unsigned n, uint64_t open, uint32_t *found)
 {
@@ -64,7 +63,7 @@ static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_tuple
 
 // Looks up the index in passes, so that the cache misses of a burst overlap. Each pass loads one
 // line of each packet, because a core drops further prefetches and then waits for these lines one
-// by one. Returns the keys that the index cannot answer for.
+// by one. Returns the keys for which the index has no answer.
 static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
 		unsigned n, uint32_t *found, uint32_t *all)
 {
@@ -106,7 +105,7 @@ static uint32_t all_of(const uint32_t *slots, unsigned n)
 	return all;
 }
 
-// Returns all slots, and-ed: HS_FLOW_NONE if no packet has one.
+// Finds the slots. Returns all slots, and-ed: HS_FLOW_NONE if no packet has one.
 static uint32_t find_slots(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
 		unsigned n, uint32_t *found)
 {
@@ -121,7 +120,7 @@ static uint32_t find_slots(const struct hs_flow_view *view, const struct hs_flow
 	return all_of(found, n);
 }
 
-// The same. Those whose telemetry names the rule that they match are found without their hash.
+// Does the same. A packet whose telemetry names the rule that it matches needs no hash.
 static uint32_t find_named(const struct hs_flow_view *view, const struct hs_flow_tuple *tuples,
 		const uint32_t *named, unsigned n, uint32_t *slots)
 {
@@ -156,7 +155,7 @@ static uint32_t find_named(const struct hs_flow_view *view, const struct hs_flow
 
 // ---- mask by mask ----
 
-// The keys of one IP version that have no rule yet.
+// The keys of one IP version for which no rule was found yet.
 struct search {
 	const struct hs_flow_view *view;
 	const struct hs_flow_tuple *tuples;
@@ -182,9 +181,9 @@ static void hash_addresses(struct search *search, const struct hs_flow_mask *mas
 	search->known |= UINT32_C(1) << mask->pair;
 }
 
-// Returns whether the slot that a mask found replaces `slot`, which a mask of the same rank found,
-// or none did. A reverse entry gives way to any rule, and to no reverse entry of a less specific
-// mask.
+// Returns whether the slot that a mask found replaces `slot`. A mask of the same rank found `slot`,
+// or no mask did. A reverse entry gives way to any rule, but not to a reverse entry of a less
+// specific mask.
 static bool is_better(const struct hs_flow_view *view, uint32_t found, uint32_t slot)
 {
 	if (found >= view->n_rules)
@@ -226,7 +225,7 @@ static void take(const struct search *search, const struct hs_flow_mask *mask,
 		*slot = found;
 }
 
-// In passes, as ask_index.
+// Looks up one mask in passes, as ask_index does.
 static void lookup_mask(struct search *search, const struct hs_flow_mask *mask)
 {
 	const struct hs_flow_index *index = &search->view->index;
@@ -271,7 +270,8 @@ static void drop_found(struct search *search)
 	search->n = left;
 }
 
-// Masks of one rank are all looked up, because the older rule wins.
+// Looks up the masks of one IP version. Masks of one rank are all looked up, because the older rule
+// wins.
 static void lookup_version(
 		struct search *search, const struct hs_flow_masks *masks, bool ipv4, unsigned n)
 {

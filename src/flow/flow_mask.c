@@ -36,8 +36,8 @@ static bool is_ipv4(uint32_t code)
 	return code & HS_RULE_MASK_IPV4;
 }
 
-// Versions are apart, because no packet has both. Of equal rank, first those that name the
-// destination's port: reverse entries have no age.
+// Orders masks by IP version, because no packet has both, and then by rank. Of equal rank, masks
+// that name the destination's port come first, because reverse entries have no age.
 static int compare(const void *a, const void *b)
 {
 	const struct hs_rule_mask_use *left = a, *right = b;
@@ -68,7 +68,7 @@ static uint8_t pair_of(const struct hs_flow_table *t, unsigned at)
 	return first;
 }
 
-// Where no rule names a DSCP, whole keys come first of their version.
+// Finds where each IP version's masks are. If no rule names a DSCP, whole keys come first.
 static void find_ranges(const struct hs_flow_table *t, struct hs_flow_masks *masks)
 {
 	for (unsigned i = 0; i < t->n_masks; i++) {
@@ -101,7 +101,7 @@ static struct hs_flow_masks *make_list(struct hs_flow_table *t)
 	return masks;
 }
 
-// A worker may read the old list until its burst ends.
+// Publishes the list. A worker may read the old list until its burst ends.
 static int publish(struct hs_flow_table *t)
 {
 	struct hs_flow_masks *masks = make_list(t), *old;
@@ -146,7 +146,7 @@ int hs_flow_masks_take(struct hs_flow_table *t, uint32_t mask)
 	return rc;
 }
 
-// Where memory is out, workers keep a mask that no rule has, until the next change.
+// Releases a mask. Without memory, workers keep a mask that no rule has, until the next change.
 void hs_flow_masks_release(struct hs_flow_table *t, uint32_t mask)
 {
 	struct hs_rule_mask_use *use = find(t, mask);

@@ -20,9 +20,9 @@ struct hs_flow_table;
 
 struct hs_flow_mask {
 	uint64_t keep[HS_FLOW_KEY_WORDS]; // bits of a packet's key that rules compare
-	uint64_t last;			  // what goes into the last word beside them
+	uint64_t last;			  // bits that are added to the last word
 	uint16_t rank;			  // of hs_rule_mask_rank
-	uint8_t pair;			  // a number of both prefix lengths
+	uint8_t pair;			  // the number of the pair of prefix lengths
 	bool src_port, dst_port; // rules name them, so that packets without ports cannot match
 };
 
@@ -31,9 +31,9 @@ struct hs_flow_masks {
 	bool exact; // one look-up of whole keys serves the rules of both IP versions that name all
 	bool more;  // there are masks that this look-up does not serve:
 	uint8_t from[2], to[2]; // of IPv6 and of IPv4, in order of precedence
-	bool dscp;		// packets' keys need it
+	bool dscp;		// packets' keys need their DSCP
 	uint64_t token;
-	struct hs_flow_masks *next; // next of those that wait for a grace period
+	struct hs_flow_masks *next; // next of the lists that wait for a grace period
 	struct hs_flow_mask list[];
 };
 
@@ -56,7 +56,7 @@ static inline bool hs_flow_mask_fits(
 	return (tuple->src_port || !mask->src_port) & (tuple->dst_port || !mask->dst_port);
 }
 
-// An empty list. Returns 0 or -ENOMEM.
+// Makes an empty list. Returns 0 or -ENOMEM.
 int hs_flow_masks_init(struct hs_flow_table *t);
 void hs_flow_masks_fini(struct hs_flow_table *t);
 // Counts a key of this mask (hs_rule_mask) that workers will find. Returns 0, or -ENOMEM with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of pending options, which an entry has once it needs them.
+// The memory of pending options, which an entry gets when it first needs them.
 #include "flow_table_parts.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What control gives workers for the next packet of a flow that leaves for the network: an in-band
-// request (options 0x32) or returning reports (0x33), as complete option bytes.
+// Options that control gives workers for the next packet of a flow that leaves for the network: an
+// in-band request (options 0x32) or returning reports (0x33), as complete option bytes.
 //
 // Pending options are taken at most once. Control fills empty pending options and makes them ready.
 // The worker that wins the exchange inserts them and records the time. Control reads the time and

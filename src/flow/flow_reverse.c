@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-// The 5-tuple of returning packets: a rule that is never due and adds nothing.
+// Makes the rule of returning packets: its 5-tuple is reversed, and the rule is never due and adds
+// nothing.
 static void reverse_of(const struct hs_rule *forward, struct hs_rule *reverse)
 {
 	*reverse = (struct hs_rule){
@@ -60,7 +61,7 @@ void hs_flow_table_remove_reverse(struct hs_flow_table *t, uint32_t slot)
 		hs_flow_slot_leave(t, slot);
 }
 
-// Finds the slot as workers find it.
+// Finds the slot by the look-up of workers.
 uint32_t hs_flow_table_reverse(const struct hs_flow_table *t, const struct hs_rule *forward)
 {
 	struct hs_flow_view view = {

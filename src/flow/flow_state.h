@@ -23,7 +23,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-// ThreadSanitizer does not see what assembly does.
+// ThreadSanitizer does not see the accesses of assembly.
 #ifdef __has_feature
 #define HS_FLOW_SEES_ATOMICS __has_feature(thread_sanitizer)
 #else
@@ -54,9 +54,9 @@ struct hs_flow_worker {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t int_packets;
 	_Atomic uint64_t config;
-	int64_t last_ns; // frequency: when the last one was claimed (a copy of the shared one)
-	uint32_t since;	 // count: packets since the last one with telemetry
-	uint32_t seen;	 // 0: this worker's bit in hs_flow_shared.workers is not set; HS_FLOW_OWES
+	int64_t last_ns; // frequency: when the last period was claimed (a copy of the shared time)
+	uint32_t since;	 // count: packets since the last packet with telemetry
+	uint32_t seen;	 // HS_FLOW_SEEN and other bits; 0: the flow was not seen yet
 
 	uint32_t ns_id;
 	uint32_t trace_type;
@@ -67,8 +67,7 @@ struct hs_flow_worker {
 static_assert(sizeof(struct hs_flow_worker) == 128, "memory of a rule: 128 bytes a worker");
 static_assert(offsetof(struct hs_flow_worker, ns_id) == 64, "one hot line");
 
-// A time before any that a clock can show, far enough from the limit that differences do not
-// overflow.
+// A time before any time of a clock, far enough from the limit that differences do not overflow.
 #define HS_FLOW_NEVER_NS (INT64_MIN / 2)
 
 // A look-up compares the key, which does not change while workers can see the slot. The rest is
@@ -82,29 +81,29 @@ struct hs_flow_shared {
 } __rte_aligned(64);
 static_assert(sizeof(struct hs_flow_shared) == 64, "64 bytes to compare a key with");
 
-// Telemetry of a rule in packets that another rule takes (docs/decisions/0003). Only its worker
-// writes it. Control zeroes it while no worker sees the slot.
+// Telemetry of a rule in packets that another rule takes (docs/decisions/0003). Only the
+// owner writes a worker's shadows. Control zeroes them while no worker sees the slot.
 struct hs_flow_shadow {
 	uint64_t packets;
-	uint64_t rx_packets; // the rule's own count at the last of them
-	uint32_t by;	     // namespace of the rule that took the last of them
+	uint64_t rx_packets; // the rule's own count at the last of these packets
+	uint32_t by;	     // namespace of the rule that took the last of these packets
 };
 
 struct hs_flow_sums {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
 };
 
-// The other workers' counts of a rule when a worker last asked. Their counters lie on lines that
-// they write for each packet. If these lines were read for each packet, they would move between the
-// cores all the time (two workers were slower than one). So they are read at most once a burst, and
-// not again within HS_FLOW_OTHERS_NS. The counts are then no older than the packets in a worker's
-// queue.
+// The other workers' counts of a rule when a worker last read them. The other workers write these
+// counters for each packet. If the counters were read for each packet, their cache lines would move
+// between the cores all the time (two workers were slower than one). So they are read at most once
+// a burst, and not again within HS_FLOW_OTHERS_NS. The counts are then no older than the packets in
+// a worker's queue.
 #define HS_FLOW_OTHERS	  HS_BURST // rules
 #define HS_FLOW_OTHERS_NS 4000
 static_assert((HS_FLOW_OTHERS & (HS_FLOW_OTHERS - 1)) == 0, "a slot's place by its last bits");
 struct hs_flow_others {
 	int64_t now_ns;	    // time of the burst
-	struct hs_rng late; // of draws that hs_flow_due left to the claim
+	struct hs_rng late; // for draws that hs_flow_due left to the claim
 	struct hs_flow_others_place {
 		int64_t read_ns;
 		uint32_t slot;
@@ -113,7 +112,7 @@ struct hs_flow_others {
 	} places[HS_FLOW_OTHERS];
 };
 
-// A worker's access to the table. It is copied once; the arrays stay in place.
+// A worker's access to the table. The view is copied once; the arrays stay in place.
 struct hs_flow_view {
 	struct hs_flow_worker *own;		  // [slot]
 	struct hs_flow_worker *const *workers;	  // [worker][slot]
@@ -132,7 +131,7 @@ struct hs_flow_view {
 };
 void hs_flow_table_view(struct hs_flow_table *table, unsigned worker, struct hs_flow_view *view);
 
-// Returns the masks for one burst. They stay until the worker's next quiescent state.
+// Returns the masks for one burst. The masks stay until the worker's next quiescent state.
 static inline const struct hs_flow_masks *hs_flow_masks_of(const struct hs_flow_view *view)
 {
 	return atomic_load_explicit(view->masks, memory_order_acquire);
@@ -142,11 +141,11 @@ static inline const struct hs_flow_masks *hs_flow_masks_of(const struct hs_flow_
 #define HS_FLOW_LOOKUP_MAX 64
 
 // Finds the slots of n (at most HS_FLOW_LOOKUP_MAX) packets: HS_FLOW_NONE where no rule matches. A
-// reverse entry's slot is found only if no rule matches. Packets need their DSCP where `masks` says
-// so; without it, they match no rule that names one. There is one look-up for all whole keys, and
-// one for each other mask, until a rule is found. named[i] is what hs_flow_by_name_find says of the
-// namespace in packet i, or HS_FLOW_NONE. It changes no result. NULL: no packet names a rule.
-// Returns whether any packet has a slot.
+// reverse entry's slot is found only if no rule matches. Packets need their DSCP if masks->dscp is
+// set; without it, they match no rule that names one. There is one look-up for all whole keys, and
+// one for each other mask, until a rule is found. named[i] is the result of hs_flow_by_name_find
+// for the namespace in packet i, or HS_FLOW_NONE, and changes no slot. `named` NULL: no packet
+// names a rule. Returns whether any packet has a slot.
 bool hs_flow_lookup(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
 		const struct hs_flow_tuple *tuples, const uint32_t *named, unsigned n,
 		uint32_t *slots);
@@ -161,13 +160,13 @@ static inline uint32_t hs_flow_lookup_one(
 	return slot;
 }
 
-// Returns true while no rule is installed, so that nothing has to be looked up.
+// Returns true while no rule is installed, so that no look-up is needed.
 static inline bool hs_flow_view_empty(const struct hs_flow_view *view)
 {
 	return hs_flow_masks_of(view)->n == 0;
 }
 
-// There is one writer and there are readers elsewhere, so relaxed order is enough. Compilers make
+// Adds to a counter. Each counter has one writer, so that relaxed order is enough. Compilers make
 // three instructions of a relaxed load and store.
 static inline void hs_flow_add(uint64_t *counter, uint64_t n)
 {
@@ -224,7 +223,8 @@ static inline void hs_flow_count_through(const struct hs_flow_view *view,
 	hs_flow_add(&own->tx_bytes, bytes);
 }
 
-// Subtracts what the port refused. This is the tail of a burst, so earlier stamps stay right.
+// Subtracts a packet that the port refused. Refused packets are the last of a burst, so that
+// earlier stamps stay right.
 static inline void hs_flow_uncount_tx(
 		const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
 {
@@ -233,13 +233,14 @@ static inline void hs_flow_uncount_tx(
 	hs_flow_sub(&own->tx_bytes, bytes);
 }
 
-// Until the next call, sums show the other workers' counts as of about this time.
+// Sets the time of the burst: until the next call, sums show the other workers' counts of about
+// this time.
 static inline void hs_flow_begin_burst(const struct hs_flow_view *view, int64_t now_ns)
 {
 	view->others->now_ns = now_ns;
 }
 
-// Returns what the other workers that have seen the flow counted.
+// Returns the sums of the other workers that have seen the flow.
 const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, uint32_t slot);
 
 // Returns the counters over all workers that have seen the flow, with the worker's own present
@@ -269,7 +270,7 @@ static inline uint8_t hs_flow_config_flags(uint64_t config)
 	return (uint8_t)(config >> HS_FLOW_CONFIG_FLAGS_SHIFT);
 }
 
-// Returns whether the slot is the rule of this namespace. It is false for a reverse entry's slot.
+// Returns whether the slot is the rule of this namespace. Returns false for a reverse entry's slot.
 static inline bool hs_flow_is_of(const struct hs_flow_view *view, uint32_t slot, uint32_t ns_id)
 {
 	return slot < view->n_rules && view->own[slot].ns_id == ns_id;
@@ -329,7 +330,7 @@ static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, ui
 		return now_ns - own->last_ns >= (int64_t)setting;
 	if (likely(mode == HS_MODE_PROBABILITY))
 		return hs_rng_u32(rng) < setting;
-	// For other values, pending options are ready: the family handles them.
+	// Other modes have ready pending options, which the family handles.
 	if (mode == (HS_MODE_PROBABILITY | HS_FLOW_PENDING))
 		own->seen |= HS_FLOW_UNDRAWN;
 	return true;
@@ -357,10 +358,11 @@ static inline bool hs_flow_due_without_pending(
 			rng, now_ns);
 }
 
-// The packet was due but could not carry telemetry: the next packet is due instead.
+// Makes the next packet due in place of a packet that could not carry telemetry. In mode
+// `probability`, chance decides on the next packet.
 void hs_flow_postpone(struct hs_flow_worker *own);
 
-// Claims a due packet of any mode.
+// Claims a due packet of any mode, as hs_flow_claim does.
 bool hs_flow_claim_any(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
 
 // Claims the due packet. Returns false if another worker took this period's packet (frequency), or

@@ -91,7 +91,7 @@ uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool reverse)
 	return slot;
 }
 
-// Called when no worker can see the slot any more.
+// Frees the slot after a grace period. No new packet can find the slot any more.
 static void slot_bury(struct hs_flow_table *t, uint32_t slot, int32_t position)
 {
 	struct hs_flow_entry *e = &t->entries[slot];
@@ -208,7 +208,7 @@ static int hash_add(struct hs_flow_table *t, const struct hs_flow_key *key, uint
 	return rc;
 }
 
-// The slot is the one that workers find for its 5-tuple.
+// Notes that workers find the slot for its 5-tuple.
 static void slot_is_live(struct hs_flow_table *t, uint32_t slot)
 {
 	struct hs_flow_entry *e = &t->entries[slot];
@@ -264,8 +264,8 @@ static void tuple_join(struct hs_flow_table *t, uint32_t before, uint32_t slot)
 }
 
 // Another rule of the same 5-tuple takes over. Overwriting the key's data is one atomic store, so
-// every packet finds one of the two. The position in the hash moves with it. Until both hash and
-// index are updated, each of them names a complete slot, and either answer is valid at that moment.
+// every packet finds one of the two rules. The position in the hash moves with the data. Until hash
+// and index are updated, each names a complete slot, and either answer is valid at that moment.
 static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 {
 	struct hs_flow_key key;
@@ -433,7 +433,7 @@ uint32_t hs_flow_table_generation(const struct hs_flow_table *t, uint32_t slot)
 	return atomic_load_explicit(&t->shared[slot].generation, memory_order_relaxed);
 }
 
-// Returns the rule that took the last packets with this rule's telemetry, if it is still installed.
+// Returns the ns_id of the installed rule that last took packets with this rule's telemetry, or 0.
 static uint32_t took_packets_of(const struct hs_flow_table *t, uint32_t slot)
 {
 	struct hs_flow_counters counters;

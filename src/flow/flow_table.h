@@ -53,12 +53,12 @@ struct hs_flow_counters {
 int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table);
 void hs_flow_table_destroy(struct hs_flow_table *table);
 
-// Errors are "ns_in_use" (-EEXIST), "table_full" (-ENOSPC) and "too_many_masks" (-EINVAL), with
-// *err filled and nothing changed. *shadowed_by is the ns_id of an older rule with the same
-// 5-tuple, or 0.
+// Installs a rule. Errors are "ns_in_use" (-EEXIST), "table_full" (-ENOSPC) and "too_many_masks"
+// (-EINVAL), with *err filled and nothing changed. *shadowed_by is the ns_id of an older rule with
+// the same 5-tuple, or 0.
 int hs_flow_table_install(struct hs_flow_table *table, const struct hs_rule *rule,
 		uint32_t *shadowed_by, struct hs_error *err);
-// The error is "no_such_rule" (-ENOENT).
+// Removes a rule. The error is "no_such_rule" (-ENOENT).
 int hs_flow_table_remove(struct hs_flow_table *table, uint32_t ns_id, struct hs_error *err);
 // Updates the live rule. Workers see the change within a burst. Returns -ENOENT or -EINVAL with
 // *err on failure.
@@ -68,10 +68,10 @@ int hs_flow_table_update(struct hs_flow_table *table, uint32_t ns_id,
 // Returns the rule's slot (index into every per-rule array, stable while installed), or
 // HS_FLOW_NONE.
 uint32_t hs_flow_table_find(const struct hs_flow_table *table, uint32_t ns_id);
-// The result is valid until the next install or remove.
+// Returns the rule in a slot. The result is valid until the next install or remove.
 const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *table, uint32_t slot);
-// The generation grows with each installation into the slot. It distinguishes a replaced rule's
-// reports from the new rule's.
+// Returns a number that grows with each installation into the slot. The number distinguishes a
+// replaced rule's reports from the new rule's.
 uint32_t hs_flow_table_generation(const struct hs_flow_table *table, uint32_t slot);
 // Returns the ns_id of the rule that takes packets of this one: the older rule with the same
 // 5-tuple, or the rule that took packets with its telemetry. Returns 0 if there is none.
@@ -79,16 +79,17 @@ uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *table, uint32_t s
 void hs_flow_table_counters(const struct hs_flow_table *table, uint32_t slot,
 		struct hs_flow_counters *counters);
 uint32_t hs_flow_table_count(const struct hs_flow_table *table);
-// The masks of the rules.
+// Returns the masks of the rules.
 const struct hs_rule_masks *hs_flow_table_masks(const struct hs_flow_table *table);
 uint32_t hs_flow_table_capacity(const struct hs_flow_table *table);
-// Iterates over slots in order of installation: *cursor is HS_FLOW_NONE at first; false at the end.
+// Moves *cursor to the next slot in order of installation. *cursor is HS_FLOW_NONE at first.
+// Returns false at the end.
 bool hs_flow_table_next(const struct hs_flow_table *table, uint32_t *cursor);
 
 // ---- pending options and reverse entries ----
 
 // Returns the pending options for the next packet of a rule's or reverse entry's flow. The first
-// call creates them empty; they are freed with the slot. Returns NULL if memory is out.
+// call creates them empty. They are freed with the slot. Returns NULL if memory is out.
 struct hs_flow_pending *hs_flow_table_pending(struct hs_flow_table *table, uint32_t slot);
 // Does the same for reports; i is below HS_FLOW_LOADS.
 struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *table, uint32_t slot, unsigned i);
@@ -97,9 +98,9 @@ struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *table, uint32_t
 void hs_flow_table_pending_set(struct hs_flow_table *table, uint32_t slot, bool pending);
 
 // Makes packets of the reversed 5-tuple of `forward` find a slot from now on. One reverse entry
-// serves all callers with the same 5-tuple; each remove releases one use. The reverse entry stays
-// while rules of its 5-tuple come and go. Returns 0 with the reverse entry's slot, or -ENOSPC if
-// all reverse entries are in use.
+// serves all callers with the same 5-tuple; each hs_flow_table_remove_reverse releases one use. The
+// reverse entry stays while rules of its 5-tuple come and go. Returns 0 with the reverse entry's
+// slot, or -ENOSPC if all reverse entries are in use or a new one cannot be published.
 int hs_flow_table_add_reverse(
 		struct hs_flow_table *table, const struct hs_rule *forward, uint32_t *slot);
 void hs_flow_table_remove_reverse(struct hs_flow_table *table, uint32_t slot);
@@ -108,12 +109,12 @@ void hs_flow_table_remove_reverse(struct hs_flow_table *table, uint32_t slot);
 // The result changes with the rules.
 uint32_t hs_flow_table_reverse(const struct hs_flow_table *table, const struct hs_rule *forward);
 
-// Frees slots whose grace period is over. Call it now and then.
+// Frees slots whose grace period is over. Call this from time to time.
 void hs_flow_table_reclaim(struct hs_flow_table *table);
 
-// Returns the memory that a table of this capacity takes from DPDK, for EAL's size where EAL has no
-// huge pages.
+// Returns the memory that a table of this capacity takes from DPDK, for the size of EAL's memory
+// without huge pages.
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers);
-// Returns the process's other memory for the table: control's own part, and the large parts
-// (pages.h).
+// Returns the other memory that the process needs for the table: control's own part, and the large
+// parts (pages.h).
 uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers);

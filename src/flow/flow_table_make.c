@@ -12,7 +12,8 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
-// The hash is 1/16 larger than the capacity. A completely full cuckoo hash refuses 1 change in 200.
+// Returns the hash's capacity, 1/16 above the table's. A completely full cuckoo hash refuses 1
+// change in 200.
 static uint32_t hash_entries(uint32_t capacity)
 {
 	return capacity + capacity / 16 + 64;
@@ -128,8 +129,8 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	free(t);
 }
 
-// The parts of rte_hash: keys (64 bytes each with their data), two sets of buckets for eight, a
-// cache line each, rings of free key slots and free extension buckets, a change counter.
+// Returns the bytes of rte_hash: keys (64 bytes each with their data), two sets of buckets for
+// eight, a cache line each, rings of free key slots and free extension buckets, a change counter.
 static uint64_t hash_bytes(uint32_t entries)
 {
 	uint64_t slots = rte_align32pow2(entries + 1);

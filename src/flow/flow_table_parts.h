@@ -20,18 +20,18 @@
 
 enum entry_state {
 	ENTRY_FREE,
-	ENTRY_LIVE,    // in the hash: workers find it
+	ENTRY_LIVE,    // in the hash: workers find the slot
 	ENTRY_WAITING, // an older rule has the same 5-tuple
 	ENTRY_DYING,   // out of the hash, a worker may still hold the slot
 };
 
-// What control keeps of a rule. Lists contain slots, with HS_FLOW_NONE at their ends.
+// Control's data of a rule. Lists contain slots, with HS_FLOW_NONE at their ends.
 struct hs_flow_entry {
 	struct hs_rule rule;
 	union {
 		uint64_t token; // dying: the grace period that must pass
 		// Live or waiting: ring of the rules with one 5-tuple, oldest first, and behind
-		// them its reverse entry.
+		// these rules their reverse entry.
 		struct {
 			uint32_t tuple_prev, tuple_next;
 		};
@@ -41,12 +41,12 @@ struct hs_flow_entry {
 		uint32_t order_prev; // all installed rules in order of installation
 		uint32_t users;	     // number of users of a live reverse entry
 	};
-	uint32_t order_next; // also links the free and the dying
+	uint32_t order_next; // also links the free and the dying slots
 	uint8_t state;	     // enum entry_state
 	bool pending;	     // workers look at the slot's pending options
 };
 
-// Those of the rules, and those of reverse entries, which compare whole addresses of IPv6.
+// The masks of the rules, and those of reverse entries, which compare whole addresses of IPv6.
 #define HS_FLOW_MASKS (HS_RULE_MASKS + 8)
 
 struct hs_flow_table {
@@ -66,7 +66,8 @@ struct hs_flow_table {
 	struct hs_rule_mask_use mask_users[HS_FLOW_MASKS + 1]; // of the keys that workers find
 	unsigned n_masks;
 	struct hs_flow_masks *old_masks; // wait for a grace period
-	// Every worker reads this for each burst. Control writes the rest all the time.
+	// Every worker reads `masks` for each burst. Control writes the members behind it all the
+	// time.
 	alignas(2 * RTE_CACHE_LINE_SIZE) struct hs_flow_masks *_Atomic masks;
 	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of reverse entries
 	uint32_t dying_head, dying_tail;

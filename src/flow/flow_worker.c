@@ -38,7 +38,7 @@ const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, u
 
 	uint32_t generation =
 			atomic_load_explicit(&view->shared[slot].generation, memory_order_relaxed);
-	// The age is unsigned, so that a clock that was set back makes it large.
+	// The age is unsigned, so that it is large if the clock was set back.
 	uint64_t age_ns = (uint64_t)(others->now_ns - place->read_ns);
 
 	if (place->slot != slot || place->generation != generation || age_ns >= HS_FLOW_OTHERS_NS) {
@@ -62,7 +62,7 @@ static bool same_or_any(unsigned a, unsigned b)
 	return a == b || !a || !b;
 }
 
-// Only ICMP has no ports.
+// Returns whether some packets have ports that match both keys. Only ICMP and ICMPv6 have no ports.
 static bool same_ports(const struct hs_flow_key *a, const struct hs_flow_key *b)
 {
 	const struct hs_flow_key *known = a->protocol ? a : b;
@@ -121,7 +121,8 @@ static bool claim_period(
 	return false;
 }
 
-// Where pending options went since hs_flow_due, chance has not decided yet.
+// Draws for a packet on which chance has not decided, because pending options were removed after
+// hs_flow_due.
 static __attribute__((noinline, cold)) bool draw_late(
 		const struct hs_flow_view *view, uint32_t slot, uint64_t setting)
 {
@@ -136,7 +137,7 @@ static inline bool claim(const struct hs_flow_view *view, uint32_t slot, uint8_t
 
 	switch (mode) {
 	case HS_MODE_COUNT:
-		// Where pending options went since hs_flow_due, the packet is not counted yet.
+		// If pending options were removed after hs_flow_due, the packet is not counted yet.
 		if (unlikely(own->since < setting - 1)) {
 			own->since++;
 			return false;
