@@ -246,8 +246,8 @@ static struct hs_profile profile_of(const struct hs_node *node, uint16_t port)
 	return profile;
 }
 
-// Of host ports: that of the first network port, or none where the network ports do not read the
-// same.
+// Returns a host port's profile: that of the first network port, or none if the network ports do
+// not read the same telemetry.
 static struct hs_profile host_profile(const struct hs_node *node, uint16_t port)
 {
 	struct hs_profile only = {.family = NULL};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node: one switch as an object. It is created, given ports and workers, run, and destroyed.
-// Nothing of it is global, so a process may hold hundreds.
+// A node: one switch as an object. It is created, given ports and workers, run, and destroyed. No
+// part of a node is global, so that a process may hold hundreds.
 //
 // Thread rule: control, except hs_node_worker_poll (the worker's owner).
 #pragma once
@@ -51,7 +51,7 @@ struct hs_node_config {
 	uint32_t mac_age_s; // bridge: seconds until an address is forgotten, default 300
 	uint32_t routes;    // route: capacity, default 1024
 	const struct hs_family *family; // of ports without a profile; NULL: flexint
-	uint8_t layout;			// of the same: enum hs_flexint_layout
+	uint8_t layout;			// of these ports, too: enum hs_flexint_layout
 	uint8_t max_hops; // flexint: nodes of a path that add values; 0: HS_NODE_MAX_HOPS
 	bool mss_clamp;	  // lower the MSS of TCP connections, so that telemetry fits
 	struct hs_profile profiles[HS_MAX_PORTS]; // of network ports; family NULL: none
@@ -67,20 +67,21 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 void hs_node_destroy(struct hs_node *node);
 
 // Adds a port (its index is port->index) before the workers run. Queue q goes to worker q modulo
-// n_workers. Ports with one queue are assigned to the workers in turn. Host ports have no profile:
-// where all network ports have one family, what hosts send is guarded against that family when it
-// comes in, else against the family of the port that it leaves by.
+// n_workers. Ports with one queue are assigned to the workers in turn. Host ports have no profile
+// of their own. If all network ports read the same telemetry, packets from hosts are guarded
+// against it when they come in. Else they are guarded against the family of the port that they
+// leave by.
 int hs_node_add_port(struct hs_node *node, struct hs_port *port);
 
 // Runs one round of a worker over its queues. Returns the number of packets received; 0: idle.
 // Never blocks.
 unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
-// Returns how long until the worker has a packet of an egress queue to send, or a copy of a probe
-// or fragments whose time is over; 0: now, INT64_MAX: nothing waits. A worker must not sleep
-// longer. Its owner calls this.
+// Returns how long until a packet of an egress queue must be sent, or the time of a copy of a probe
+// or of fragments is over. 0: now; INT64_MAX: nothing waits. The worker must not sleep longer.
+// Called by the worker's owner.
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker);
-// Drops what waits in egress queues, and fragments that wait for others, as HS_DROP_PORT_DOWN. No
-// worker may run.
+// Drops packets that wait in egress queues, and fragments that wait for others, as
+// HS_DROP_PORT_DOWN. No worker may run.
 void hs_node_drop_queued(struct hs_node *node);
 // Call these around a sleep of a worker, so that control never waits for a sleeping worker.
 void hs_node_worker_online(struct hs_node *node, unsigned worker);
@@ -89,15 +90,15 @@ void hs_node_worker_offline(struct hs_node *node, unsigned worker);
 unsigned hs_node_worker_ports(
 		const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS]);
 
-// Returns when every worker has passed a quiescent state since the call. What was unpublished
-// before (a port's `usable`, a rule) is then no longer in use.
+// Returns when every worker has passed a quiescent state since the call. A port or a rule that was
+// unpublished before the call is then no longer in use.
 void hs_node_synchronise(struct hs_node *node);
-// Between pause and resume, no worker is inside a burst of any port. Packets wait where they are.
-// Use this for work of some microseconds.
+// Between pause and resume, no worker is inside a burst of any port, and packets wait in their
+// queues. Use this for work of some microseconds.
 void hs_node_pause(struct hs_node *node);
 void hs_node_resume(struct hs_node *node);
 
-// What decodes a record that its sinks made. NULL: no port has this family.
+// Returns the decoder of a record that the node's sinks made. NULL: no port has this family.
 const struct hs_telemetry_family *hs_node_format(
 		const struct hs_node *node, const struct hs_report_record *record);
 
@@ -114,43 +115,44 @@ typedef void (*hs_node_visit_reports_fn)(
 		void *context, const struct hs_report_record *records, unsigned n);
 unsigned hs_node_visit_reports(
 		struct hs_node *node, unsigned n, hs_node_visit_reports_fn visit, void *context);
-// Does the same with a copy.
+// Does the same with a copy of the records.
 unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n);
 
 // Takes up to n punts (in-band requests and reports that packets carried) off the workers' rings.
-// If `punts` has room for 8 or more, its end never divides those of one packet.
+// If `punts` has room for 8 or more, the punts of one packet are never divided.
 unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n);
 
 // Passes up to n telemetry reports for a receiver without a port, of all workers, to `send`
 // (exporter.h). Returns how many were sent or lost.
 unsigned hs_node_send_exports(struct hs_node *node, unsigned receiver, unsigned n,
 		hs_export_send_fn send, void *context);
-// Telemetry reports that wait for hs_node_send_exports.
+// Returns how many telemetry reports wait for hs_node_send_exports.
 unsigned hs_node_exports_waiting(const struct hs_node *node);
 
 // ---- counters ----
 
-// The greatest depth that a packet found in the port's egress queue.
+// Returns the greatest depth that a packet found in the port's egress queue.
 uint32_t hs_node_depth_max(const struct hs_node *node, uint16_t port);
 void hs_node_port_counters(const struct hs_node *node, uint16_t port, struct hs_port_counters *out);
 // Reads all ports at once (out[hs_node_port_count]), each worker's part as it stood between two
 // bursts. The equations of port_counters.h hold exactly, also under traffic.
 void hs_node_snapshot(const struct hs_node *node, struct hs_port_counters *out);
 struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port);
-// Returns what telemetry looks like on a port.
+// Returns a port's telemetry profile.
 const struct hs_profile *hs_node_profile(const struct hs_node *node, uint16_t port);
 uint16_t hs_node_port_count(const struct hs_node *node);
-// Returns what the workers share of a port that labels (label_decision.h). NULL: it does not label.
+// Returns the state that workers share of a port that labels (label_decision.h). NULL: the port
+// does not label.
 struct hs_label_port *hs_node_label(const struct hs_node *node, uint16_t port);
 
 // Returns the profile of probes. NULL: no port has one.
 const struct hs_probe_profile *hs_node_probe_profile(const struct hs_node *node);
-// Returns the copies of probes that wait for feedback.
+// Returns how many copies of probes wait for feedback.
 uint32_t hs_node_probes_held(const struct hs_node *node);
 
-// Call this once a second. It subtracts the growth of a device's transmit errors from tx_packets
-// and counts it as HS_DROP_PORT_TX_ERROR ("sent" is what the device accepted minus what it then
-// failed to send).
+// Subtracts the growth of each device's transmit errors from tx_packets and counts it as
+// HS_DROP_PORT_TX_ERROR. The packets sent are those that the device accepted minus those that it
+// failed to send. Call this once a second.
 void hs_node_reconcile_tx(struct hs_node *node);
 
 struct hs_worker_counters {

@@ -9,7 +9,8 @@
 
 #include <rte_malloc.h>
 
-// In mode patch, only the workers that poll a port's partner send by it.
+// Returns whether several workers send by the port. In mode patch, only the workers that poll a
+// port's partner do.
 static bool is_shared(const struct hs_node *node, uint16_t port)
 {
 	const struct hs_node_config *config = &node->config;
@@ -36,7 +37,7 @@ static void set_shared(struct hs_node *node)
 	}
 }
 
-// The queue that a port before this one made for all of them, or a new one.
+// Returns the queue that an earlier port made for all ports that share a rate, or a new queue.
 static struct hs_egress *find_egress(const struct hs_node *node, const struct hs_port *port)
 {
 	const struct hs_port_config *config = &port->config;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What workers share of ports that label, and what they need where items end.
+// The state that workers share of ports that label, and the memory that they need where items end.
 #include "node_parts.h"
 
 #include "label_fragments.h"
@@ -14,8 +14,9 @@ static bool has_labels(const struct hs_node *node, uint16_t port)
 	return node->seats[0]->worker.profiles[port].family == &hs_label_steps;
 }
 
-// The items of host ports need a receiver. The node's own datagrams are not labelled: a host port
-// that sends them would seem busy and not seen.
+// Returns whether a host port labels. Its items need a receiver. A port that sends the node's own
+// datagrams does not label: these are never labelled, so that the port would seem busy without
+// labels.
 static bool does_host_port(const struct hs_node_config *config, uint16_t port)
 {
 	bool taken = false;
@@ -45,7 +46,7 @@ static int make(struct hs_node *node)
 
 // ---- where items end ----
 
-// A port to a host, one of another family, or what is flooded.
+// Returns whether items end here: at a port to a host, at a port of another family, or by flooding.
 static bool ends_labels(const struct hs_node *node)
 {
 	bool some = false, ends = node->config.forwarding == HS_FORWARD_BRIDGE;

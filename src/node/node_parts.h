@@ -34,7 +34,7 @@ struct hs_node {
 	struct seat *seats[HS_MAX_WORKERS];
 	uint16_t n_ports;
 	struct hs_egress *egress[HS_MAX_PORTS]; // NULL: the port has no queue
-	struct hs_label_port *labels; // [HS_MAX_PORTS], of those that label; NULL: none yet
+	struct hs_label_port *labels; // [HS_MAX_PORTS], of ports that label; NULL: none yet
 	struct hs_probe_node *probes; // NULL: no port has probes
 	struct hs_port *ports[HS_MAX_PORTS];
 	unsigned next_ring; // the worker whose reports are taken first
@@ -45,26 +45,27 @@ struct hs_node {
 	uint64_t tx_errors[HS_MAX_PORTS];	 // subtracted from tx_packets so far
 };
 
-// Makes the queue of a port that was just added, if it has one. 0 or -ENOMEM.
+// Makes the queue of a port that was just added, if the port has one. Returns 0 or -ENOMEM.
 int hs_node_add_egress(struct hs_node *node, const struct hs_port *port);
 void hs_node_free_egress(struct hs_node *node);
-// Does what is due between bursts; for each round of a worker with worker->serves.
+// Does the work that is due between bursts, in each round of a worker with worker->serves.
 void hs_node_serve(struct hs_worker *worker);
 
-// Gives each port that labels what its workers share, and workers a place for fragments where items
-// end. Called again for each port that is added. 0 or -ENOMEM.
+// Gives each port that labels its shared state, and workers memory for fragments where items end.
+// Called again for each port that is added. Returns 0 or -ENOMEM.
 int hs_node_set_labels(struct hs_node *node);
 void hs_node_free_labels(struct hs_node *node);
-// EAL memory for labels.
+// Returns the EAL memory for labels.
 uint64_t hs_node_label_bytes(const struct hs_node_config *config);
 
-// Gives each worker what it needs for probes, once some network port has a profile of them. 0 or
-// -ENOMEM.
+// Gives each worker its state for probes, once some network port has a profile of probes. Returns 0
+// or -ENOMEM.
 int hs_node_set_probes(struct hs_node *node);
 void hs_node_free_probes(struct hs_node *node);
 
-// The number under which a worker reports quiescent states. Every second number is left out: a
-// worker writes its line once a round, and the processor would fetch a neighbour's line with it.
+// Returns the number under which a worker reports quiescent states. Every second number is left
+// out: a worker writes its line once a round, and the processor would fetch a neighbour's line,
+// too.
 static inline unsigned hs_node_reader(unsigned worker)
 {
 	return worker * 2;

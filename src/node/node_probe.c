@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What workers need for probes.
+// The state that workers need for probes.
 #include "node_parts.h"
 
 #include "probe_state.h"
@@ -51,7 +51,7 @@ static int make(struct hs_node *node, const struct hs_probe_profile *profile)
 	return rc;
 }
 
-// A worker that polls some of a port's queues has a share of the port's rate.
+// Registers a port. A worker that polls some of a port's queues has a share of the port's rate.
 static void set_port(struct hs_node *node, const struct hs_port *port)
 {
 	struct hs_probe_node *probes = node->probes;
