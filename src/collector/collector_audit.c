@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that each frame, datagram, report and point is where it should be.
+// Checks by the counters that each frame, datagram, report and point is accounted for.
 #include "collector_metric.h"
 #include "collector_shape.h"
 
@@ -56,7 +56,8 @@ static void audit_in(struct audit *audit, const struct hs_collector_snapshot *no
 					number(now->collect.datagrams)));
 }
 
-// The first two reasons refuse a datagram, the others a report in it.
+// Compares reports with their counters. The first two reasons refuse a datagram, the others a
+// report in a datagram.
 static void audit_reports(struct audit *audit, const struct hs_collect_counters *now)
 {
 	json_t *reasons = json_object();

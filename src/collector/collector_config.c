@@ -392,7 +392,7 @@ static int check_ways_in(struct hs_collector_config *config, struct hs_error *er
 	return 0;
 }
 
-// Each table has one owner.
+// Allows one worker, because each table has one owner.
 static int check_workers(const struct hs_collector_config *config, const cpu_set_t *cores,
 		struct hs_error *err)
 {
@@ -414,7 +414,7 @@ static int check_influx(struct hs_collector_config *config, struct hs_error *err
 	return hs_influx_check(&config->base.influx, err);
 }
 
-// A check of members that are right by themselves. NULL ends their list.
+// A check of members whose values are right alone. NULL ends the list of members.
 static const struct part {
 	const char *of[3];
 	int (*check)(struct hs_collector_config *, struct hs_error *);
@@ -431,7 +431,7 @@ static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 	static const char *const of_cores[] = {"workers", "control_core", NULL};
 	static const char *const of_control[] = {"control", NULL};
 	struct hs_error err = {0};
-	unsigned n = errors->n; // found before
+	unsigned n = errors->n; // errors that were found before
 
 	if (!hs_errors_touch(errors, n, of_cores) && check_workers(config, cores, &err) < 0)
 		hs_errors_keep(errors, &err);

@@ -25,19 +25,19 @@
 // A UDP socket.
 struct hs_collector_listen {
 	struct hs_ip_port udp;
-	uint32_t buffer_kib; // that the kernel may hold of it
+	uint32_t buffer_kib; // memory that the kernel may hold for the socket
 };
 
-// A DPDK port, and the UDP port of reports that come there.
+// A DPDK port, and the UDP port of the reports that come in there.
 struct hs_collector_port {
 	struct hs_port_config port;
 	uint16_t udp_port;
 };
 
 struct hs_collector_config {
-	// What it has in common with a node's configuration: name, cores, polling, control,
-	// sandbox. Ports are those below, without their UDP port. It stands first, because tables
-	// of src/config count from there.
+	// The part that is common with a node's configuration: name, cores, polling, control,
+	// sandbox. Its ports are those below, without their UDP port. This member is the first,
+	// because tables of src/config count offsets from there.
 	struct hs_config base;
 	unsigned n_listen;
 	struct hs_collector_listen listen[HS_COLLECT_MAX_LISTENERS];
@@ -50,14 +50,14 @@ struct hs_collector_config {
 	unsigned n_units;
 	struct hs_collector_units units[HS_COLLECTOR_MAX_UNITS];
 	struct hs_scrape_settings prometheus;
-	uint32_t latency_us;		  // that a report may wait for others
-	bool flow_series;		  // the page of metrics has flows, too
-	struct hs_collect_config collect; // formats are filled in from those above
+	uint32_t latency_us;		  // time that a report may wait for others
+	bool flow_series;		  // the page of metrics has series of flows, too
+	struct hs_collect_config collect; // its formats are set from those above
 };
 
 // Reads a file, or `text` of `len` bytes. Core numbers are checked against `cores`; NULL: those
 // that this process may run on. Returns 0, or a negative errno with *errors or *err as
-// hs_config_load has them. On failure nothing needs to be released.
+// hs_config_load does. On failure nothing needs to be released.
 int hs_collector_config_load(const char *file, const cpu_set_t *cores,
 		struct hs_collector_config *config, struct hs_errors *errors);
 int hs_collector_config_parse(const char *text, size_t len, const cpu_set_t *cores,
@@ -70,9 +70,9 @@ json_t *hs_collector_config_print(const struct hs_collector_config *config);
 // Returns the JSON Schema of a configuration. New reference.
 json_t *hs_collector_config_schema(void);
 
-// The units of a node's values.
+// Returns the units of a node's values.
 const struct hs_collector_units *hs_collector_units_of(
 		const struct hs_collector_config *config, uint32_t node_id);
 
-// Returns what EAL must be given for the ports; only where there are any.
+// Fills in the configuration of EAL for the ports. Only if there are ports.
 void hs_collector_config_eal(const struct hs_collector_config *config, struct hs_eal_config *eal);

@@ -90,7 +90,7 @@ static int open_tables(struct daemon *d, struct hs_error *err)
 	collect.exporter_memory = d->state ? hs_collector_state_memory(d->state) : NULL;
 	int rc = hs_collector_worker_init(
 			&d->collector.worker, &collect, config->base.adaptive, err);
-	if (rc == 0) // an earlier process told of what it missed
+	if (rc == 0) // an earlier process reported the missing ones before
 		d->watch.missing.said =
 				hs_collect_counters(d->collector.worker.collect)->reports_missing;
 	return rc;
@@ -207,7 +207,7 @@ static int open_all(void *context, int *exit_code, struct hs_error *err)
 	return rc;
 }
 
-// What waits is told for a second at most.
+// Publishes the events that wait, for a second at most.
 static void tell_last(struct daemon *d)
 {
 	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + LAST_EVENTS_NS;

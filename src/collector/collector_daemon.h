@@ -6,6 +6,6 @@
 
 #include "collector_config.h"
 
-// Runs until SIGTERM, SIGINT or SIGQUIT; a second signal exits at once. argv has words for EAL.
+// Runs until SIGTERM, SIGINT or SIGQUIT; a second signal exits at once. `argv` has options for EAL.
 // Returns the exit code. The log contains any error.
 int hs_collector_daemon_run(const struct hs_collector_config *config, int argc, char **argv);

@@ -11,35 +11,35 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HS_COLLECTOR_FRAME_HEAD	   48 // bytes that are compared with those of the last frame
-#define HS_COLLECTOR_FRAME_PAYLOAD 42 // where UDP's payload begins in such a frame
+#define HS_COLLECTOR_FRAME_HEAD	   48 // bytes that are compared with the last frame
+#define HS_COLLECTOR_FRAME_PAYLOAD 42 // offset of UDP's payload in such a frame
 
-// What a frame turned out to be: HS_COLLECTOR_FRAME(NAME, name, text). The names are those of
-// replies and metrics.
+// The kind of a frame: HS_COLLECTOR_FRAME(NAME, name, text). Replies and metrics have these names.
 enum hs_collector_frame {
 #define HS_COLLECTOR_FRAME(NAME, name, text) HS_COLLECTOR_FRAME_##NAME,
 #include "collector_counter.def"
 	HS_COLLECTOR_FRAMES,
 };
 
-// Fills bytes, len, is_ipv4 and address of *datagram where this is HS_COLLECTOR_FRAME_DATAGRAM.
-// Checksums are not checked.
+// Returns the kind of a frame. For HS_COLLECTOR_FRAME_DATAGRAM, fills bytes, len, is_ipv4 and
+// address of *datagram. Checksums are not checked.
 enum hs_collector_frame hs_collector_frame_read(const uint8_t *frame, size_t len, uint16_t udp_port,
 		struct hs_collect_datagram *datagram);
 
 // The last datagram in a plain frame of Ethernet and IPv4.
 struct hs_collector_frame_like {
-	uint32_t frame_bytes; // 0: there was none
+	uint32_t frame_bytes; // 0: there was no such datagram
 	_Alignas(16) uint8_t head[HS_COLLECTOR_FRAME_HEAD];
-	struct hs_collect_datagram datagram; // its listener is that of all
+	struct hs_collect_datagram datagram; // its listener is that of all frames
 };
 
-// Reads the frame, and keeps it where others may be like it.
+// Reads the frame, and keeps the frame in *last if later frames may be like it.
 enum hs_collector_frame hs_collector_frame_read_anew(struct hs_collector_frame_like *last,
 		const uint8_t *frame, uint32_t len, uint16_t udp_port,
 		struct hs_collect_datagram *datagram);
 
-// Whether the frame's headers say what the last one's say. Then only where the datagram is differs.
+// Returns whether the frame's headers are equal to those of the last frame. Then only the
+// datagram's address in memory differs.
 static inline bool hs_collector_frame_is_like(
 		const struct hs_collector_frame_like *last, const uint8_t *frame, uint32_t len)
 {
@@ -65,7 +65,8 @@ static inline bool hs_collector_frame_is_like(
 	return !(differs[0] | differs[1]);
 }
 
-// As hs_collector_frame_read, for the next frame behind *last. One that is like it is not parsed.
+// Does what hs_collector_frame_read does, for the next frame behind *last. A frame that is like the
+// last one is not parsed.
 static inline enum hs_collector_frame hs_collector_frame_read_next(
 		struct hs_collector_frame_like *last, const uint8_t *frame, uint32_t len,
 		uint16_t udp_port, struct hs_collect_datagram *datagram)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_hops.h"
 
-// Returns a place that nobody has; HS_COLLECTOR_NODES: none.
+// Returns a free place, or HS_COLLECTOR_NODES if there is none.
 static unsigned free_place(struct hs_collector_hops *hops, int64_t now_ns)
 {
 	if (hops->n < HS_COLLECTOR_NODES)

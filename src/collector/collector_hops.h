@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The latency that each node told last, whatever the flow: flows are too many for series.
+// The last latency of each node, over all flows: flows are too many for series of their own.
 //
 // Thread rule: the control thread.
 #pragma once
@@ -7,7 +7,8 @@
 #include "collect.h"
 #include "u32_map.h"
 
-// If there are more, a new node takes the place of one that nobody told of for this time.
+// If there are more nodes, a new one takes the place of a node of which no report came for this
+// time.
 #define HS_COLLECTOR_NODES   4096
 #define HS_COLLECTOR_HOPS_NS INT64_C(60000000000)
 
@@ -18,7 +19,7 @@ struct hs_collector_hops { // zeroed at first
 	struct hs_collector_hop {
 		uint32_t node_id;
 		uint64_t latency; // in the node's unit
-		int64_t time_ns;  // when it was told
+		int64_t time_ns;  // when the report came
 	} of[HS_COLLECTOR_NODES];
 };
 

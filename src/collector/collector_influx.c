@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PREFIX_BYTES (sizeof("hopsight_collector_") - 1)
-#define FULL_BYTES   (64u << 10) // lines leave before the next step
+#define FULL_BYTES   (64u << 10) // so many bytes of lines leave before the next step
 
 struct database {
 	struct hs_influx_text text;
@@ -64,7 +64,7 @@ int hs_collector_influx_open(struct hs_collector *collector, struct hs_collector
 
 // ---- counters ----
 
-// A field is called as the counter, with what it belongs to behind it: refused_total_version.
+// Adds a field. Its name is the counter's, followed by its label: refused_total_version.
 static void add_field(void *line, const struct hs_collector_metric *metric,
 		const struct hs_collector_labels *labels, uint64_t value)
 {
@@ -98,7 +98,7 @@ void hs_collector_influx_step(struct hs_collector_influx *influx, int64_t now_ns
 		struct database *database = &influx->databases[i];
 		int64_t every_ns = hs_influx_config(influx->client, i)->interval_ns;
 		hand_over(influx, i);
-		// A clock that stepped back does not silence the counters.
+		// Counters are written, too, if the clock stepped back.
 		if (!every_ns || (now_ns < database->next_ns &&
 						 now_ns >= database->next_ns - 2 * every_ns))
 			continue;

@@ -19,7 +19,8 @@ struct snapshot_job {
 	uint64_t ring_end;
 };
 
-// Reports wait for it: what waits in the ring is counted later, by its reader.
+// Copies the counters between two bursts. The points that wait in the ring are counted later, by
+// the ring's reader.
 static void copy_counters(void *context, struct hs_collect *collect)
 {
 	struct snapshot_job *job = context;

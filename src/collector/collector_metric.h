@@ -13,7 +13,7 @@ struct hs_collector_metric {
 	bool gauge;
 };
 
-// What a value belongs to. NULL: not to one of these.
+// The labels of a value. NULL: the value has no such label.
 struct hs_collector_labels {
 	const char *reason, *kind, *cause, *listener, *frame;
 };
@@ -21,11 +21,11 @@ struct hs_collector_labels {
 typedef void hs_collector_metric_fn(void *context, const struct hs_collector_metric *metric,
 		const struct hs_collector_labels *labels, uint64_t value);
 
-// Visits every counter and gauge; those of one name come together.
+// Visits every counter and gauge. The values of one name come together.
 void hs_collector_metrics_visit(
 		struct hs_collector *collector, hs_collector_metric_fn visit, void *context);
 
-// The replies to stats_get and audit. New references.
+// Return the replies to stats_get and audit. New references.
 extern const struct hs_schema_field hs_collector_stats_fields[], hs_collector_audit_fields[];
 json_t *hs_collector_stats(struct hs_collector *collector);
 json_t *hs_collector_audit(struct hs_collector *collector);

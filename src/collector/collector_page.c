@@ -92,7 +92,8 @@ static void add_exporter(struct hs_collector *collector, struct hs_prometheus *p
 						     exporter->listener, listener)},
 			{"node_id", exporter->has_node ? number(exporter->node_id, node) : NULL},
 			{"hw_id", number(exporter->hw_id, hw_id)},
-			// Its numbers belong to the address alone, whatever node the reports name.
+			// The sequence numbers belong to the address alone, whatever node the
+			// reports name.
 			{"format", exporter->version == HS_INT_REPORT_0_5 ? "0.5" : NULL});
 
 	hs_prometheus_uint(page, &reports, labels, exporter->reports);
@@ -153,7 +154,7 @@ static void add_drop(struct hs_collector *collector, struct hs_prometheus *page,
 			drop->reports);
 }
 
-// Of a path whose nodes have one unit, which is a time.
+// Adds the series of a flow whose hops have one unit, which is a time.
 static void add_flow(struct hs_collector *collector, struct hs_prometheus *page,
 		const struct hs_collect_flow *flow)
 {
@@ -187,8 +188,8 @@ static void add_flow(struct hs_collector *collector, struct hs_prometheus *page,
 			(int64_t)flow->latency * unit);
 }
 
-// Copies entries between two bursts, and adds their series. What has no room is counted, not read:
-// each entry has `series` of them.
+// Copies entries between two bursts, and adds their series. Entries without room are not read, but
+// counted: each would have `series` of them.
 #define TABLE(name, type, add, series)                                                             \
 	struct name##_job {                                                                        \
 		uint64_t cursor;                                                                   \

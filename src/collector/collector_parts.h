@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the collector's control thread share. For src/collector only.
+// The declarations that the parts of the collector's control thread share. For src/collector only.
 //
 // Thread rule: the control thread.
 #pragma once
@@ -20,7 +20,7 @@ struct hs_influx;
 struct hs_port_watch;
 struct rte_mempool;
 
-// What control did with events. 64-bit words only.
+// Counters of control's work on events. 64-bit words only.
 struct hs_collector_outcome {
 	uint64_t events, points; // taken from the ring
 	uint64_t published, publish_lost;
@@ -35,13 +35,13 @@ struct hs_collector {
 	struct hs_event_log events;
 	struct hs_collector_hops hops;
 	struct hs_collector_influx *influx; // NULL: no databases
-	struct hs_influx *lines;	    // its queue; the same
+	struct hs_influx *lines;	    // the queue of influx; NULL: no databases
 	struct hs_api_backend backend;
 	struct hs_bus *bus; // NULL: nothing is published
 	bool publishes;	    // somebody may subscribe
 	uint64_t seq;	    // number of published messages
 	struct hs_collector_outcome outcome;
-	uint64_t socket_lost[HS_COLLECT_MAX_LISTENERS]; // by the kernel, of each socket
+	uint64_t socket_lost[HS_COLLECT_MAX_LISTENERS]; // dropped by the kernel, of each socket
 	uint32_t buffer_kib[HS_COLLECT_MAX_LISTENERS];
 };
 

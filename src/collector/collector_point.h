@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Points of events as JSON. `flow` is the event's, and may be NULL where no point is of a flow.
+// Points of events as JSON. `flow` is the event's flow, and may be NULL where no point is of a
+// flow.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -10,14 +11,14 @@
 
 extern const struct hs_schema_field hs_collector_point_fields[];
 
-// New reference, or NULL if memory is out.
+// Returns a new reference, or NULL if memory is out.
 json_t *hs_collector_point_json(const struct hs_collector_config *config,
 		const struct hs_collect_flow *flow, const struct hs_collect_point *point);
-// The unit of a point's value: "ns", "packets", ...; "mixed" where the hops of the flow have
-// different ones.
+// Returns the unit of a point's value: "ns", "packets", ...; "mixed" if the hops of the flow have
+// different units.
 const char *hs_collector_point_unit(const struct hs_collector_config *config,
 		const struct hs_collect_flow *flow, const struct hs_collect_point *point);
 
-// Words of lib/collect's enums.
+// Return the words of lib/collect's enums.
 const char *hs_collector_kind_name(enum hs_collect_point_kind kind);
 const char *hs_collector_cause_name(enum hs_collect_cause cause);

@@ -46,7 +46,7 @@ static void tell(struct hs_collector_ports *ports, const struct hs_port *port, c
 			"port \"%s\" %s", port->config.name, what);
 }
 
-// A job that does nothing: when it has run, no burst of before is under way.
+// Does nothing. When this job has run, no earlier burst is under way.
 static void pass(void *context, struct hs_collect *collect)
 {
 	(void)context, (void)collect;
@@ -99,7 +99,7 @@ static void on_event(void *context, struct hs_port *port, enum hs_port_event eve
 	}
 }
 
-// These two run on the collecting thread, so that it is not in a burst.
+// This job and the next one run on the collecting thread, which then is not in a burst.
 static void run_interrupts(void *context, struct hs_collect *collect)
 {
 	(void)context, (void)collect;
@@ -197,7 +197,7 @@ static int open_ports(struct hs_collector_ports *ports, struct hs_error *err)
 		}
 		worker->udp_ports[i] = config->ports[i].udp_port;
 		worker->n_ports = i + 1;
-		ports->link_up[i] = true; // a link that is down from the start is told
+		ports->link_up[i] = true; // a link that is down from the start is reported
 	}
 	return 0;
 }

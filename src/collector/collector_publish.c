@@ -60,7 +60,7 @@ void hs_collector_event(void *owner, const char *kind, json_t *details, const ch
 
 // ---- events of the tables ----
 
-// The kind of the event that a point belongs to. NULL: pushed values are no event.
+// Returns the kind of the event that a point belongs to. NULL: pushed values are no event.
 static const char *kind_of(const struct hs_collect_point *point)
 {
 	if (point->cause == HS_COLLECT_PUSH)
@@ -79,7 +79,7 @@ static const char *kind_of(const struct hs_collect_point *point)
 	}
 }
 
-// What the node did not say is left out.
+// Writes the place of a point. Ids that the node did not report are left out.
 static void write_place(const struct hs_collect_point *point, char *text, size_t size)
 {
 	static const char *const ids[HS_COLLECT_POINT_KINDS] = {
@@ -116,7 +116,7 @@ static void write_point(const struct hs_collector *collector, const struct hs_co
 			where, value, before);
 }
 
-// One message has all points of its kind.
+// Publishes all points of a kind in one message.
 static void tell_kind(struct hs_collector *collector, const struct hs_collect_event *event,
 		const char *kind, unsigned first)
 {
@@ -183,7 +183,7 @@ static const struct hs_schema_field hop_fields[] = {
 				.items = hs_collector_point_fields),
 		{NULL},
 };
-// What publishing adds.
+// The fields that publishing adds.
 static const struct hs_schema_field origin_fields[] = {
 		HOP(UINT, seq, "counts messages"),
 		HOP(STRING, boot_id, "of the collector"),

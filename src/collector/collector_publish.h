@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What leaves the control thread: events of the tables, and events of the collector itself, into
-// the log of events and to subscribers.
+// Messages of the control thread: events of the tables, and events of the collector itself. They go
+// into the log of events and to subscribers.
 //
 // Thread rule: the control thread.
 #pragma once
@@ -11,7 +11,7 @@
 // Returns how many it took.
 unsigned hs_collector_take_events(struct hs_collector *collector, unsigned most, int64_t limit_ns);
 
-// The owner is the collector.
+// Publishes an event of the collector, which is the `owner`.
 hs_event_fn hs_collector_event;
 
 // Returns the JSON Schema of a message of the topic hop.<node_id>. New reference.

@@ -7,7 +7,7 @@
 struct record {
 	int64_t time_ns;
 	uint32_t n_points;
-	uint32_t flow_bytes; // with what aligns the points, which follow; 0: no flow
+	uint32_t flow_bytes; // of the flow and its padding, before the points; 0: no flow
 };
 
 static uint32_t flow_bytes(const struct hs_collect_flow *flow)

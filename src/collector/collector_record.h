@@ -9,12 +9,13 @@
 
 #include <stdbool.h>
 
-// Returns false if the ring has no room: nothing of the event is in it then.
+// Puts an event into the ring. Returns false if the ring has no room: the ring then has no part of
+// the event.
 bool hs_collector_record_put(struct hs_collector_ring *ring, const struct hs_collect_event *event);
-// Fills the oldest event. What it points to stays until it is dropped; of the flow's hops, only
-// those of n_hops are there. Returns false if there is none.
+// Reads the oldest event. Its flow and points stay until the event is dropped; of the flow's hops,
+// only the first n_hops are there. Returns false if there is no event.
 bool hs_collector_record_take(struct hs_collector_ring *ring, struct hs_collect_event *event);
 void hs_collector_record_drop(struct hs_collector_ring *ring);
 
-// How many points wait that were put before this end of the ring. By the reader.
+// Returns how many points wait that were put before this end of the ring. Called by the reader.
 uint64_t hs_collector_record_waiting(const struct hs_collector_ring *ring, uint64_t end);

@@ -7,8 +7,8 @@
 
 #define APART 128 // between data of two threads
 
-// In front of each record. A record does not go over the end of the memory: a head without a record
-// fills what is left there.
+// Stands in front of each record. A record does not cross the end of the memory: a head without a
+// record fills the rest of the memory there.
 struct head {
 	uint32_t bytes; // with the head, a multiple of 8
 	uint32_t is_record;
@@ -18,8 +18,8 @@ struct hs_collector_ring {
 	uint8_t *memory;
 	uint32_t size;
 	alignas(APART) _Atomic uint64_t written; // bytes so far
-	uint64_t reserved;			 // what a commit publishes
-	uint64_t seen_read;			 // of `read`, when the writer last looked
+	uint64_t reserved;			 // the end that a commit publishes
+	uint64_t seen_read; // the value of `read` when the writer last loaded it
 	alignas(APART) _Atomic uint64_t read;
 	uint64_t seen_written;
 };
@@ -83,7 +83,7 @@ void hs_collector_ring_commit(struct hs_collector_ring *ring)
 
 uint32_t hs_collector_ring_used(const struct hs_collector_ring *ring)
 {
-	// The reader may go on between the two looks, the writer too.
+	// The reader and the writer may go on between the two loads.
 	uint64_t read = atomic_load_explicit(&ring->read, memory_order_relaxed);
 	uint64_t written = atomic_load_explicit(&ring->written, memory_order_relaxed);
 

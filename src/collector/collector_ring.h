@@ -9,24 +9,24 @@
 
 struct hs_collector_ring;
 
-// `bytes` is a power of two. NULL: memory is out.
+// Creates a ring. `bytes` is a power of two. Returns NULL if memory is out.
 struct hs_collector_ring *hs_collector_ring_create(uint32_t bytes);
 void hs_collector_ring_destroy(struct hs_collector_ring *ring); // accepts NULL
 
 // Returns a place for a record, aligned to 8 bytes, or NULL if there is no room. The reader sees
-// it after the commit.
+// the record after the commit.
 void *hs_collector_ring_reserve(struct hs_collector_ring *ring, uint32_t bytes);
 void hs_collector_ring_commit(struct hs_collector_ring *ring);
-// How many bytes wait at most; by either thread.
+// Returns how many bytes wait at most. Called by either thread.
 uint32_t hs_collector_ring_used(const struct hs_collector_ring *ring);
 
-// Returns the oldest record, or NULL; it stays until it is released.
+// Returns the oldest record, or NULL. The record stays until it is released.
 const void *hs_collector_ring_peek(struct hs_collector_ring *ring);
 void hs_collector_ring_release(struct hs_collector_ring *ring);
 
-// Where what was committed so far ends; by either thread.
+// Returns the end of the records that were committed so far. Called by either thread.
 uint64_t hs_collector_ring_end(const struct hs_collector_ring *ring);
-// Calls `visit` for each record that waits and was committed before that end, the oldest first. By
-// the reader; the writer may go on meanwhile.
+// Calls `visit` for each record that waits and was committed before that end, the oldest first.
+// Called by the reader; the writer may go on meanwhile.
 void hs_collector_ring_visit(const struct hs_collector_ring *ring, uint64_t end,
 		void (*visit)(void *context, const void *record), void *context);

@@ -175,7 +175,7 @@ const struct hs_schema_field hs_collector_flow_fields[] = {
 		{NULL},
 };
 
-// The unit that all hops have in common; the sum of different ones means nothing.
+// Returns the unit that all hops have in common. A sum of different units means nothing.
 const char *hs_collector_flow_unit(
 		const struct hs_collector_config *config, const struct hs_collect_flow *flow)
 {

@@ -24,7 +24,7 @@ struct hs_collector_state {
 	struct head *head;
 };
 
-// One process has the file. Returns 0 or a negative errno.
+// Opens and locks the file for this process alone. Returns 0 or a negative errno.
 static int open_file(const char *file, int *fd)
 {
 	struct stat status;
@@ -39,8 +39,8 @@ static int open_file(const char *file, int *fd)
 	return S_ISREG(status.st_mode) ? 0 : -EINVAL;
 }
 
-// Whether the file may be written over: it is one of a collector, or empty, or zeroed as after a
-// crash of the machine. Any other was named by mistake.
+// Returns whether the file may be overwritten: it is one of a collector, or empty, or zeroed as
+// after a crash of the machine. Any other file was named by mistake.
 static bool is_ours(const struct head *there, ssize_t bytes)
 {
 	static const struct head zero;
@@ -49,7 +49,7 @@ static bool is_ours(const struct head *there, ssize_t bytes)
 	       memcmp(there->what, KIND, sizeof(KIND) - 1) == 0;
 }
 
-// What is there is kept where it has the right head and length.
+// Maps the file. Its content is kept if the head and the length are right.
 static int map_file(struct hs_collector_state *state, uint64_t bytes, bool *anew)
 {
 	struct stat status;
@@ -65,7 +65,8 @@ static int map_file(struct hs_collector_state *state, uint64_t bytes, bool *anew
 		(uint64_t)status.st_size != state->bytes;
 	if (*anew && (ftruncate(state->fd, 0) < 0 || pwrite(state->fd, &head, sizeof(head), 0) < 0))
 		return -errno;
-	// All of its room is taken now: a full disk would kill the process later.
+	// The disk space of the whole file is allocated now, because a full disk would kill the
+	// process later.
 	int rc = posix_fallocate(state->fd, 0, (off_t)state->bytes);
 	if (rc)
 		return -rc;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What exporters' sequence numbers told, in a file that is mapped to memory: it is right at any
-// moment, also where the process is killed. It does not outlive a crash of the machine.
+// The state of exporters' sequence numbers, in a file that is mapped to memory. The file is right
+// at any moment, even if the process is killed. It does not outlive a crash of the machine.
 //
 // Thread rule: the control thread.
 #pragma once
@@ -12,8 +12,8 @@
 
 struct hs_collector_state;
 
-// Opens the file for `bytes` of memory, which are zero where the file is new, or was written for
-// another number of bytes (*anew). Returns 0, or a negative errno with *err (path "state.file").
+// Opens the file for `bytes` of memory. *anew: the file is new, or was written for another number
+// of bytes; then the memory is zero. Returns 0, or a negative errno with *err (path "state.file").
 int hs_collector_state_open(const char *file, uint64_t bytes, struct hs_collector_state **state,
 		bool *anew, struct hs_error *err);
 void hs_collector_state_close(struct hs_collector_state *state); // accepts NULL

@@ -12,7 +12,7 @@
 #define HUNDREDTHS   100 // of a percent: the unit of a relative threshold is 1/10000
 #define LONGEST_TEXT 7	 // "999.99%"
 
-// Reads "10%" or "0.25%" into hundredths of a percent. 0: it is no share.
+// Reads "10%" or "0.25%" into hundredths of a percent. Returns 0 if the text is no share.
 static uint32_t read_share(const char *text)
 {
 	size_t len = strlen(text), whole = strspn(text, "0123456789");

@@ -14,6 +14,6 @@
 	"{'oneOf': [{'type': 'integer', 'minimum': 0}, {'type': 'string', 'pattern': "             \
 	"'^([0-9]{1,3}([.][0-9]{1,2})?%|off)$'}]}"
 
-// Rows of HS_SCHEMA_CUSTOM, at a struct hs_collect_threshold.
+// Read and print rows of HS_SCHEMA_CUSTOM, at a struct hs_collect_threshold.
 int hs_collector_threshold_read(json_t *value, const char *path, void *into, struct hs_error *err);
 json_t *hs_collector_threshold_print(const void *from);

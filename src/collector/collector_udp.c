@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A report of a whole jumbo frame, and an odd number of cache lines, so that the beginnings of
+// A report of a whole jumbo frame. The number of cache lines is odd, so that the beginnings of
 // datagrams do not compete for the same places of the cache.
 #define BUFFER_BYTES (147 * 64)
 
-// Of the kernel's memory for a datagram.
+// Parts of the kernel's memory for a datagram.
 #define LEAST_MEMORY 1024
-#define AROUND	     392 // bytes of headers, room and what the kernel keeps behind
+#define AROUND	     392 // bytes of headers, headroom and the kernel's data behind
 #define HEAD	     256
 
 struct hs_collector_udp {
@@ -79,7 +79,7 @@ int hs_collector_udp_fd(const struct hs_collector_udp *udp)
 
 uint32_t hs_collector_udp_room(const struct hs_collector_udp *udp, uint32_t len)
 {
-	// The kernel doubles what it is asked for.
+	// The kernel doubles the size that is requested.
 	uint64_t bytes = UINT64_C(2048) * udp->socket.buffer_kib, each = LEAST_MEMORY;
 
 	while (each < len + AROUND)

@@ -10,21 +10,22 @@
 
 struct hs_collector_udp;
 
-// Returns 0, or a negative errno with *err (path "udp"). *got_kib is what the kernel gave for the
-// buffer, which is less than asked for where net.core.rmem_max is smaller.
+// Opens a socket. Returns 0, or a negative errno with *err (path "udp"). *got_kib is the size of
+// the buffer that the kernel gave, which is less than requested if net.core.rmem_max is smaller.
 int hs_collector_udp_open(const struct hs_collector_listen *listen, uint8_t listener,
 		struct hs_collector_udp **udp, uint32_t *got_kib, struct hs_error *err);
 void hs_collector_udp_close(struct hs_collector_udp *udp); // accepts NULL
 int hs_collector_udp_fd(const struct hs_collector_udp *udp);
-// How many datagrams of so many bytes the buffer holds: each takes memory of a power of two, and
-// its head. Of a network card's driver it may take twice as much.
+// Returns how many datagrams of so many bytes the buffer holds. Each takes memory of a power of
+// two, and its head. A datagram from a network card's driver may take twice as much.
 uint32_t hs_collector_udp_room(const struct hs_collector_udp *udp, uint32_t len);
 
 // Fills up to HS_COLLECTOR_BATCH datagrams, which stay until the next call, and never waits.
-// Returns how many, or a negative errno; *cut counts those whose end did not fit.
+// Returns how many, or a negative errno. *cut counts datagrams whose end did not fit.
 int hs_collector_udp_receive(struct hs_collector_udp *udp,
 		struct hs_collect_datagram datagrams[HS_COLLECTOR_BATCH], unsigned *cut);
 
 // Returns how many datagrams the kernel dropped for this socket since it was opened, above all
-// because its buffer was full. Counts right if it is called once in 2^31 of them.
+// because its buffer was full. The count is right if fewer than 2^31 datagrams are dropped between
+// two calls.
 uint64_t hs_collector_udp_lost(struct hs_collector_udp *udp);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the values of a node count: an entry of `units` in a collector's configuration.
+// The units of a node's values: an entry of `units` in a collector's configuration.
 //
 // Thread rule: constants.
 #pragma once
@@ -28,7 +28,7 @@ enum hs_collector_utilisation_unit {
 	HS_COLLECTOR_BPS,
 };
 
-// What the values of a node mean.
+// The units of a node's values.
 struct hs_collector_units {
 	uint32_t node_id; // UINT32_MAX: all nodes without an entry of their own
 	uint8_t latency, occupancy, utilisation;

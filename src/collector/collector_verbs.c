@@ -32,14 +32,14 @@ union entry {
 struct table {
 	const char *key; // of the list in the reply
 	unsigned (*read)(const struct hs_collect *collect, uint64_t *cursor, union entry *out);
-	// NULL: the filter of the request leaves the entry out.
+	// Returns NULL if the filter of the request leaves the entry out.
 	json_t *(*show)(const struct hs_collector *collector, const struct hs_api_args *args,
 			const union entry *entry);
 };
 
 struct page_job {
 	const struct table *table;
-	uint64_t at[AT_ONCE + 1]; // cursor of each entry, and behind the last
+	uint64_t at[AT_ONCE + 1]; // cursor of each entry, and of the end
 	unsigned n;
 	union entry entries[AT_ONCE];
 };
@@ -62,7 +62,7 @@ struct page {
 };
 
 // Fills a page from the table of the collecting thread, some entries at a time. An entry that stays
-// is told once, whatever comes and goes meanwhile.
+// is listed once, whatever entries come and go meanwhile.
 static struct page fill_page(struct hs_collector *collector, const struct table *table,
 		const struct hs_api_args *args, int64_t limit_ns)
 {
@@ -186,7 +186,7 @@ static unsigned read_drops(const struct hs_collect *collect, uint64_t *cursor, u
 	return hs_collect_drops(collect, cursor, &out->drop, 1);
 }
 
-// The request has no pages, as at a node: what a reply can hold is told at once.
+// Lists drops. As at a node, the request has no pages: the reply has all that fits.
 static json_t *get_drops(struct hs_collector *collector)
 {
 	static const struct table table = {"drops", read_drops, show_drop};

@@ -19,10 +19,10 @@
 #define PUSH_WAIT_NS	1000000 // while the ring is half full
 #define LCORE		1
 #define SHORTEST_NAP_NS 30000
-#define RARE_NS		250000 // one report: no nap saves anything
-#define LEAST_ROOM	1024   // that a queue of a port has unless it says so
-#define BURST_NS	250    // between reports of a burst that finds room during a nap
-#define PORT_SHARE	2      // of the room of a port. What comes late has the rest
+#define RARE_NS		250000 // one report: a nap would save nothing
+#define LEAST_ROOM	1024   // of a port's queue, unless the port reports it
+#define BURST_NS	250    // between reports of a burst for which a nap leaves room
+#define PORT_SHARE	2      // of a port's room. Packets that come late have the rest
 #define SOCKET_SHARE	4
 #define AT_ONCE		(32 * HS_BURST) // of a queue
 #define MOST_AHEAD	512u		// bytes of a frame: six hops with all values have 328
@@ -46,12 +46,12 @@ static void emit(void *context, const struct hs_collect_event *event)
 
 static void push(struct hs_collector_worker *worker, int64_t now_ns)
 {
-	// A clock that was set back does not silence what is pushed.
+	// Values are pushed, too, if the clock was set back.
 	bool went_back = now_ns < worker->looked_ns;
 	worker->looked_ns = now_ns;
 	if (!worker->pushes || (now_ns < worker->push_ns && !went_back))
 		return;
-	// What is pushed can wait; events cannot.
+	// Pushed values can wait; events cannot.
 	if (hs_collector_ring_used(worker->ring) > RING_BYTES / 2)
 		worker->push_ns = now_ns + PUSH_WAIT_NS;
 	else
@@ -99,7 +99,8 @@ static const uint8_t *end_of(const struct rte_mbuf *mbuf)
 	return begin_of(mbuf) + RTE_MIN(rte_pktmbuf_data_len(mbuf), MOST_AHEAD);
 }
 
-// Another core or a device has written them: lib/collect asks too late for the hops.
+// Prefetches frames, which another core or a device has written: lib/collect prefetches too late
+// for the hops.
 static void prefetch_frames(struct rte_mbuf **mbufs, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -108,7 +109,7 @@ static void prefetch_frames(struct rte_mbuf **mbufs, unsigned n)
 			rte_prefetch1(at);
 }
 
-// The same of a burst whose buffers are not known yet: that they are like this one is only likely.
+// Prefetches a burst whose buffers are not known yet: they are probably like this one.
 static void ask_ahead(struct hs_collect *collect, struct rte_mbuf **mbufs, unsigned n,
 		const struct rte_mbuf *like)
 {
@@ -119,7 +120,7 @@ static void ask_ahead(struct hs_collect *collect, struct rte_mbuf **mbufs, unsig
 					.bytes = (size_t)(end_of(like) - begin_of(like))});
 }
 
-// Reads each line once, so that a core waits for many of them at a time. lib/collect does much
+// Reads each line once, so that a core waits for many lines at a time. lib/collect does much
 // between two lines, and would wait for each. Prefetches into the first level gained half as much.
 static void read_lines(struct rte_mbuf **mbufs, unsigned n)
 {
@@ -132,8 +133,8 @@ static void read_lines(struct rte_mbuf **mbufs, unsigned n)
 	__asm__ volatile("" ::"r"(any)); // the reads stay
 }
 
-// Bits where the buffer is not the usual one of the pool, which needs nothing done: the line of its
-// second half, which rte_pktmbuf_free reads, stays where it is.
+// Returns bits that are set if the buffer is not a usual one of the pool. A usual buffer goes back
+// without rte_pktmbuf_free, which reads the line of the buffer's second half.
 static uint64_t oddity(const struct rte_mbuf *mbuf, const struct rte_mempool *pool)
 {
 	return ((uintptr_t)mbuf->pool ^ (uintptr_t)pool) | (mbuf->nb_segs ^ 1u) |
@@ -154,8 +155,8 @@ static void give_back(struct rte_mbuf **mbufs, unsigned n)
 		rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-// Takes a burst of `mbufs`, which are `got`. A core has room for some requests only, so the next
-// burst is asked for little by little.
+// Takes a burst of the `got` packets in `mbufs`. A core can wait for a few memory requests only, so
+// that the next burst is prefetched little by little.
 static void take_burst(struct hs_collector_worker *worker, unsigned index,
 		struct hs_collector_frame_like *last, struct rte_mbuf **mbufs, unsigned got,
 		int64_t now_ns)
@@ -181,13 +182,14 @@ static void take_burst(struct hs_collector_worker *worker, unsigned index,
 	give_back(mbufs, burst);
 }
 
-// Two bursts are there before the first of them is taken, so that memory can be asked for ahead. No
-// more: a driver that copies would fill the cache with what is taken late.
+// Takes a queue's packets. Two bursts are received before the first is processed, so that memory
+// can be prefetched. With a driver that copies, more bursts would fill the cache with packets that
+// are processed late.
 static unsigned take_queue(
 		struct hs_collector_worker *worker, unsigned index, uint16_t queue, int64_t now_ns)
 {
 	struct hs_port *port = worker->ports[index];
-	struct hs_collector_frame_like last; // not cleared: its length says that there is none
+	struct hs_collector_frame_like last; // not cleared: frame_bytes 0 says that there is none
 	struct rte_mbuf *mbufs[AT_ONCE];
 	unsigned got = port->rx_burst(port, queue, mbufs, 2 * HS_BURST);
 	bool more = got == 2 * HS_BURST;
@@ -250,7 +252,7 @@ static unsigned round_now(struct hs_collector_worker *worker)
 	return hs_collector_worker_round(worker, hs_os_clock_ns(CLOCK_REALTIME));
 }
 
-// What the smallest queue of a port holds.
+// Returns the room of the smallest queue of a port.
 static uint32_t port_room(const struct hs_collector_worker *worker)
 {
 	uint32_t least = UINT32_MAX;
@@ -262,7 +264,7 @@ static uint32_t port_room(const struct hs_collector_worker *worker)
 	return least;
 }
 
-// How many reports may wait while the thread naps: part of what the smallest way in holds.
+// Returns how many reports may wait while the thread naps: a share of the smallest queue's room.
 static unsigned nap_reports(const struct hs_collector_worker *worker)
 {
 	uint32_t n = port_room(worker) / PORT_SHARE;
@@ -273,20 +275,20 @@ static unsigned nap_reports(const struct hs_collector_worker *worker)
 	return RTE_MAX(n, 1u);
 }
 
-// Whether what came was taken. To ask a socket again costs a system call. Ports that bring nothing
-// are asked again by the rule of idle.h.
+// Returns whether all that came was taken. Another read of a socket costs a system call. Ports
+// without packets are polled again by the rule of idle.h.
 static bool is_empty(const struct hs_collector_worker *worker, unsigned taken)
 {
 	return worker->n_ports ? taken > 0 && taken < HS_BURST
 			       : taken < HS_BURST && worker->taken > 0;
 }
 
-// Everything was taken and more comes soon: to wait for some of it costs less than to look for
-// each.
+// Naps if everything was taken and more comes soon: one look at several reports costs less than a
+// look at each.
 static void nap(struct hs_collector_worker *worker)
 {
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
-	// Days times reports would go beyond 64 bits.
+	// A product of days and reports would exceed 64 bits.
 	double gap_ns = (double)(now_ns - worker->nap_ns) / (double)worker->taken;
 	bool is_rare = gap_ns >= RARE_NS;
 	worker->nap_reports = nap_reports(worker);
@@ -295,7 +297,7 @@ static void nap(struct hs_collector_worker *worker)
 	some_ns = RTE_MIN(some_ns, worker->nap_limit_ns);
 	if (!is_rare && some_ns < SHORTEST_NAP_NS)
 		return;
-	worker->nap_ns = now_ns; // what comes during the nap counts with its time
+	worker->nap_ns = now_ns; // reports of the nap count with the nap's time
 	worker->taken = 0;
 	worker->largest = 0;
 	if (!is_rare)
@@ -305,7 +307,7 @@ static void nap(struct hs_collector_worker *worker)
 static void rest(struct hs_collector_worker *worker)
 {
 	hs_idle_arm(worker->idle);
-	// What came between the last round and the arming would wake nobody.
+	// Packets that came between the last round and the arming would wake nobody.
 	unsigned taken = round_now(worker);
 	if (taken > 0) {
 		hs_idle_work(worker->idle, taken);
