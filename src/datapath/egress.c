@@ -26,7 +26,7 @@ static inline hs_egress_time whole(int64_t ns)
 
 static uint32_t places(uint32_t queue_packets)
 {
-	return rte_align32pow2(queue_packets + 1); // and the packet that is being sent
+	return rte_align32pow2(queue_packets + 1); // one more for the packet that is being sent
 }
 
 struct hs_egress *hs_egress_create(uint64_t rate_bps, uint32_t queue_packets)

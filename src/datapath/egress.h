@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The egress queue of a port that has `rate_bps` and `queue_packets`. A packet's departure time and
-// the depth that it finds are known when it is queued, so that telemetry can write both. It waits
-// at the worker that queued it, and a round of that worker sends it when it is due.
+// the depth that it finds are known when it is queued, so that telemetry can write both. The packet
+// waits at the worker that queued it, and a round of that worker sends it when it is due.
 //
 // departure = max(now, departure of the packet before) + bytes * 8 / rate, with its fraction of a
 // nanosecond. `bytes` are those of the frame as the port gets it, after telemetry was inserted:
@@ -86,7 +86,7 @@ struct hs_egress_worker {
 	uint32_t bytes;
 	uint32_t depth;
 	hs_egress_time before; // `departs` before the packet
-	uint8_t *field;	       // of its mark; NULL: none
+	uint8_t *field;	       // place for its depth; NULL: none
 };
 
 // Creates a queue. The rate and the length are as in hs_port_config. Returns NULL without memory.

@@ -30,14 +30,14 @@ struct rte_mbuf;
 #define HS_EXPORT_UNKNOWN_PORT UINT16_MAX // the name of a port that is not known
 #define HS_EXPORT_SRC_PORT     49152	  // UDP port of the first worker; then one more each
 #define HS_EXPORT_FLOWS	       4096	  // flows that a worker remembers for changes: a power of 2
-#define HS_EXPORT_HOPS	       13	  // whose latencies are compared
+#define HS_EXPORT_HOPS	       13	  // hops whose latencies are compared
 #define HS_EXPORT_NO_PORT      UINT16_MAX // of a receiver to which control sends
 #define HS_EXPORT_RING	       1024	  // for such a receiver: a power of 2
 #define HS_EXPORT_LABEL	       0x80	  // a format that is no report: items of INT-label
 
 enum hs_export_on {
 	HS_EXPORT_ON_PACKET, // each packet that carries telemetry to its end, or is due
-	HS_EXPORT_ON_CHANGE, // those of which a path or a latency changed
+	HS_EXPORT_ON_CHANGE, // packets whose path or latencies changed
 };
 
 // A receiver of reports.
@@ -71,7 +71,7 @@ uint16_t hs_export_port_name(const struct hs_port *port);
 
 // ---- flows ----
 
-// What is compared with the last report of a flow.
+// The values that are compared with the last report of a flow.
 struct hs_export_flow {
 	uint32_t hash; // of the packet's addresses, protocol and ports
 	uint32_t path; // of the nodes and ports that it passed
@@ -92,7 +92,7 @@ void hs_export_flow(struct hs_worker *worker, const struct hs_int_report *report
 
 // ---- flows: reports that differ only in the packet ----
 
-// Takes buffers for reports of up to n packets. hs_export_close gives back what is left.
+// Takes buffers for reports of up to n packets. hs_export_close gives back those that are left.
 void hs_export_open(struct hs_worker *worker, unsigned n);
 void hs_export_close(struct hs_worker *worker);
 // Writes once the beginning of the reports of the packets that follow. These reports are not

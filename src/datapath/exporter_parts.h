@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of the exporter share. For exporter.c and export_*.c only.
+// The declarations that the files of the exporter share. For exporter.c and export_*.c only.
 //
 // Thread rule: as exporter.h.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is counted of the packets of one port, at one worker or in sum.
+// The counters of the packets of one port, at one worker or in sum.
 //
 // Thread rule: any; values.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What telemetry looks like on a port: its family, and how the family reads and writes it.
+// The telemetry of a port: its family, and how the family reads and writes it.
 //
 // Thread rule: constant while workers run.
 #pragma once

@@ -74,7 +74,7 @@ extern const struct hs_family hs_no_family;
 bool hs_no_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 bool hs_no_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours);
 
-// Sends what is queued for every port.
+// Sends the packets that are queued for every port.
 void hs_transmit(struct hs_worker *worker);
 // Sends n packets, at most a burst, of so many bytes together, and counts them. Returns how many
 // were sent. *reason says why the others were not.

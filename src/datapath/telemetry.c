@@ -21,7 +21,7 @@ static void take_one(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	if (out == HS_OUT_FLOOD && waits(worker, burst, i))
 		return;
 	uint32_t slot = burst->slots[i];
-	// A packet that goes nowhere was received all the same (docs/metrics.md: node loss).
+	// A packet that goes nowhere counts as received, too (docs/metrics.md: node loss).
 	if (slot != HS_FLOW_NONE)
 		hs_flow_count_rx(&worker->flows, slot, hs_packet_counted_bytes(&burst->packets[i]));
 	if (out == HS_OUT_FLOOD)

@@ -86,7 +86,7 @@ enum hs_forward_kind {
 };
 
 struct hs_worker {
-	// What control set up and does not change while the worker runs.
+	// Control sets these members, which do not change while the worker runs.
 	unsigned index;
 	uint16_t node_id;
 	bool drop_host_telemetry; // else strip
@@ -126,7 +126,7 @@ struct hs_worker {
 	struct hs_port_counters stats[HS_MAX_PORTS];
 	struct hs_report_places report_places;
 	struct hs_worker_buffer buffer;
-	void *run; // what a family's fast path keeps for the packets of one run
+	void *run; // state of a family's fast path for the packets of one run
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
 	struct hs_burst beyond; // packets that cross a border to one port
@@ -137,7 +137,8 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 
 // Sends the packets that ports keep.
 void hs_send_kept(struct hs_worker *worker);
-// Call this behind a round of all queues: a port keeps packets only while others follow at once.
+// Sends the packets that ports keep, unless more follow at once. Call this after a round of all
+// queues.
 static inline void hs_worker_end_round(struct hs_worker *worker)
 {
 	if (unlikely(worker->kept && !worker->more_of_round))

@@ -70,8 +70,8 @@ static int64_t machine_realtime(void *context)
 	return read_clock(CLOCK_REALTIME);
 }
 
-// NTP slews this clock as it slews the wall clock, so both have the same rate, but this clock is
-// never set.
+// Returns the monotonic clock. NTP slews it as it slews the wall clock, so both have the same rate,
+// but the monotonic clock is never set.
 static int64_t machine_monotonic(void *context)
 {
 	(void)context;

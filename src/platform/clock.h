@@ -20,7 +20,7 @@ enum hs_clock_scale {
 // The kernel's report on the system's clock, as adjtimex(2) returns it.
 struct hs_clock_kernel {
 	bool synchronised;
-	int64_t offset_ns; // what the kernel still has to slew
+	int64_t offset_ns; // time that the kernel still has to slew
 	int64_t esterror_ns, maxerror_ns;
 	int status; // STA_ bits
 };
@@ -68,7 +68,7 @@ void hs_clock_set_status(struct hs_clock *clock, const struct hs_clock_status *s
 struct hs_clock_line;
 void hs_clock_line(const struct hs_clock *clock, struct hs_clock_line *line);
 
-// Larger offsets are stepped, others slewed. The default is HS_CLOCK_STEP_NS.
+// Sets the bound: larger offsets are stepped, others slewed. The default is HS_CLOCK_STEP_NS.
 void hs_clock_set_step(struct hs_clock *clock, int64_t step_ns);
 // hs_clock_correct calls this before a step by this amount. Readers see the old time until it
 // returns. May be NULL.

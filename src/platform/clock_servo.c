@@ -98,8 +98,8 @@ static uint64_t slewed_rate(struct hs_clock_servo *servo, int64_t interval_ns)
 	return (uint64_t)((__int128)servo->rate + (__int128)servo->rate * ppb / SECOND_NS);
 }
 
-// Returns whether the offset is stepped. A leap second is as long as the usual bound and is slewed,
-// whatever the readings' own error.
+// Returns whether the offset is beyond the bound. A leap second is as long as the usual bound and
+// is slewed, whatever the readings' own error.
 static bool is_beyond(const struct hs_clock_servo *servo)
 {
 	return magnitude(servo->offset_ns) > servo->step_ns + servo->step_ns / 100;

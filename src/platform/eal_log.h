@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-// From now on, DPDK's lines pass through hs_log, for the life of the process. --log-level selects
-// the lines; each has at least the level notice here. Returns 0 or -ENOMEM.
+// Makes DPDK's lines pass through hs_log, for the life of the process. --log-level selects the
+// lines; each has at least the level notice here. Returns 0 or -ENOMEM.
 int hs_eal_log_take(void);
 
 // Returns the first error that a DPDK driver logged since hs_eal_log_forget, without the function's

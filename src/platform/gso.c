@@ -189,8 +189,8 @@ void hs_gso_finish_packet(const struct hs_gso *gso, uint32_t i, uint8_t *packet)
 
 // ---- joining ----
 
-// Returns how many bytes are before the TCP header, or 0 if the IP header has something that a
-// joined frame would lose.
+// Returns how many bytes are before the TCP header, or 0 if it is not TCP or its IP header has
+// something that a joined frame would lose.
 static uint16_t tcp_in_ip(const uint8_t *packet, size_t len)
 {
 	const uint8_t *ip = packet + 14;

@@ -18,7 +18,7 @@
 // Packets in one frame at most: 64 KiB of TCP with an MSS of 66 bytes.
 #define HS_GSO_MAX_PACKETS 1000
 
-// What a large frame consists of. All numbers are bytes.
+// The parts of a large frame. All numbers are bytes.
 struct hs_gso {
 	uint32_t total;	  // of payload in the frame
 	uint16_t l3, l4;  // before the IP header, and before the TCP or UDP header

@@ -31,7 +31,7 @@ struct entry {
 	uint16_t queue;
 };
 
-// What one sleep waits for.
+// The descriptors of one sleep, and whether the sleep is limited for ports without a wake-up.
 struct waits {
 	unsigned n;
 	bool timed;
@@ -195,7 +195,7 @@ static void make_timers_exact(struct hs_idle *idle)
 void hs_idle_arm(struct hs_idle *idle)
 {
 	make_timers_exact(idle);
-	// Sockets show what waits in their rings, whenever it came: they need no arming.
+	// Sockets need no arming: they are readable while packets wait in their rings.
 	if (!idle->armed)
 		switch_interrupts(idle, port_interrupt_arm);
 	idle->armed = true;

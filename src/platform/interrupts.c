@@ -71,7 +71,8 @@ static bool watches_call_fd(const char *epoll_fd)
 }
 
 // Returns the epoll descriptor on which EAL's thread waits. EAL does not tell the descriptor, but
-// only that one contains our descriptor. It changes with each change of what the thread waits for.
+// only that one contains our descriptor. The descriptor changes with each change of what the thread
+// waits for.
 static int find_epoll_fd(void)
 {
 	DIR *directory = opendir("/proc/self/fd");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bell beside a memif link: it wakes workers at the other end. The driver of memif wakes nobody
+// A bell beside a memif link wakes workers at the other end. The driver of memif wakes no worker
 // (DPDK 22.11 sets its rings to polling and has no receive interrupt).
 //
 // Each end has a datagram socket, named after memif's own socket, the link's id and its role. An
 // end that sends packets after a pause also sends an empty datagram to the other end's socket. A
-// worker at the other end that looks at its ports all the time is not rung for. An end without a
-// bell, such as another program, is looked at from time to time.
+// worker at the other end that polls its ports all the time gets no datagram. A port whose other
+// end has no bell, such as another program, is polled from time to time.
 //
 // Thread rule: open, connect and close by control; ring by workers; the descriptor for any.
 #pragma once

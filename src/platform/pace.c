@@ -11,8 +11,8 @@
 #define REST_UNTIL	 (5 * ONE / 4)
 #define MANY_PACKETS	 (HS_BURST * ONE)
 #define MUCH_WORK	 (ONE * 9 / 16)
-#define LONG_SAMPLES	 8  // a sample of so many rests replaces older ones
-#define PROVEN_RESTS	 32 // after so many, rests suit the traffic
+#define LONG_SAMPLES	 8  // a sample as long as so many rests replaces older ones
+#define PROVEN_RESTS	 32 // after so many rests, resting suits the traffic
 #define BACKOFF_MIN_US	 1000
 #define BACKOFF_MAX_US	 1000000
 #define LOOKS_IN_SILENCE 8 // a sleep is at most this part of the time without packets

@@ -3,14 +3,14 @@
 // short time so that some packets come together, or it sleeps until a packet comes.
 //
 // - A worker looks again at once for 50 us after its last packet, because an answer often comes
-//   soon, and for 120 us where the packet ended a pause: others who slept have to wake up before
-//   they answer. Where packets are so frequent that this would never end, it may spend a tenth of
-//   the time on it.
+//   soon. If the packet ended a pause, the worker does so for 120 us: peers that slept have to wake
+//   up before they answer. If packets are so frequent that the looking would never end, the worker
+//   may spend a tenth of the time on it.
 // - A worker rests for HS_PACE_REST_US while more than two packets come in such a time, because a
-//   wake-up costs more than a packet. No packet waits longer for that. It stops where rests bring
-//   fewer packets: those came as answers to packets that the worker had sent.
+//   wake-up costs more than a packet. No packet waits longer than a rest. The worker stops resting
+//   if rests bring fewer packets: the packets before were answers to packets that it had sent.
 // - A worker that works more than half of the time, or gets a full burst in the time of a rest,
-//   looks again at once whatever that costs: it has little to save.
+//   looks again at once whatever the cost, because the worker has little to save.
 //
 // The rule is pure: time is an argument, in ticks of the caller's clock. Rules about ports and
 // descriptors are in idle.h.
@@ -24,8 +24,8 @@
 #define HS_PACE_SPIN_US	     50
 #define HS_PACE_SPIN_LONG_US 120 // after a pause
 #define HS_PACE_REST_US	     80
-// How often a worker looks at ports that wake nobody: soon after a packet, later, and after ten
-// seconds without one.
+// How often a worker looks at ports that wake no worker: soon after a packet, later, and after ten
+// seconds without a packet.
 #define HS_PACE_LOOK_SOON_US  50
 #define HS_PACE_LOOK_LATER_US 1000
 #define HS_PACE_LOOK_QUIET_US 2000

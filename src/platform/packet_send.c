@@ -15,7 +15,7 @@
 // Cutting a frame costs the kernel as much as it saves if the frame has three packets.
 #define LEAST_TO_CUT 4
 
-// What stands before a frame's payload.
+// The headers in front of a frame's payload.
 struct head {
 	struct virtio_net_hdr vnet;
 	uint8_t header[HS_JOIN_HEADER_MAX];

@@ -22,8 +22,8 @@ static bool is_tap(const char *driver_name)
 	return strcmp(driver_name, "net_tap") == 0;
 }
 
-// net_vhost is not among these drivers: its interrupts are requested in the rings of a guest, which
-// the driver unmaps at any time.
+// Returns whether a driver can wake workers. net_vhost cannot: its interrupts are requested in the
+// rings of a guest, which the driver unmaps at any time.
 bool port_interrupt_suits(const struct hs_port *port, const char *driver_name)
 {
 	return port->config.kind == HS_PORT_PCI || is_tap(driver_name) ||

@@ -19,8 +19,8 @@
 
 struct port_private;
 
-// The functions that move a port's packets. They are attached and detached as often as the device
-// comes and goes.
+// The functions that move a port's packets. A driver is attached and detached as often as the
+// device comes and goes.
 struct port_driver {
 	// Sets the port's bursts and capabilities. Returns 0, or a negative errno with *err.
 	int (*attach)(struct hs_port *port, struct hs_error *err);

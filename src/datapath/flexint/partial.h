@@ -18,7 +18,7 @@ struct hs_partial_worker {
 	struct hs_partial_last *last; // [slot], NULL without thresholds
 };
 
-// The rows of a rule, and what this worker last added for it, NULL without thresholds.
+// The rows of a rule, and the values that this worker last added, NULL without thresholds.
 struct hs_partial_of {
 	const struct hs_partial_rows *rows;
 	struct hs_partial_last *last;

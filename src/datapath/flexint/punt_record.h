@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a worker hands up to control of packets that carried in-band requests (0x32) or reports on
-// their way back (0x33): one record for each option. The options of one packet and type come
-// together and in order, or not at all. If the ring is full, they are lost and counted, and the
-// packet goes on.
+// The records that a worker hands up to control from packets that carried in-band requests (0x32)
+// or reports on their way back (0x33): one record for each option. The options of one packet and
+// type come together and in order, or not at all. If the ring is full, they are lost and counted,
+// and the packet goes on.
 //
 // Thread rule: written by the owner lcore into its worker's ring, read by control.
 #pragma once

@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) bool is_fast(const struct hs_flow_w
 	       rte_pktmbuf_headroom(burst->mbufs[i]) >= growth;
 }
 
-// `layout` is a constant: that of the port's profile.
+// Inserts telemetry on the fast path. `layout` is a constant: that of the port's profile.
 static inline __attribute__((always_inline)) void fast_source_as(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, struct hs_port *out,
 		enum hs_flexint_layout layout)

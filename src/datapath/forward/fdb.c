@@ -118,7 +118,7 @@ void hs_fdb_learn(struct hs_fdb *fdb, const uint8_t mac[6], uint16_t port, int64
 	uint64_t word = bits << 16 | port;
 	uint32_t now_s = seconds(now_ns);
 
-	if (mac[0] & 1 || !bits) // a group address is nobody's source
+	if (mac[0] & 1 || !bits) // a group address is never a source
 		return;
 	struct place *p = place_for(bucket_of(fdb, bits), bits, now_s);
 	if (atomic_load_explicit(&p->word, memory_order_relaxed) != word || age_of(p, now_s))

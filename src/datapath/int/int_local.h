@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this node knows of a packet that it adds values to or reports.
+// The values that this node knows of a packet, which it adds to the packet or reports.
 //
 // Thread rule: owner lcore.
 #pragma once

@@ -26,7 +26,7 @@ static uint8_t dscp(const struct hs_profile *profile, const uint8_t *frame,
 	return hs_int_host_dscp(profile->settings, frame, packet);
 }
 
-// Not inlined, so that it keeps its registers.
+// Classifies INT-MD. Not inlined, so that the compiler keeps its values in registers.
 static __attribute__((noinline)) void classify_md(struct hs_worker *worker, struct hs_burst *burst)
 {
 	hs_classify_as(worker, burst, parse_fast, parse);

@@ -70,7 +70,7 @@ static void label(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	uint8_t *item = hs_label_insert(
 			wire, hs_room_open(m, growth), &burst->packets[i], growth, run->specific);
 	if (unlikely(hs_label_put_own(worker, burst, out, rte_pktmbuf_pkt_len(m), item)))
-		// When the packet leaves, the depth of the queue is written into its newest item.
+		// When the packet leaves, the depth of the queue is written into this item.
 		hs_egress_mark(worker->egress[out->index], item + HS_LABEL_DEQUEUE);
 }
 

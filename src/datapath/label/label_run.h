@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What labelling has in common at ports to networks and to hosts: whether a packet is labelled, and
-// the item.
+// The part of labelling that ports to networks and ports to hosts share: the decision whether a
+// packet is labelled, and the item.
 //
 // Thread rule: owner lcore.
 #pragma once
@@ -16,7 +16,7 @@
 
 struct hs_label_held; // label_host.c
 
-// What the packets of a run have in common.
+// The state that the packets of a run share.
 struct hs_label_run {
 	const struct hs_label_profile *profile;
 	struct hs_label_port *port;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the network ends: exports items and takes them out.
+// The end of the network: exports items and takes them out.
 #include "classify.h"
 #include "exporter.h"
 #include "label_export.h"

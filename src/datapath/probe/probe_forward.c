@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node does with the packets of probes of a burst.
+// Handles the packets of probes in a burst.
 #include "probe_send.h"
 #include "probe_steps.h"
 
@@ -10,7 +10,7 @@
 
 #define DEPTH_MAX 255
 
-// What a probe that goes on takes with it.
+// The values and the way of a probe that goes on.
 struct passage {
 	struct hs_probe_stack stack;
 	struct hs_probe_entry entry;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bounds probes: requests that came before, and the rate of each port.
+// The bounds of probes: requests that came before, and the rate of each port.
 #include "probe_state.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 	hs_probe_parse(wire_of(profile), frame, len, frame_len, packet);
 }
 
-// Not inlined: the fast path of IPv6 would pay for it.
+// Parses IPv4. Not inlined, because the fast path of IPv6 would pay for it.
 static __attribute__((noinline)) bool parse_ipv4(const struct hs_profile *profile,
 		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {

@@ -17,6 +17,6 @@
 
 extern const struct hs_family hs_probe_steps;
 
-// Takes the packets of probes out of a burst from a network port. Those that stay are forwarded as
-// others.
+// Takes the packets of probes out of a burst from a network port. Packets of probes that stay
+// are forwarded as others.
 void hs_probe_take(struct hs_worker *worker, struct hs_burst *burst);
