@@ -70,7 +70,7 @@ static inline uint32_t named_rule(const struct hs_flow_view *view, const struct 
 }
 
 // Fills `search` with the 5-tuples of a burst. `mixed` and `named` are constants: a burst without
-// IPv4, or without telemetry, runs no code for either.
+// IPv4, or without telemetry, runs no code for it.
 static inline __attribute__((always_inline)) void fill(const struct hs_flow_view *view,
 		struct hs_burst *burst, struct search *search, bool mixed, bool named)
 {

@@ -6,7 +6,7 @@
 #include <rte_ring_elem.h>
 #include <rte_ring_peek_zc.h>
 
-// Prefetches, too, the cache lines that a report of two hops fills.
+// Also prefetches the cache lines that a report of two hops fills.
 void hs_reports_open(struct hs_worker *worker, unsigned n)
 {
 	struct hs_report_places *places = &worker->report_places;

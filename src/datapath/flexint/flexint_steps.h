@@ -31,6 +31,6 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 void hs_punt_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 void hs_punt_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
-// Counts why the rule that a packet's telemetry names did not match the packet. Returns the slot of
+// Counts why the rule that a packet's telemetry names did not take the packet. Returns the slot of
 // that rule if another rule took all of its packets since the last call, else HS_FLOW_NONE.
 uint32_t hs_shadow(struct hs_worker *worker, struct hs_burst *burst, unsigned i);

@@ -50,8 +50,8 @@ static uint32_t generation_of(const struct hs_flow_view *flows, uint32_t slot)
 	return atomic_load_explicit(&flows->shared[slot].generation, memory_order_relaxed);
 }
 
-// Returns the value of a field. Of a node's two counters, the value is the received one, which
-// changes wherever the sent one does.
+// Returns the value of a field. A node has two counters of packets and of bytes. The received one
+// stands for both, because it changes wherever the sent one does.
 static uint64_t value_of(uint16_t bit, const struct hs_flow_sums *sums, int64_t now_ns)
 {
 	switch (bit) {

@@ -198,7 +198,7 @@ static unsigned bits_of(uint64_t value)
 }
 
 // Fills the slots of a segment. A group is the last one for the slots from its own start on, up to
-// the next group's. Places decide no branches, which no processor could predict.
+// the next group's. No branch depends on a place, because no processor could predict it.
 static void fill_slots(const struct group *groups, uint32_t first, uint32_t last,
 		const struct segment *segment, uint32_t *index)
 {

@@ -23,7 +23,7 @@ struct hs_int_export_run {
 // Returns whether packets by `out` can be such a run: no egress queue makes each differ, and no
 // receiver compares their reports.
 bool hs_int_export_may_run(const struct hs_worker *worker, const struct hs_port *out);
-// Begins a run of n packets, which hs_export_close ends. False: no receiver wants them.
+// Begins a run of n packets, which hs_export_close ends. False: no receiver wants reports.
 bool hs_int_export_open(struct hs_worker *worker, unsigned n, struct hs_int_export_run *run);
 // Does what hs_int_export_transit does; the run is worker->run.
 void hs_int_export_in_run(struct hs_worker *worker, struct hs_burst *burst, unsigned i,

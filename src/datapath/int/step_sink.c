@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) bool fast_sink(
 	return true;
 }
 
-// Takes a run of a profile without a fast path. Not inlined beside the fast path, which so keeps
+// Takes a run of a profile without a fast path. Not inlined, so that the fast path beside it keeps
 // its registers.
 static __attribute__((noinline)) void general_run(struct hs_worker *worker, struct hs_burst *burst,
 		unsigned first, unsigned end, struct hs_port *out)

@@ -80,7 +80,7 @@ void hs_int_source(
 		return;
 	struct hs_int_request request = {
 			.bitmap = hs_int_ask(settings->version, flow->trace_type, NULL)};
-	// Without a bitmap, only another port's version has what the rule asks for.
+	// If the bitmap is 0, only another port's version has what the rule asks for.
 	size_t growth = request.bitmap ? growth_of(worker, burst, i, out, &request, &own) : 0;
 	if (unlikely(!growth)) {
 		hs_flow_postpone(flow);

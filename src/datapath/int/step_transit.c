@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void fast_transit(
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
-// Takes a run of a profile without a fast path. Not inlined beside the fast path, which so keeps
+// Takes a run of a profile without a fast path. Not inlined, so that the fast path beside it keeps
 // its registers.
 static __attribute__((noinline)) void general_run(struct hs_worker *worker, struct hs_burst *burst,
 		unsigned first, unsigned end, struct hs_port *out)

@@ -288,8 +288,8 @@ static bool is_right(const struct hs_packet *packet, const struct rte_ipv4_hdr *
 }
 
 // Returns the header by which the library finds the packet. The library tells packets apart by
-// addresses and identification alone. The ids of the VLAN tags are added to the source address, so
-// that packets of two VLANs differ, too.
+// addresses and identification alone. The ids of the VLAN tags are mixed into the source address,
+// so that packets of two VLANs differ, too.
 static struct rte_ipv4_hdr key_of(const struct rte_mbuf *fragment, const struct rte_ipv4_hdr *ip)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(fragment, const uint8_t *);
