@@ -106,11 +106,12 @@ stop_beside() {
 	end_beside 2>/dev/null
 }
 
-# Gives what runs beside the same right to run as others have.
+# Gives what runs beside the same right to run as others have: each thread, because a process inherits its
+# right from the thread that begins it.
 hurry() {
 	local pid
 	for pid in $(ps -o pid= -s "$job"); do
-		chrt --other --pid 0 "$pid" 2>/dev/null
+		chrt --all-tasks --other --pid 0 "$pid" 2>/dev/null
 	done
 }
 
