@@ -523,3 +523,25 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 	hs_api_answers_fini(&answers);
 	return rc;
 }
+
+int hs_api_replay_kept(const struct hs_api_backend *backend, json_t *changes,
+		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
+		struct hs_error *err)
+{
+	int rc = hs_api_replay(backend, changes, wanted, context, err);
+	size_t n = rc < 0 ? json_array_size(changes) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *change = json_array_get(changes, i);
+		struct hs_error its = {0};
+		if (json_is_null(change))
+			continue;
+		if (hs_api_replay(backend, change, wanted, context, &its) == 0) {
+			rc = 0;
+			continue;
+		}
+		prefix_index(&its, "", i);
+		*err = its;
+	}
+	return rc;
+}

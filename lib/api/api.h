@@ -199,6 +199,12 @@ int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, stru
 int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
 		struct hs_error *err);
+// Does the same, but each change of a list that is refused is replayed alone: all of them were in
+// force, and a newer version may refuse one. Returns 0 if any is in force; *err then says which was
+// refused last.
+int hs_api_replay_kept(const struct hs_api_backend *backend, json_t *changes,
+		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
+		struct hs_error *err);
 // Checks such a list against empty tables and runs nothing (--check). Keeps the errors of all
 // requests, with paths as "[2].int_request.ns_id". Returns 0 or a negative errno.
 struct hs_api_check {

@@ -233,9 +233,9 @@ static int replay(void *context, json_t *change)
 	json_t *rest;
 	int rc = hs_in_band_replay(control->in_band, change, &rest, &err);
 	if (rc == 0 && rest)
-		rc = hs_api_replay(&control->backend, rest, wanted, control, &err);
+		rc = hs_api_replay_kept(&control->backend, rest, wanted, control, &err);
 	json_decref(rest);
-	if (rc < 0)
+	if (rc < 0 || hs_error_is_set(&err))
 		refuse(control->state, control->state->line, &err);
 	return 0;
 }

@@ -167,9 +167,9 @@ int hs_controller_restore(struct hs_controller *controller, json_t *change, stru
 {
 	controller->starting = controller->restoring = true;
 	controller->left_out = (struct hs_error){0};
-	int rc = hs_api_replay(&controller->backend, change, not_configured, controller, err);
+	int rc = hs_api_replay_kept(&controller->backend, change, not_configured, controller, err);
 	controller->starting = controller->restoring = false;
-	if (rc == 0)
+	if (rc == 0 && !hs_error_is_set(err))
 		*err = controller->left_out;
 	json_array_clear(controller->removed);
 	return rc;

@@ -410,6 +410,12 @@ static void append_lines(const char *lines)
 	fclose(f);
 }
 
+#define OLD_RULE(ns_id, src_ip)                                                                    \
+	"{\"int_request\":{\"ns_id\":" ns_id ",\"src_ip\":\"" src_ip                               \
+	"\",\"dst_ip\":\"2001:db8::2\",\"protocol\":\"udp\",\"trace_type\":\"0x7000E000\","        \
+	"\"mode\":"                                                                                \
+	"\"count\",\"mode_setting\":5}}"
+
 static void one_bad_line_is_refused_and_the_others_are_in_force(void **state)
 {
 	// Checksums by Python's zlib.crc32.
@@ -427,6 +433,24 @@ static void one_bad_line_is_refused_and_the_others_are_in_force(void **state)
 	begin(&l, "[]");
 	expect(&l, "{\"int_list\": {}}", "\"count\":2");
 	expect(&l, "{\"events\": {}}", "\"lines\":2,\"refused\":2,\"left_out\":0");
+	end(&l);
+}
+
+// A version before wrote the list. It let a source be multicast.
+static void of_a_list_that_was_confirmed_only_what_is_refused_now_is_left_out(void **state)
+{
+	static const char list[] = "54a2a960 [" OLD_RULE("5", "2001:db8::1") "," OLD_RULE(
+			"6", "ff02::1") "," OLD_RULE("7", "2001:db8::1") "]\n";
+	struct life l;
+	(void)state;
+	begin(&l, "[" RULE(7, "") "]");
+	end(&l);
+	append_lines(list);
+	begin(&l, "[" RULE(7, "") "]");
+	expect(&l, "{\"int_list\": {}}", "\"count\":2");
+	expect(&l, "{\"int_list\": {}}", "\"state\":[5]");
+	expect(&l, "{\"int_get\": {\"ns_id\": 6}}", "no_such_rule");
+	expect(&l, "{\"events\": {}}", "\"lines\":0,\"refused\":1,\"left_out\":1");
 	end(&l);
 }
 
@@ -680,6 +704,7 @@ int main(void)
 			STATE_TEST(what_the_configuration_asks_for_wins),
 			STATE_TEST(routes_are_loaded_together_and_the_bad_ones_are_refused_alone),
 			STATE_TEST(one_bad_line_is_refused_and_the_others_are_in_force),
+			STATE_TEST(of_a_list_that_was_confirmed_only_what_is_refused_now_is_left_out),
 			STATE_TEST(a_refused_list_changes_nothing),
 			STATE_TEST(a_rule_of_this_node_drops_the_settings_and_each_line_is_in_force),
 			STATE_TEST(a_list_may_change_a_rule_that_is_not_here_yet),

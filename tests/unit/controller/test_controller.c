@@ -181,6 +181,24 @@ static void a_controller_that_restarts_takes_over_the_rules_it_finds(void **stat
 	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
 }
 
+// A version before let a source be multicast.
+static void of_a_list_that_was_saved_only_what_is_refused_now_is_left_out(void **state)
+{
+	(void)state;
+	char list[1600], *at = list;
+	for (unsigned ns_id = 1; ns_id <= 3; ns_id++)
+		at += sprintf(at, "%c%s", ns_id == 1 ? '[' : ',', request(ns_id, 100, NULL));
+	strcpy(at, "]");
+	fake_ok(&fake, list);
+	json_t *saved = json_array_get(json_array_get(fake.saved, 0), 1);
+	json_object_set_new(
+			json_object_get(saved, "int_request"), "src_ip", json_string("ff02::1"));
+	fake_reopen(&fake);
+	assert_int_equal(hs_controller_changes(fake.controller), 2);
+	fake_run(&fake, SECOND);
+	assert_string_equal(fake_state(&fake, 3, "a"), "present");
+}
+
 static void a_removal_that_a_node_missed_outlives_the_controller(void **state)
 {
 	(void)state;
@@ -491,6 +509,7 @@ int main(void)
 			TEST(what_a_node_refuses_is_shown_with_its_reason_and_tried_again),
 			TEST(a_controller_that_restarts_takes_over_the_rules_it_finds),
 			TEST(a_removal_that_a_node_missed_outlives_the_controller),
+			TEST(of_a_list_that_was_saved_only_what_is_refused_now_is_left_out),
 			TEST(what_cannot_be_saved_is_refused_and_changes_nothing),
 			TEST(a_question_for_the_nodes_is_answered_by_all_that_can_be_reached),
 			TEST(questions_under_way_are_answered_when_the_controller_ends),
