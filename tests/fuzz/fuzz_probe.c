@@ -30,7 +30,7 @@ static void parse(const uint8_t *frame, size_t len, struct hs_packet *packet)
 	hs_probe_parse(&settings, frame, len, len, packet);
 	bool well = packet->flags & HS_PACKET_TELEMETRY;
 	HOLDS(!(packet->flags & HS_PACKET_SHORT));
-	HOLDS(!(packet->flags & HS_PACKET_HIDDEN) || packet->vlan_tags == HS_VLAN_LOOK_TAGS);
+	HOLDS(!(packet->flags & HS_PACKET_HIDDEN) || !packet->l3_off); // tags, or SNAP
 	HOLDS(packet->flags & HS_PACKET_ANY_TELEMETRY || !well);
 	HOLDS(!packet->trace_type == !well && !packet->trace_off == !well);
 	HOLDS(!packet->telemetry_bytes);
