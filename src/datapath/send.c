@@ -10,7 +10,8 @@ static inline hs_port_tx_fn sender(struct hs_worker *worker, const struct hs_por
 {
 	if (likely(!worker->more || !port->tx_keep))
 		return port->tx_burst;
-	worker->kept |= UINT32_C(1) << port->index;
+	worker->kept_lately |= UINT32_C(1) << port->index;
+	worker->kept |= worker->kept_lately;
 	return port->tx_keep;
 }
 
@@ -36,10 +37,11 @@ unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf
 
 void hs_send_kept(struct hs_worker *worker)
 {
-	for (uint32_t ports = worker->kept; ports; ports &= ports - 1) {
+	for (uint32_t ports = worker->kept & ~worker->kept_lately; ports; ports &= ports - 1) {
 		struct hs_port *port = worker->ports[__builtin_ctz(ports)];
 		if (hs_port_is_usable(port))
 			port->tx_burst(port, queue_of(worker, port), NULL, 0);
 	}
-	worker->kept = 0;
+	worker->kept = worker->kept_lately;
+	worker->kept_lately = 0;
 }

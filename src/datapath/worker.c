@@ -59,8 +59,8 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 
 	if (!received)
 		return 0;
-	worker->more = port->rx_more && port->rx_more(port, queue);
-	worker->more_of_round |= worker->more;
+	if (unlikely(port->rx_more != NULL))
+		worker->more = port->rx_more(port, queue);
 	burst->in = port;
 	burst->profile = &worker->profiles[port->index];
 	burst->n = (uint16_t)received;

@@ -115,9 +115,9 @@ struct hs_worker {
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
 	bool serves;			   // something may be due between bursts: hs_node_serve
-	bool more;	    // packets follow the burst at once, so that ports may keep some
-	bool more_of_round; // packets followed some burst of this round at once
-	uint32_t kept;	    // one bit for each port that may keep packets
+	bool more;	      // packets follow the burst at once, so that ports may keep
+	uint32_t kept;	      // one bit for each port that may keep packets
+	uint32_t kept_lately; // ... that got packets to keep in this round
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
 #define HS_WORKER_COUNTER(name, unit, text) uint64_t name;
@@ -135,15 +135,13 @@ struct hs_worker {
 // Receives one burst from a queue and takes it to completion. Returns packets received.
 unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue);
 
-// Sends the packets that ports keep.
+// Sends what ports keep since an earlier round and got nothing to add to.
 void hs_send_kept(struct hs_worker *worker);
-// Sends the packets that ports keep, unless more follow at once. Call this after a round of all
-// queues.
+// Call this behind a round of all queues.
 static inline void hs_worker_end_round(struct hs_worker *worker)
 {
-	if (unlikely(worker->kept && !worker->more_of_round))
+	if (unlikely(worker->kept))
 		hs_send_kept(worker);
-	worker->more_of_round = false;
 }
 
 // Copies the stats of all ports as they stood between two bursts, so that they add up exactly.

@@ -97,6 +97,23 @@ static void what_is_kept_goes_though_the_port_of_what_follows_is_gone(void **sta
 	fixture_close(f);
 }
 
+static void what_is_kept_goes_though_other_queues_never_get_empty(void **state)
+{
+	struct fixture *f = open_keeping(5);
+
+	(void)state;
+	f->t.ports[1].port.rx_more = more_waits;
+	claims_more = true;
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 5);
+	feed_hex(f, 1, PLAIN);
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 0);
+	assert_int_equal(f->t.ports[1].n_out, 5);
+	assert_int_equal(f->t.ports[0].n_out, 1);
+	fixture_close(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +121,7 @@ int main(void)
 			cmocka_unit_test(a_single_burst_is_not_kept),
 			cmocka_unit_test(what_is_kept_goes_though_nothing_follows),
 			cmocka_unit_test(what_is_kept_goes_though_the_port_of_what_follows_is_gone),
+			cmocka_unit_test(what_is_kept_goes_though_other_queues_never_get_empty),
 	};
 	dpdk_env_init("256");
 	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
