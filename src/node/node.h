@@ -76,9 +76,9 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port);
 // Runs one round of a worker over its queues. Returns the number of packets received; 0: idle.
 // Never blocks.
 unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
-// Returns how long until a packet of an egress queue must be sent, or the time of a copy of a probe
-// or of fragments is over. 0: now; INT64_MAX: nothing waits. The worker must not sleep longer.
-// Called by the worker's owner.
+// Returns how long until a packet of an egress queue must be sent, the time of a copy of a probe or
+// of fragments is over, or the worker looks again for packets that ports keep. 0: now; INT64_MAX:
+// nothing waits. The worker must not sleep longer. Called by the worker's owner.
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker);
 // Drops packets that wait in egress queues, and fragments that wait for others, as
 // HS_DROP_PORT_DOWN. No worker may run.

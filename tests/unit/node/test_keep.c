@@ -114,6 +114,23 @@ static void what_is_kept_goes_though_other_queues_never_get_empty(void **state)
 	fixture_close(f);
 }
 
+static void a_worker_does_not_sleep_on_what_is_kept(void **state)
+{
+	struct fixture *f = open_keeping(HS_BURST + 8);
+
+	(void)state;
+	hs_node_worker_poll(f->t.node, 0);
+	hs_node_pause(f->t.node);
+	assert_int_equal(hs_node_worker_poll(f->t.node, 0), 0);
+	assert_int_equal(n_kept, HS_BURST);
+	assert_in_range(hs_node_worker_due_ns(f->t.node, 0), 0, 100000);
+	hs_node_resume(f->t.node);
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST + 8);
+	assert_true(hs_node_worker_due_ns(f->t.node, 0) == INT64_MAX);
+	fixture_close(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +139,7 @@ int main(void)
 			cmocka_unit_test(what_is_kept_goes_though_nothing_follows),
 			cmocka_unit_test(what_is_kept_goes_though_the_port_of_what_follows_is_gone),
 			cmocka_unit_test(what_is_kept_goes_though_other_queues_never_get_empty),
+			cmocka_unit_test(a_worker_does_not_sleep_on_what_is_kept),
 	};
 	dpdk_env_init("256");
 	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
