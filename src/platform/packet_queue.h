@@ -46,15 +46,17 @@ struct packet_hidden {
 // The most packets that a socket keeps: those of a frame of 64 KiB with an MSS of 1,023 bytes or
 // more.
 #define PACKET_KEPT_MAX 64
+// Calls that may add packets to a frame that is kept. Full bursts need two or three.
+#define PACKET_KEEPS_MAX 4
 
 // One worker's socket. It receives nothing, so that sending has no cost for receiving.
 struct packet_tx {
 	alignas(PORT_APART) int fd;
-	_Atomic uint64_t packets, frames, refused; // refused: the packet failed, the next may not
-	_Atomic uint64_t dropped, dropped_frames;  // of these, by the kernel's own queue
-	_Atomic uint64_t given_back; // dropped by the kernel without a carrier; given back
-	uint16_t n_kept;
-	struct rte_mbuf *kept[PACKET_KEPT_MAX]; // accepted, and sent with the packets that follow
+	_Atomic uint64_t packets, frames, refused; // refused: this packet failed, the next may not
+	_Atomic uint64_t dropped, dropped_frames;  // ... of them, by the kernel's own queue
+	_Atomic uint64_t given_back; // dropped by the kernel without a carrier, not taken
+	uint16_t n_kept, keeps;	     // keeps: calls since that have added to them
+	struct rte_mbuf *kept[PACKET_KEPT_MAX]; // taken, but not sent before what follows
 };
 
 // Sets an option of a packet socket. Returns 0 or a negative errno.

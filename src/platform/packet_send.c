@@ -256,6 +256,17 @@ static void lose_kept(struct packet_tx *tx, uint16_t from)
 	rte_pktmbuf_free_bulk(&tx->kept[from], tx->n_kept - from);
 }
 
+// Returns how many of the last packets to keep. One flow may have few of many bursts' packets: its
+// frame does not wait until it is full.
+static uint16_t count_to_keep(struct packet_tx *tx, const struct port_private *p,
+		struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t kept = count_open(p, mbufs, n);
+
+	tx->keeps = tx->n_kept && kept == n ? tx->keeps + 1 : 0;
+	return tx->keeps < PACKET_KEEPS_MAX ? kept : 0;
+}
+
 static uint16_t send_with_kept(struct packet_tx *tx, const struct port_private *p,
 		struct rte_mbuf **mbufs, uint16_t n, bool keep)
 {
@@ -264,7 +275,7 @@ static uint16_t send_with_kept(struct packet_tx *tx, const struct port_private *
 
 	memcpy(all, tx->kept, before * sizeof(all[0]));
 	memcpy(&all[before], mbufs, n * sizeof(all[0]));
-	uint16_t kept = keep ? count_open(p, all, total) : 0, end = total - kept;
+	uint16_t kept = keep ? count_to_keep(tx, p, all, total) : 0, end = total - kept;
 	uint16_t sent = send_all(tx, p, all, end);
 	if (sent < end) {
 		lose_kept(tx, sent);

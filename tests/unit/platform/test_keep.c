@@ -264,6 +264,22 @@ static void closing_frees_what_is_kept(void **state)
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
+// A frame that gets few packets a burst does not wait for its end.
+static void a_frame_that_grows_slowly_leaves(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < PACKET_KEEPS_MAX; i++)
+		assert_int_equal(give(1, true, ACK), 1);
+	assert_int_equal(n_wire, 0);
+	assert_int_equal(give(1, true, ACK), 1);
+	assert_int_equal(n_frames, 1);
+	expect_all_sent();
+	assert_int_equal(give(1, true, ACK), 1);
+	assert_int_equal(n_frames, 1);
+	flush();
+	expect_all_sent();
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -292,6 +308,7 @@ int main(void)
 			cmocka_unit_test_setup(nothing_is_kept_where_nothing_is_joined, begin),
 			cmocka_unit_test_setup(what_is_kept_and_cannot_be_sent_is_counted, begin),
 			cmocka_unit_test_setup(closing_frees_what_is_kept, begin),
+			cmocka_unit_test_setup(a_frame_that_grows_slowly_leaves, begin),
 	};
 	return cmocka_run_group_tests_name("keep", tests, start, end);
 }
