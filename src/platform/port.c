@@ -336,12 +336,20 @@ int hs_port_call_peer(struct hs_port *port)
 	return ret;
 }
 
+// What still leaves is sent, the rest counts as refused.
+static void send_kept(struct hs_port *port)
+{
+	for (uint16_t q = 0; port->tx_keep && q < port->tx_queues; q++)
+		port->tx_burst(port, q, NULL, 0);
+}
+
 int hs_port_detach(struct hs_port *port)
 {
 	struct port_private *p = port_private(port);
 
 	if (!p->attached)
 		return 0;
+	send_kept(port);
 	pthread_mutex_lock(&p->stats_lock);
 	take_stats(port);
 	p->last = (struct hs_port_device_stats){0};

@@ -258,6 +258,7 @@ static void a_port_is_removed_from_under_a_sleeper(void **state)
 		// If the sleeper still looked at it, a sanitizer would say so.
 		memset(port, 0xff, offsetof(struct hs_port, private_data));
 		port->config.kind = HS_PORT_CUSTOM;
+		port->tx_keep = NULL;
 		hs_port_close(port);
 	}
 	sleeper.stop = true;

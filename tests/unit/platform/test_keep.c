@@ -5,6 +5,7 @@
 #include "checksum.h"
 #include "dpdk_env.h"
 #include "packet_queue.h"
+#include "port_watch.h"
 
 #include <rte_mbuf.h>
 
@@ -280,6 +281,68 @@ static void a_frame_that_grows_slowly_leaves(void **state)
 	expect_all_sent();
 }
 
+// ---- a port ----
+
+static uint16_t receive(struct hs_port *of, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	(void)of, (void)queue, (void)mbufs, (void)n;
+	return 0;
+}
+
+static uint16_t send_now(struct hs_port *of, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	(void)of;
+	assert_int_equal(queue, 0);
+	return packet_tx_send(tx, &port, mbufs, n, false);
+}
+
+static uint16_t keep(struct hs_port *of, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	(void)of, (void)queue;
+	return packet_tx_send(tx, &port, mbufs, n, true);
+}
+
+static void read_stats(struct hs_port *of, struct hs_port_device_stats *stats)
+{
+	(void)of;
+	stats->tx_packets = tx->packets;
+	stats->tx_errors = tx->refused;
+}
+
+static void close_socket(struct hs_port *of)
+{
+	(void)of;
+	tx->fd = -1;
+	packet_tx_close(tx);
+}
+
+static void what_is_kept_is_sent_or_counted_when_the_port_goes(void **state)
+{
+	static const struct port_driver driver = {.stats = read_stats, .detach = close_socket};
+	static const int errors[] = {0, ENXIO, EAGAIN};
+	const struct hs_port_config config = {.name = "p"};
+
+	for (size_t i = 0; i < RTE_DIM(errors); i++) {
+		struct hs_port_device_stats stats;
+		struct hs_port *of;
+
+		begin(state);
+		assert_int_equal(hs_port_open_custom(receive, send_now, NULL, &config, 0, 1, &of),
+				0);
+		of->tx_keep = keep;
+		port_private(of)->driver = &driver;
+		give(6, true, ACK);
+		refuses = errors[i];
+		assert_int_equal(hs_port_detach(of), 0);
+		hs_port_device_stats(of, &stats);
+		assert_int_equal(stats.tx_packets, errors[i] ? 0 : 6);
+		assert_int_equal(stats.tx_errors, errors[i] ? 6 : 0);
+		assert_int_equal(n_wire, stats.tx_packets);
+		assert_int_equal(rte_mempool_in_use_count(pool), 0);
+		hs_port_close(of);
+	}
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -309,6 +372,7 @@ int main(void)
 			cmocka_unit_test_setup(what_is_kept_and_cannot_be_sent_is_counted, begin),
 			cmocka_unit_test_setup(closing_frees_what_is_kept, begin),
 			cmocka_unit_test_setup(a_frame_that_grows_slowly_leaves, begin),
+			cmocka_unit_test(what_is_kept_is_sent_or_counted_when_the_port_goes),
 	};
 	return cmocka_run_group_tests_name("keep", tests, start, end);
 }

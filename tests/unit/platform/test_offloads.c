@@ -208,6 +208,7 @@ static void sockets_that_are_opened_later_are_right_for_frames(void **state)
 		port_follow_offloads(port);
 		assert_int_equal(p->joins, PORT_JOINS_FOR_KERNEL);
 		assert_int_equal(bypass, 0);
+		port_silence(port);
 		port_packet_driver.detach(port);
 	}
 	hs_port_close(port);
