@@ -227,7 +227,8 @@ static uint16_t send_all(struct packet_tx *tx, const struct port_private *p,
 
 // ---- keeping ----
 
-// Returns how many of the last packets form a frame to which a later packet may be added.
+// Returns how many of the last packets form a frame to which a later packet may be added. A packet
+// that joins no other mostly has telemetry, whose timestamps say when it leaves.
 static uint16_t count_open(const struct port_private *p, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint32_t max_bytes = atomic_load_explicit(&p->join_bytes, memory_order_relaxed);
@@ -243,7 +244,7 @@ static uint16_t count_open(const struct port_private *p, struct rte_mbuf **mbufs
 	}
 	if (join.ended || join.bytes + join.payload > max_bytes)
 		return 0;
-	return taken <= PACKET_KEPT_MAX ? taken : 0;
+	return taken > 1 && taken <= PACKET_KEPT_MAX ? taken : 0;
 }
 
 // Drops and counts the packets that were kept, from this one on: their senders cannot take them

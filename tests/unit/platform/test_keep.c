@@ -97,6 +97,7 @@ static struct rte_mempool *pool;
 static struct packet_tx *tx;
 static uint8_t given[MAX_PACKETS][MTU + 14];
 static unsigned n_given;
+static uint32_t sequence_more; // than a flow without gaps has
 static struct port_private port;
 
 static void make_tcp(uint8_t *at, uint16_t i, uint8_t flags)
@@ -108,7 +109,7 @@ static void make_tcp(uint8_t *at, uint16_t i, uint8_t flags)
 	hs_be16_store(at + 18, i);
 	uint16_t sum = (uint16_t)~hs_checksum_fold(hs_checksum_add(0, at + 14, 20));
 	memcpy(at + 24, &sum, sizeof(sum));
-	hs_be32_store(at + 38, (uint32_t)i * PAYLOAD);
+	hs_be32_store(at + 38, (uint32_t)i * PAYLOAD + sequence_more);
 	at[46] = 0x50, at[47] = flags;
 	for (size_t k = 0; k < PAYLOAD; k++)
 		at[HEADER + k] = (uint8_t)(i * 31 + k * 7 + k / 251);
@@ -172,7 +173,7 @@ static int begin(void **state)
 	(void)state;
 	memset(tx, 0, sizeof(*tx));
 	tx->fd = FAKE_FD;
-	n_wire = n_frames = n_given = 0;
+	n_wire = n_frames = n_given = sequence_more = 0;
 	refuses = 0;
 	port = (struct port_private){
 			.joins = PORT_JOINS_FOR_INTERFACE,
@@ -233,6 +234,20 @@ static void what_is_kept_goes_before_a_packet_that_does_not_follow(void **state)
 	expect_all_sent();
 }
 
+// A packet with telemetry never fits its neighbours. Its timestamps say when it leaves.
+static void a_packet_that_joins_nothing_is_not_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(give(1, true, ACK), 1);
+	assert_int_equal(n_frames, 1);
+	assert_int_equal(give(7, true, ACK), 7);
+	assert_int_equal(n_frames, 1);
+	sequence_more += PAYLOAD / 2;
+	assert_int_equal(give(1, true, ACK), 1);
+	assert_int_equal(n_frames, 3);
+	expect_all_sent();
+}
+
 static void nothing_is_kept_where_nothing_is_joined(void **state)
 {
 	(void)state;
@@ -270,12 +285,12 @@ static void a_frame_that_grows_slowly_leaves(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < PACKET_KEEPS_MAX; i++)
-		assert_int_equal(give(1, true, ACK), 1);
+		assert_int_equal(give(i ? 1 : 2, true, ACK), i ? 1 : 2);
 	assert_int_equal(n_wire, 0);
 	assert_int_equal(give(1, true, ACK), 1);
 	assert_int_equal(n_frames, 1);
 	expect_all_sent();
-	assert_int_equal(give(1, true, ACK), 1);
+	assert_int_equal(give(2, true, ACK), 2);
 	assert_int_equal(n_frames, 1);
 	flush();
 	expect_all_sent();
@@ -368,6 +383,7 @@ int main(void)
 			cmocka_unit_test_setup(
 					what_is_kept_goes_before_a_packet_that_does_not_follow,
 					begin),
+			cmocka_unit_test_setup(a_packet_that_joins_nothing_is_not_kept, begin),
 			cmocka_unit_test_setup(nothing_is_kept_where_nothing_is_joined, begin),
 			cmocka_unit_test_setup(what_is_kept_and_cannot_be_sent_is_counted, begin),
 			cmocka_unit_test_setup(closing_frees_what_is_kept, begin),
