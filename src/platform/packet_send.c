@@ -275,7 +275,8 @@ static uint16_t send_with_kept(struct packet_tx *tx, const struct port_private *
 	uint16_t before = tx->n_kept, total = before + n;
 
 	memcpy(all, tx->kept, before * sizeof(all[0]));
-	memcpy(&all[before], mbufs, n * sizeof(all[0]));
+	if (n)
+		memcpy(&all[before], mbufs, n * sizeof(all[0]));
 	uint16_t kept = keep ? count_to_keep(tx, p, all, total) : 0, end = total - kept;
 	uint16_t sent = send_all(tx, p, all, end);
 	if (sent < end) {
