@@ -6,9 +6,10 @@ static inline uint16_t queue_of(const struct hs_worker *worker, const struct hs_
 	return worker->index < port->tx_queues ? (uint16_t)worker->index : 0;
 }
 
+// More packets may follow a full burst at once. If none do, the next round sends what is kept.
 static inline hs_port_tx_fn sender(struct hs_worker *worker, const struct hs_port *port)
 {
-	if (likely(!worker->more || !port->tx_keep))
+	if (likely(!port->tx_keep || worker->burst.n_received < HS_BURST))
 		return port->tx_burst;
 	worker->kept_lately |= UINT32_C(1) << port->index;
 	worker->kept |= worker->kept_lately;

@@ -59,8 +59,6 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 
 	if (!received)
 		return 0;
-	if (unlikely(port->rx_more != NULL))
-		worker->more = port->rx_more(port, queue);
 	burst->in = port;
 	burst->profile = &worker->profiles[port->index];
 	burst->n = (uint16_t)received;
@@ -78,7 +76,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	hs_transmit(worker);
 	if (unlikely(worker->exporter))
 		hs_export_flush(worker);
-	worker->more = false;
+	burst->n_received = 0; // what is sent between bursts is not kept
 	hs_worker_end(worker);
 	return received;
 }

@@ -62,12 +62,12 @@ struct hs_burst {
 	int64_t stepped_ns;		  // the part of now_ns that steps of the clock added
 	int64_t sent_ns;		  // hs_burst_sent_ns; 0: not read
 	uint16_t n;
-	uint16_t flags; // every packet's flags or-ed: a clean burst takes no fault branch
-	uint16_t n_received;
-	bool unmatched;	    // no packet of it has a rule
-	bool chained;	    // some packet is in several segments
-	uint32_t max_bytes; // of the longest packet as it came in
-	uint64_t bytes;	    // of the packets that were received
+	uint16_t flags;	     // every packet's flags or-ed: a clean burst takes no fault branch
+	uint16_t n_received; // 0 outside a burst
+	bool unmatched;	     // no packet of it has a rule
+	bool chained;	     // some packet is in several segments
+	uint32_t max_bytes;  // of the longest packet as it came in
+	uint64_t bytes;	     // of the packets that were received
 	struct rte_mbuf *mbufs[HS_BURST];
 	struct hs_packet packets[HS_BURST];
 	uint32_t slots[HS_BURST]; // rule, or HS_FLOW_NONE
@@ -115,9 +115,8 @@ struct hs_worker {
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
 	bool serves;			   // something may be due between bursts: hs_node_serve
-	bool more;	      // packets follow the burst at once, so that ports may keep
-	uint32_t kept;	      // one bit for each port that may keep packets
-	uint32_t kept_lately; // ... that got packets to keep in this round
+	uint32_t kept;			   // one bit for each port that may keep packets
+	uint32_t kept_lately;		   // ... that got packets to keep in this round
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
 #define HS_WORKER_COUNTER(name, unit, text) uint64_t name;

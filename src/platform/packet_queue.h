@@ -25,7 +25,6 @@ struct packet_rx {
 	uint16_t room, mtu;
 	uint16_t cut_next, cut_n; // of `cut`: the packets of a large frame that wait for a burst
 	struct rte_mbuf *cut[HS_GSO_MAX_PACKETS];
-	bool more;	      // more packets than the last burst had can be taken at once
 	uint64_t waits_since; // ticks: a large frame waits for buffers; 0: none does
 	uint32_t too_many;    // packets of a frame that waited in vain; 0: none
 	_Atomic uint64_t packets, broken, no_mbuf, no_room;

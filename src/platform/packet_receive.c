@@ -45,11 +45,6 @@ static inline struct tpacket2_hdr *frame_at(const struct packet_rx *rx, uint32_t
 				       (size_t)slot * rx->frame_bytes);
 }
 
-static inline bool is_filled(const struct tpacket2_hdr *frame)
-{
-	return __atomic_load_n(&frame->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER;
-}
-
 static inline void next_frame(struct packet_rx *rx, struct tpacket2_hdr *frame)
 {
 	__atomic_store_n(&frame->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
@@ -323,7 +318,7 @@ uint16_t packet_rx_take(struct packet_rx *rx, struct rte_mbuf **mbufs, uint16_t 
 	while (taken < n) {
 		struct tpacket2_hdr *frame = frame_at(rx, rx->next);
 
-		if (!is_filled(frame))
+		if (!(__atomic_load_n(&frame->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
 			break;
 		if (unlikely(is_outgoing(frame))) {
 			skip_rest(rx, frame);
@@ -351,7 +346,6 @@ uint16_t packet_rx_take(struct packet_rx *rx, struct rte_mbuf **mbufs, uint16_t 
 	}
 	rte_pktmbuf_free(mbuf);
 	packet_count(&rx->packets, taken);
-	rx->more = taken == n && (rx->cut_next < rx->cut_n || is_filled(frame_at(rx, rx->next)));
 	return taken;
 }
 

@@ -85,7 +85,6 @@ void port_silence(struct hs_port *port)
 	port->rx_burst = gone_burst;
 	port->tx_burst = gone_burst;
 	port->tx_keep = NULL;
-	port->rx_more = NULL;
 }
 
 static struct port_private *create_private(uint16_t n_workers, struct rte_mempool *pool)

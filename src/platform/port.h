@@ -70,9 +70,6 @@ typedef uint16_t (*hs_port_rx_fn)(
 		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 typedef uint16_t (*hs_port_tx_fn)(
 		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
-// Returns whether more packets of a receive queue can be taken at once. The worker of the queue
-// calls this after rx_burst.
-typedef bool (*hs_port_more_fn)(const struct hs_port *port, uint16_t queue);
 
 struct hs_port {
 	hs_port_rx_fn rx_burst;
@@ -81,20 +78,19 @@ struct hs_port {
 	// tx_burst, to send later packets together with them. That tx_burst may have no packets.
 	// NULL: the port keeps none.
 	hs_port_tx_fn tx_keep;
-	hs_port_more_fn rx_more; // NULL: not known
-	void *driver_data;	 // depends on the kind: ethdev id, link, ...
-	uint16_t ethdev_id;	 // DPDK port id, or RTE_MAX_ETHPORTS if it is no DPDK device
-	uint16_t index;		 // index in the node's list of ports
-	uint16_t mtu;		 // from the configuration, or less if the interface has less
-	uint16_t rx_queues;	 // all of them must be polled
-	uint16_t tx_queues;	 // one for each worker (the device may have fewer, under a lock)
-	uint8_t side;		 // enum hs_port_side
-	bool tx_multi_seg;	 // accepts chains; otherwise the tx stage makes packets linear
-	bool needs_timed_poll;	 // nothing always wakes a sleeper: memif, TAP, ring, pcap
-	bool usable;		 // written by control (atomic): false while the device is gone
-	bool link_down;		 // also written by control: explains a refused burst
-	uint32_t rx_room;	 // packets that may wait in each receive queue; 0: not known
-	uint8_t mac[6];		 // of the interface or device; the creator sets a custom port's
+	void *driver_data;     // depends on the kind: ethdev id, link, ...
+	uint16_t ethdev_id;    // DPDK port id, or RTE_MAX_ETHPORTS if it is no DPDK device
+	uint16_t index;	       // index in the node's list of ports
+	uint16_t mtu;	       // from the configuration, or less if the interface has less
+	uint16_t rx_queues;    // all of them must be polled
+	uint16_t tx_queues;    // one for each worker (the device may have fewer, under a lock)
+	uint8_t side;	       // enum hs_port_side
+	bool tx_multi_seg;     // accepts chains; otherwise the tx stage makes packets linear
+	bool needs_timed_poll; // nothing always wakes a sleeper: memif, TAP, ring, pcap
+	bool usable;	       // written by control (atomic): false while the device is gone
+	bool link_down;	       // also written by control: explains a refused burst
+	uint32_t rx_room;      // packets that may wait in each receive queue; 0: not known
+	uint8_t mac[6];	       // of the interface or device; the creator sets a custom port's
 	struct hs_port_config config;
 	char driver_name[24]; // "af_packet", "net_af_xdp", "net_memif", ...
 	void *private_data;   // private to src/platform (rtnetlink state, saved settings, wake

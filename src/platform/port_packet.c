@@ -48,13 +48,6 @@ static uint16_t packet_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 	return packet_rx_take(&device->rx[queue], mbufs, n);
 }
 
-static bool packet_more(const struct hs_port *port, uint16_t queue)
-{
-	const struct packet_device *device = port_private(port)->device;
-
-	return device->rx[queue].more;
-}
-
 static uint16_t packet_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct packet_device *device = port_private(port)->device;
@@ -209,7 +202,6 @@ static int packet_attach(struct hs_port *port, struct hs_error *err)
 		p->wake_fds[i] = device->rx[i].fd;
 	port->rx_burst = packet_rx;
 	port->tx_burst = packet_tx;
-	port->rx_more = packet_more;
 	port->tx_keep = packet_keep;
 	port->tx_multi_seg = true;
 	port->needs_timed_poll = false;

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ports that keep packets for those that follow: they keep them only while others come at once.
+// Ports that keep packets of a full burst for those that follow, until a round brings nothing more.
 #include "fixture.h"
 
 static struct rte_mbuf *kept[HARNESS_QUEUE];
 static unsigned n_kept;
-static bool claims_more; // whether or not packets wait
-
-static bool more_waits(const struct hs_port *port, uint16_t queue)
-{
-	const struct test_port *t = port->driver_data;
-
-	(void)queue;
-	return claims_more || t->n_in > 0;
-}
 
 static uint16_t keep(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
@@ -36,8 +27,6 @@ static struct fixture *open_keeping(unsigned packets)
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
 
 	n_kept = 0;
-	claims_more = false;
-	f->t.ports[0].port.rx_more = more_waits;
 	f->t.ports[1].port.tx_keep = keep;
 	f->t.ports[1].port.tx_burst = send_kept_first;
 	for (unsigned i = 0; i < packets; i++)
@@ -59,28 +48,27 @@ static void a_port_keeps_packets_until_the_last_ones_that_came(void **state)
 	fixture_close(f);
 }
 
-static void a_single_burst_is_not_kept(void **state)
+static void a_burst_that_is_not_full_is_not_kept(void **state)
 {
-	struct fixture *f = open_keeping(HS_BURST);
+	struct fixture *f = open_keeping(HS_BURST - 1);
 
 	(void)state;
 	hs_node_worker_poll(f->t.node, 0);
 	assert_int_equal(n_kept, 0);
-	assert_int_equal(f->t.ports[1].n_out, HS_BURST);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST - 1);
 	fixture_close(f);
 }
 
 static void what_is_kept_goes_though_nothing_follows(void **state)
 {
-	struct fixture *f = open_keeping(5);
+	struct fixture *f = open_keeping(HS_BURST);
 
 	(void)state;
-	claims_more = true;
 	hs_node_worker_poll(f->t.node, 0);
-	assert_int_equal(n_kept, 5);
+	assert_int_equal(n_kept, HS_BURST);
 	hs_node_worker_poll(f->t.node, 0);
 	assert_int_equal(n_kept, 0);
-	assert_int_equal(f->t.ports[1].n_out, 5);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST);
 	fixture_close(f);
 }
 
@@ -99,18 +87,17 @@ static void what_is_kept_goes_though_the_port_of_what_follows_is_gone(void **sta
 
 static void what_is_kept_goes_though_other_queues_never_get_empty(void **state)
 {
-	struct fixture *f = open_keeping(5);
+	struct fixture *f = open_keeping(HS_BURST);
 
 	(void)state;
-	f->t.ports[1].port.rx_more = more_waits;
-	claims_more = true;
 	hs_node_worker_poll(f->t.node, 0);
-	assert_int_equal(n_kept, 5);
-	feed_hex(f, 1, PLAIN);
+	assert_int_equal(n_kept, HS_BURST);
+	for (unsigned i = 0; i < HS_BURST; i++)
+		feed_hex(f, 1, PLAIN);
 	hs_node_worker_poll(f->t.node, 0);
 	assert_int_equal(n_kept, 0);
-	assert_int_equal(f->t.ports[1].n_out, 5);
-	assert_int_equal(f->t.ports[0].n_out, 1);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST);
+	assert_int_equal(f->t.ports[0].n_out, HS_BURST);
 	fixture_close(f);
 }
 
@@ -135,7 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_port_keeps_packets_until_the_last_ones_that_came),
-			cmocka_unit_test(a_single_burst_is_not_kept),
+			cmocka_unit_test(a_burst_that_is_not_full_is_not_kept),
 			cmocka_unit_test(what_is_kept_goes_though_nothing_follows),
 			cmocka_unit_test(what_is_kept_goes_though_the_port_of_what_follows_is_gone),
 			cmocka_unit_test(what_is_kept_goes_though_other_queues_never_get_empty),
