@@ -104,7 +104,7 @@ static bool should_rest(struct hs_pace *pace, uint64_t now)
 	return pace->rests > 0;
 }
 
-// Begins a time without packets. The credit is full again only after a pause.
+// The credit is full again after a pause, or after much work without an empty round.
 static void begin_empty(struct hs_pace *pace, uint64_t now)
 {
 	bool paused = pace->credit >= CREDIT_US * pace->ticks_per_us;
