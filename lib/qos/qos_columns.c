@@ -182,7 +182,8 @@ static bool collect_narrow(struct hs_qos_columns *columns, const struct reports 
 {
 	const struct hs_qos_usual *usual = &reports->usual;
 	struct narrow narrow = {.n_hops = usual->n_hops};
-	if (usual->from == UINT64_MAX)
+	if (usual->from == UINT64_MAX ||
+			!hs_qos_ring_has_usual(&reports->flow->ring, usual->n_hops))
 		return false;
 	for (unsigned i = 0; i < usual->n_hops + 2; i++) {
 		uint16_t link = usual->links[i];

@@ -110,6 +110,12 @@ static inline const struct hs_packed *hs_qos_ring_behind(
 							  : hs_qos_ring_slot_at(ring, slot));
 }
 
+// Whether slots are long enough for so many entries with all fields.
+static inline bool hs_qos_ring_has_usual(const struct hs_qos_ring *ring, unsigned n_hops)
+{
+	return offsetof(struct hs_packed, hops) + n_hops * HS_PACKED_HOP_BYTES <= ring->slot_bytes;
+}
+
 // How many reports of the ring, the last of them that before `number`, lie one behind the other.
 static inline uint32_t hs_qos_ring_stretch(const struct hs_qos_ring *ring, uint64_t number)
 {

@@ -112,12 +112,31 @@ static void so_it_has_where_the_sum_knows_less_than_the_column(void **state)
 	with_columns(-1000);
 }
 
+// The entries are shorter than usual ones, and those of the last report end where its memory does.
+static void entries_with_few_fields_are_not_read_beyond(void **state)
+{
+	(void)state;
+	static const uint16_t nodes[] = {11, 12, 13, 14};
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	for (unsigned i = 1; i <= HS_QOS_RING_CHUNK; i++) {
+		struct hs_report report = plain_report(i, SECOND, 4, nodes);
+		for (unsigned k = 0; k < 4; k++)
+			report.telemetry.hops[k].bitmap = HS_HOP_TIMESTAMP;
+		give(qos, &report);
+	}
+	hs_qos_flush(qos);
+	assert_int_equal(caught_at(&catcher, SECOND, 0)->window.e2e.delay.p50, 5 * MS);
+	monitor_free(qos, &catcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_rank_has_the_value_of_a_sorted_column),
 			cmocka_unit_test(so_it_has_in_a_narrow_column),
 			cmocka_unit_test(so_it_has_where_the_sum_knows_less_than_the_column),
+			cmocka_unit_test(entries_with_few_fields_are_not_read_beyond),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
