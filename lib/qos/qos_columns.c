@@ -142,7 +142,7 @@ static bool put_all(struct narrow *narrow, const struct reports *reports)
 				!put_stretch(narrow, reports, hs_qos_ring_packed(ring, first), n))
 			return false;
 	}
-	return narrow->far <= INT32_MAX;
+	return narrow->far <= INT32_MAX && narrow->n <= reports->n;
 }
 
 typedef int32_t vector __attribute__((vector_size(16)));

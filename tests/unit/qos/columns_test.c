@@ -130,6 +130,26 @@ static void entries_with_few_fields_are_not_read_beyond(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// Windows that end early, and others of the same time behind them: each has its own delays.
+static void of_windows_of_the_same_time_each_has_its_own(void **state)
+{
+	(void)state;
+	static const uint16_t nodes[] = {11, 12};
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	for (unsigned i = 1; i <= 50; i++) {
+		struct hs_report report = plain_report(i, 10 * MS, 2, nodes);
+		report.sink_ts_ns += i <= 30 ? 50 * MS : i == 50 ? 100 * MS : 0;
+		if (i == 31)
+			hs_qos_flush(qos);
+		give(qos, &report);
+	}
+	hs_qos_flush(qos);
+	assert_int_equal(caught_at(&catcher, 10 * SECOND, 0)->window.e2e.delay.p50, 53 * MS);
+	assert_int_equal(caught_at(&catcher, 10 * SECOND, 1)->window.e2e.delay.p50, 3 * MS);
+	monitor_free(qos, &catcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +157,7 @@ int main(void)
 			cmocka_unit_test(so_it_has_in_a_narrow_column),
 			cmocka_unit_test(so_it_has_where_the_sum_knows_less_than_the_column),
 			cmocka_unit_test(entries_with_few_fields_are_not_read_beyond),
+			cmocka_unit_test(of_windows_of_the_same_time_each_has_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
