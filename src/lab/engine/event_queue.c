@@ -9,7 +9,7 @@
 // The four children of a place share one or two cache lines. A heap with four children has fewer
 // levels and causes fewer misses than a heap with two.
 #define CHILDREN 4
-#define TIMER	 (UINT64_C(1) << 63) // in an order: of a timer, whose number is below
+#define TIMER	 (UINT64_C(1) << 63) // in an order: marks a timer; the lower bits are its number
 
 void hs_event_queue_fini(struct hs_event_queue *queue)
 {
@@ -18,8 +18,8 @@ void hs_event_queue_fini(struct hs_event_queue *queue)
 	*queue = (struct hs_event_queue){0};
 }
 
-// Time and order are one number, so that the search for the first child takes no branch that is
-// hard to predict.
+// Returns time and order as one number, so that the search for the first child takes no branch that
+// is hard to predict.
 static inline __int128 order_of(const struct hs_lab_event *event)
 {
 	return (__int128)event->at_ns << 64 | event->order;
@@ -46,7 +46,7 @@ static inline size_t first_child(const struct hs_event_queue *queue, size_t chil
 	return first;
 }
 
-// Puts the event at this place, or where its time belongs further up or further down.
+// Puts the event at this place, or further up or down where its time belongs.
 static void place_event(
 		struct hs_event_queue *queue, size_t place, const struct hs_lab_event *event)
 {

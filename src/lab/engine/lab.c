@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop. It runs what is due next: a frame, an event of the scenario, a stream or a node's
-// control.
+// The event loop of the lab. It runs what is due next: a frame, an event of the scenario, a stream
+// or a node's control.
 #include "lab_parts.h"
 
 #include "os_clock.h"
@@ -18,8 +18,9 @@
 #define LOOK_EVENTS 256		      // between two checks of the stop flag and of the clock
 #define SLEEP_NS    INT64_C(50000000) // on the wall clock, between two checks of the stop flag
 #define PROGRESS_NS INT64_C(100000000)
-#define DRAIN_NS    (60 * SECOND_NS) // after the end, endless streams are cut off
-// After the last frame, control continues until the windows that had ended by then have closed.
+#define DRAIN_NS    (60 * SECOND_NS) // after the run's end, streams that still send are stopped
+// After the last frame, control continues until the windows that ended before this frame have
+// closed.
 #define SETTLE_NS (LAB_LATENESS_NS + LAB_LATENESS_NS / 2)
 
 void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err)
@@ -110,8 +111,8 @@ static bool goes_on(const struct hs_lab *lab)
 	return lab->rc == 0 && !lab->run.partial;
 }
 
-// Runs what is due before this time, which what runs may bring forward, or until nothing is under
-// way.
+// Runs what is due before *end_ns, which an event may move to an earlier time. If until_quiet is
+// set, stops as soon as nothing is under way.
 static void run_until(struct hs_lab *lab, const int64_t *end_ns, bool until_quiet)
 {
 	while (goes_on(lab) && !(until_quiet && is_quiet(lab))) {

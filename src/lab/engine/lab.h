@@ -29,10 +29,11 @@ struct hs_lab_config {
 	const volatile sig_atomic_t *stop; // not 0: end now, with the results so far; may be NULL
 	FILE *packets;			   // a line for each packet on each link (CSV); may be NULL
 	void (*progress)(void *context, const struct hs_lab_progress *progress); // some 10 a second
-	// Called with every message that a node publishes, unchanged, at its true time. At the end,
-	// it is called with the sinks' metrics of the whole run under the topic "run". May be NULL.
+	// The lab calls this function with every message that a node publishes, unchanged, at its
+	// true time. At the end, the lab calls this function with the sinks' metrics of the whole
+	// run under the topic "run". May be NULL.
 	void (*published)(void *context, int64_t now_ns, const char *topic, const char *json);
-	void *context; // of both
+	void *context; // passed to both functions
 };
 
 // Starts DPDK's environment with the memory that this scenario takes, without root and huge pages.

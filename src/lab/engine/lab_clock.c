@@ -64,7 +64,7 @@ static void poll(struct hs_lab_clock *clock, int64_t true_ns)
 	int64_t slew_ns = RTE_MIN(sync->interval_ns, HS_LAB_SLEW_NS);
 	int64_t most_ns = sync->step_threshold_ns ? sync->step_threshold_ns : HS_LAB_STEP_NS;
 
-	// A slew never takes more than half of the clock's rate, whatever the threshold.
+	// A slew changes the clock's rate by at most a half, whatever the threshold.
 	most_ns = RTE_MIN(most_ns, slew_ns / 2);
 	clock->polled = true;
 	clock->set_ns = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The system's clock of a node in the lab. It shows a time for each true time, by an offset, a
-// drift and a model of how NTP or PTP corrects it. The node's own clock follows it with the same
+// The model of a node's system clock in the lab. It shows a time for each true time, by an offset,
+// a drift and a model of how NTP or PTP corrects it. The node's own clock follows it with the same
 // code as in the daemon (lab_time.c): a source of clocks (struct hs_clock_source) has these
 // functions, with this clock as their context.
 //
@@ -8,7 +8,7 @@
 // the nanosecond. Each poll (every interval) leaves an offset error (normal, error_ns) and a
 // residual frequency (normal, frequency_error_ppb). The clock steps by the offset, or slews it at a
 // constant rate over min(interval, 16 s). It always steps if the error is above step_threshold_ns
-// or above half of that time, as ntpd and chrony do.
+// or above half of the slew's time, as ntpd and chrony do.
 //
 // Source: 000_616928c59136b059.txt section V-B; RFC 5905 section 11 (step threshold).
 // Thread rule: owner. True time never goes back.
@@ -60,8 +60,8 @@ void hs_lab_clock_init(struct hs_lab_clock *clock, const struct hs_lab_clock_con
 // Returns the time that the clock shows. Makes the polls that are due before.
 int64_t hs_lab_clock_realtime(void *clock);
 
-// Sets the clock forward, or back if negative. A slew ends. The clock is not synchronised until the
-// next poll, or until it is set back to where it was.
+// Sets the clock forward, or back if by_ns is negative. A slew ends. The clock is not synchronised
+// until the next poll, or until it is set back to where it was.
 void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t by_ns);
 
 // Returns the time without the clock's steps, except for a constant: CLOCK_MONOTONIC.

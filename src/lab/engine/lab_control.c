@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps the nodes' control in the lab's time. A controller would see what it publishes.
+// Steps the nodes' control in the lab's time, and passes on the messages that control publishes.
 #include "lab_parts.h"
 
 #include <rte_common.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The same as in the daemon. Bounds the burst of reports that a ring gets after silence before
-// control looks at the ring.
+// The longest time from a report after silence to the next step of control, as in the daemon. This
+// time bounds the reports that a ring gets before control looks at the ring.
 #define QUIET_NS INT64_C(10000000)
 
 int lab_publish(void *context, const char *topic, const char *json)

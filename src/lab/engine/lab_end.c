@@ -25,7 +25,7 @@ static json_t *ask(struct lab_node *node, json_t *request)
 
 // ---- opening and closing packets ----
 
-// Returns what the scenario asked of the flow's source at the start, or NULL for nothing.
+// Returns the int_request that the scenario made at the start to the flow's source, or NULL.
 static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
 	const struct hs_scenario *s = lab->scenario;
@@ -41,8 +41,8 @@ static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_fl
 	return NULL;
 }
 
-// Changes the mode of the rules of the traffic's flows at their sources, to that of this rule or,
-// if it is NULL, to that which the scenario asked for.
+// Changes the mode of the rules of the traffic's flows at their sources. The new mode is that of
+// `rule` or, if `rule` is NULL, that of the scenario's request.
 static void set_modes(struct hs_lab *lab, uint32_t traffic, const json_t *rule)
 {
 	for (size_t f = 0; f < lab->scenario->n_flows; f++) {
@@ -65,7 +65,8 @@ static void opened(struct hs_lab *lab, const struct hs_lab_event *event)
 	set_modes(lab, (uint32_t)event->about, NULL);
 }
 
-// The packet carries telemetry, whatever the mode of its rule.
+// Makes the stream send one more packet. The packet carries telemetry, whatever the mode of its
+// rule.
 static void extra(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	json_t *every = json_pack("{s:s, s:i}", "mode", "count", "mode_setting", 1);

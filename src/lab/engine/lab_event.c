@@ -64,8 +64,8 @@ static void restart(struct lab_node *node, const struct hs_scenario_event *event
 	lab_push(lab, lab->now_ns + event->down_ns, node_back, node->index);
 }
 
-// Forgets what the node had counted of the flow of a rule that it removed. removed NULL: it removed
-// none.
+// Forgets the node's counts of a flow whose rule the node removed. `removed` is NULL if the node
+// removed no rule.
 static void forget(struct hs_lab *lab, uint32_t node, const json_t *removed)
 {
 	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(removed, "ns_id"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// INT-label: what links carry of labels, the nodes' datagrams on their way to a controller, the
-// controller with its database and Pro, and its changes of S on their way back.
+// INT-label in the lab: the labels on links, the nodes' datagrams to a controller, the controller
+// with its database and Pro, and the changes of S that the controller sends to the nodes.
 #include "lab_parts.h"
 
 #include "label_decision.h"
@@ -37,7 +37,7 @@ static const struct hs_scenario_label *config_of(const struct hs_lab *lab)
 	return &lab->scenario->label;
 }
 
-// NULL: the port does not label.
+// Returns the profile of a port that labels on a link, or NULL.
 static const struct hs_label_profile *profile_of(const struct lab_port *port)
 {
 	return port->out ? hs_profile_label(lab_profile(port)) : NULL;
@@ -127,7 +127,7 @@ void lab_label_polled(struct hs_lab *lab)
 
 // ---- datagrams ----
 
-// The port that labelled; NULL: the item is of none.
+// Returns the port that added the item, or NULL if there is no such port.
 static const struct lab_port *port_of(const struct hs_lab *lab, const struct hs_label_item *item)
 {
 	uint32_t index = lab->by_id[item->node_id];
@@ -138,14 +138,15 @@ static const struct lab_port *port_of(const struct hs_lab *lab, const struct hs_
 			       : NULL;
 }
 
-// The newest item of a packet that is being polled may be of the port to its host.
+// Notes whether the port to the host labelled the packet that is being polled. The newest item is
+// then of that port.
 static void note_host(struct hs_lab *lab, const uint8_t *payload, size_t bytes)
 {
 	struct hs_label_export export;
 	struct hs_label_item item;
 
 	if (hs_label_export_read(payload, bytes, &export) < 0 || !export.n_items)
-		return; // lab_label_datagram tells of it
+		return; // lab_label_datagram reports a malformed datagram
 	hs_label_item_read(export.items, &item);
 	const struct lab_port *port = port_of(lab, &item);
 	if (port && !port->out)
@@ -211,7 +212,7 @@ void lab_label_datagram(struct hs_lab *lab, const struct hs_lab_event *event)
 
 // ---- Pro ----
 
-// What is told of a port stands in the event itself.
+// Packs a node, a port and its S into the argument of an event.
 static uintptr_t pack(uint32_t node, uint8_t port, uint8_t shift)
 {
 	return (uintptr_t)node << 16 | (uintptr_t)port << 8 | shift;
@@ -264,7 +265,8 @@ static void pro_step(struct hs_lab *lab, const struct hs_lab_event *event)
 		lab_push(lab, lab->now_ns + config->pro_step_ns, event->run, 0);
 }
 
-// A controller sees that a node began anew by its boot id.
+// Tells the controller's database of the restart, which a real controller sees by the node's boot
+// id.
 void lab_label_back(const struct lab_node *node)
 {
 	hs_label_pro_restart(node->lab->label->database, node->scenario->id);

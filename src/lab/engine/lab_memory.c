@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// Each node's own bookkeeping and the allocator's loss, measured at 40 KiB.
+// The room for a node's own bookkeeping and for the allocator's loss. The need was measured at 40
+// KiB.
 #define NODE_SLACK_BYTES (UINT64_C(96) << 10)
 
 static_assert(sizeof(struct hs_packet_truth) % RTE_MBUF_PRIV_ALIGN == 0, "a private area's size");
@@ -31,7 +32,8 @@ uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint6
 	return hs_rng_u64(&rng);
 }
 
-// The same room as for any port, so that nodes find the room that they would have elsewhere.
+// Returns the data room of a buffer, which is that of any port with this MTU. Nodes in the lab have
+// as much room for telemetry as daemons.
 static uint16_t data_room(const struct hs_scenario *scenario)
 {
 	struct hs_port_config port = {.kind = HS_PORT_CUSTOM, .mtu = scenario->mtu};
@@ -122,7 +124,7 @@ static uint64_t memory_bytes(const struct hs_scenario *scenario)
 
 int hs_lab_eal(const struct hs_scenario *scenario, struct hs_error *err)
 {
-	static char no_telemetry[] = "--no-telemetry"; // nobody asks a node of the lab in this way
+	static char no_telemetry[] = "--no-telemetry"; // no client asks the lab by DPDK's telemetry
 	char *words[] = {no_telemetry};
 	struct hs_eal_config config = {
 			.memory_bytes = memory_bytes(scenario),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The monitoring host: it plans probes over the scenario's network, begins a session each period,
 // and compares what it says of links with the truth. With recovery, the recovery module of
-// lib/gpint runs the session. Without, a session ends when each probe is back, or is waited for no
-// more.
+// lib/gpint runs the session. Without recovery, a session ends when each probe is back or its
+// waiting time has passed.
 #include "lab_probing.h"
 
 #include <rte_common.h>
@@ -150,7 +150,8 @@ static uint16_t id_of(const struct lab_probing *probing, uint32_t path)
 	return (uint16_t)((probing->first_id + path) % LAB_PROBE_IDS);
 }
 
-// Counts the probes that the host waits for. *until_ns: until when it waits for the oldest.
+// Counts the probes that the host waits for. *until_ns gets the end of the waiting time of the
+// oldest of these probes.
 static uint32_t count_awaited(const struct hs_lab *lab, int64_t *until_ns)
 {
 	const struct lab_probing *probing = lab->probing;
@@ -237,7 +238,7 @@ static void due(struct hs_lab *lab, const struct hs_lab_event *event)
 
 // ---- answers ----
 
-// The hops of a request of this session.
+// Returns the hops of a request of this session, or NULL.
 static const struct hs_gpint_hop *hops_of(
 		const struct lab_probing *probing, uint16_t request_id, uint32_t *n)
 {
@@ -250,8 +251,8 @@ static const struct hs_gpint_hop *hops_of(
 	return *n ? plan->paths[path].hops : NULL;
 }
 
-// Notes the nodes of an answer, which are those of its request: their ids have 8 bits on the wire,
-// so that nodes are told by their places on the path.
+// Notes the nodes that an answer covers. Their ids have only 8 bits on the wire, so that each node
+// is identified by its place on the request's path.
 static void cover(
 		struct hs_lab *lab, const struct hs_gpint_hop *hops, const uint8_t *ids, uint32_t n)
 {
@@ -270,7 +271,8 @@ void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t 
 	const struct hs_gpint_hop *hops =
 			probing->running ? hops_of(probing, request_id, &n_hops) : NULL;
 
-	// An answer of a session before, or a copy that the network made of one.
+	// An answer of an earlier session is ignored, and so is a copy that the network made of an
+	// answer.
 	if (!hops || n > n_hops || (answer == HS_GPINT_DONE && probing->returned[request_id]))
 		return;
 	cover(lab, hops, ids, n);

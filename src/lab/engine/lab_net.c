@@ -61,8 +61,8 @@ static int place_link(struct hs_lab *lab, uint32_t link)
 	return 0;
 }
 
-// The ports of a node are its links in their order, then its hosts in theirs, then that to the
-// monitoring host.
+// Places the ports of each node: its links in their order, then its hosts in their order, then the
+// port to the monitoring host.
 static int place_ports(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;

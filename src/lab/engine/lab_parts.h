@@ -33,11 +33,11 @@
 struct lab_port {
 	struct lab_node *node;
 	struct lab_port *peer; // at the link's other end; NULL: a host port, or the monitor's
-	struct hs_link *out;   // what is sent goes into this; NULL: the same
+	struct hs_link *out;   // sent frames enter this link; NULL: a port to a host or the monitor
 	bool to_monitor;       // the last port of a node, in a scenario with probes
 	uint64_t received;     // frames, since the node started
 	struct hs_port *port;  // NULL: its node is down
-	struct hs_queue_truth *queue; // of the run, that stands in the node; NULL: none
+	struct hs_queue_truth *queue; // truth of its queue, a part of the run; NULL: none
 	struct rte_mbuf *arrived;     // the node receives this at its next poll
 	uint32_t place;		      // the link, or the host
 	unsigned direction;	      // of the link
@@ -57,7 +57,7 @@ struct lab_node {
 	uint16_t n_ports;
 	uint32_t restarts;
 	uint64_t received;     // frames
-	bool has_queue, waits; // ports with a queue; packets wait there
+	bool has_queue, waits; // it has ports with a queue; packets wait in one
 	struct lab_handed {
 		uint64_t reports, punts;
 	} seen; // handed over when control was last stepped
@@ -82,14 +82,15 @@ struct hs_lab {
 	struct lab_port *ports;
 	struct lab_port **host_ports; // of each host
 	struct hs_link *(*links)[2];
-	// [destination * n_nodes + node]: the port there, or LAB_FAR. Only nodes with hosts are
-	// destinations. Not used if forwarding is patch.
+	// [destination * n_nodes + node]: the node's port towards the destination, or LAB_FAR. Only
+	// nodes with hosts are destinations. Not used if forwarding is patch.
 	uint8_t *next_ports;
 	// Of each of the scenario's routes: its port, or LAB_FAR where it leads along no shortest
 	// way now.
 	uint8_t *route_ports;
 
-	// Its timers are those of streams, then those of the nodes' control.
+	// Its timers are those of streams, then those of the nodes' control, then those of
+	// departures from the nodes' queues, then that of the monitoring host.
 	struct hs_event_queue queue;
 	bool cut;	 // streams send nothing more
 	uint32_t extras; // number of opening or closing packets still to send
@@ -103,14 +104,14 @@ struct hs_lab {
 	struct hs_run run;	     // the counters so far
 };
 
-// The number of a port in the order of the run's queues.
+// Returns the index of a port in the queues of the run (hs_run.queues).
 static inline uint32_t lab_place_of(const struct lab_port *port)
 {
 	return port->out ? 2 * port->place + port->direction
 			 : 2 * (uint32_t)port->node->lab->scenario->n_links + port->place;
 }
 
-// Its node is up.
+// Returns the profile of a port, whose node must be up.
 static inline const struct hs_profile *lab_profile(const struct lab_port *port)
 {
 	return hs_node_profile(port->node->node, port->port->index);
@@ -121,13 +122,14 @@ static inline size_t lab_ports(const struct hs_scenario *s)
 	return 2 * s->n_links + s->n_hosts + (s->probing.given ? s->n_nodes : 0);
 }
 
-// Ends the run, its traffic too. What is under way arrives.
+// Ends the run and its traffic now. Frames that are under way still arrive.
 void lab_end_now(struct hs_lab *lab);
 
-// Remembers the first failure, which ends the run. If the error is not set, the errno says it.
+// Remembers the first failure, which ends the run. If *err is not set, the message is that of the
+// errno.
 void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
 
-// Does the same with the arguments of hs_error_set behind its first.
+// Does the same with an error that has these arguments of hs_error_set.
 #define lab_fail(lab, rc, ...)                                                                     \
 	do {                                                                                       \
 		struct hs_error told = {0};                                                        \
@@ -148,7 +150,7 @@ static inline size_t lab_control_timer(const struct lab_node *node)
 	return node->lab->scenario->n_traffic + node->index;
 }
 
-// A stream's next time changes with each call of it.
+// Sets the stream's timer to its next time. Call this after each call of the stream.
 static inline void lab_follow_stream(struct hs_lab *lab, uint32_t traffic)
 {
 	hs_event_set_timer(&lab->queue, traffic,
@@ -194,7 +196,7 @@ uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint6
 int lab_make_net(struct hs_lab *lab, struct hs_error *err);
 void lab_free_net(struct hs_lab *lab);
 int lab_node_start(struct lab_node *node, struct hs_error *err);
-// Adds the node's counts to those of the run. Called once in each of its lives, at the end.
+// Adds the node's counts to those of the run. Call this once, at the end of each life of the node.
 void lab_node_count(const struct lab_node *node);
 void lab_node_stop(struct lab_node *node);
 void lab_port_mac(const struct lab_port *port, uint8_t mac[6]);
@@ -204,18 +206,19 @@ void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
 uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
-// A buffer is about to be polled by the node that it is under way to.
+// Gives a buffer to the node that it is under way to, which polls the buffer.
 hs_lab_event_fn lab_frame_arrives;
 hs_lab_event_fn lab_stream_due; // about: traffic; a timer
 void lab_packets_header(FILE *file);
-// Returns a frame of no flow, or NULL: without memory, or too long, which ends the run.
+// Returns a frame of no flow. Returns NULL and ends the run if memory is out or the frame is too
+// long.
 struct rte_mbuf *lab_make_frame(
 		struct hs_lab *lab, const void *bytes, uint32_t len, uint32_t traffic);
 // Begins the truth of the packet in a buffer. A buffer has its packet's own truth if its stamp is
 // its own address.
 struct hs_packet_truth *lab_begin_truth(
 		const struct hs_lab *lab, struct rte_mbuf *m, uint32_t traffic);
-// A frame is under way to the node of this port.
+// Puts a frame under way to the node of this port.
 void lab_put_under_way(struct hs_lab *lab, const struct lab_port *to, struct rte_mbuf *m,
 		int64_t arrives_ns);
 // Puts a frame, and its copy, on a link.
@@ -224,18 +227,20 @@ void lab_put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte
 
 // ---- lab_queue.c: queues that stand in nodes ----
 
-// The rate of a port's queue; zero: the port has none.
+// Returns the rate of a port's queue, or zeroes if the port has no queue.
 struct hs_queue_rate lab_queue_rate(const struct lab_port *port);
 // Makes the truth of the queue of a port, if it has one. Returns 0 or -ENOMEM.
 int lab_make_queue(struct lab_port *port);
-// The configuration that the link itself has.
+// Returns the configuration of a link in a direction. It has no rate if the queue stands in the
+// node.
 struct hs_link_config lab_link_config(const struct hs_scenario_link *link, unsigned direction);
-// The packet is about to be polled by the node that this port belongs to, which is up.
+// Notes that the packet arrived at the node of this port, which is up and polls the packet next.
 void lab_queue_arrive(const struct lab_port *in, const struct hs_packet_truth *packet_truth);
-// The packet departs by a port with a queue. `packet` is of this frame; NULL: it has no telemetry.
+// Notes that the packet departs by a port with a queue. `packet` is the parsed frame, or NULL if
+// the frame has no telemetry.
 void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet);
-// Sets the time at which the node is polled for what waits in it, or none.
+// Sets the node's timer to the time at which the next waiting packet departs, or to never.
 void lab_queue_follow(struct lab_node *node);
 void lab_queue_stop(struct lab_node *node);
 hs_lab_event_fn lab_departure; // about: node; a timer, which is set only if some queue stands there
@@ -243,30 +248,30 @@ hs_lab_event_fn lab_departure; // about: node; a timer, which is set only if som
 int lab_queue_collect(struct hs_lab *lab);
 
 // ---- lab_label.c: INT-label. Only lab_label_newest, lab_label_depart and lab_make_label may be
-// called in a scenario without ----
+// called in a scenario without INT-label ----
 
 int lab_make_label(struct hs_lab *lab);
 void lab_free_label(struct hs_lab *lab);
-// Reads the item that this node added. False: the node added none.
+// Reads the item that this node added. Returns false if the node added none.
 bool lab_label_newest(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet,
 		struct hs_label_item *item);
 void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet);
-// A packet departs to its host. Only a datagram of the node says whether the port labelled the
-// packet. Returns true if the node is being polled with this packet: the datagram follows, and the
-// packet is kept until lab_label_polled.
+// Notes that a packet departs to its host. Only a datagram of the node says whether the port
+// labelled the packet. Returns true if the node is being polled with this packet: the datagram
+// follows, and the packet is kept until lab_label_polled.
 bool lab_label_deliver(const struct lab_port *port, struct rte_mbuf *m);
-// The node was polled, and has sent its datagrams.
+// Settles the packet that lab_label_deliver kept. The node was polled, and has sent its datagrams.
 void lab_label_polled(struct hs_lab *lab);
-// A node sends a datagram: hs_control_output.send_export.
+// Sends a node's datagram to the controller. This is hs_control_output.send_export.
 int lab_label_send(void *lab, unsigned receiver, const uint8_t *payload, size_t bytes);
-hs_lab_event_fn lab_label_datagram; // about: on the heap
-// The node is back after a restart.
+hs_lab_event_fn lab_label_datagram; // about: a datagram on the heap
+// Tells the controller that the node is back after a restart.
 void lab_label_back(const struct lab_node *node);
 
 // ---- lab_probe.c: probes on the links, and between the nodes and the monitoring host. Only
-// lab_probe_config may be called in a scenario without ----
+// lab_probe_config may be called in a scenario without probes ----
 
 // Gives the node's ports their profile. The last port leads to the host.
 void lab_probe_config(const struct lab_node *node, struct hs_node_config *config);
@@ -274,11 +279,11 @@ static inline bool lab_is_probe(const struct hs_packet_truth *packet_truth)
 {
 	return packet_truth->traffic == LAB_PROBE;
 }
-// A frame of probes is about to be polled by a node.
+// Notes the values that the node must add to a probe, which the node polls next.
 void lab_probe_arrive(const struct lab_port *port, struct rte_mbuf *m);
-// Takes a frame that a node sends, unless it is none of probes.
+// Takes a probe that a node sends. Returns false if the frame is no probe.
 bool lab_probe_depart(const struct lab_port *port, struct rte_mbuf *m);
-// The host sends a probe to a node.
+// Sends a probe from the monitoring host to the node of the first hop.
 void lab_probe_send(struct hs_lab *lab, uint16_t request_id, const struct hs_gpint_hop *hops,
 		uint32_t n_hops);
 hs_lab_event_fn lab_probe_answer; // about: a buffer for the monitoring host
@@ -288,7 +293,7 @@ hs_lab_event_fn lab_probe_answer; // about: a buffer for the monitoring host
 
 int lab_make_probing(struct hs_lab *lab, struct hs_error *err);
 void lab_free_probing(struct hs_lab *lab);
-// An answer came, with these ids of nodes; of feedback none.
+// Takes an answer with the ids of the nodes that it covers. Feedback has no ids.
 void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t request_id,
 		const uint8_t *ids, uint32_t n);
 void lab_monitor_end(struct hs_lab *lab);
@@ -316,10 +321,10 @@ int lab_publish(void *lab, const char *topic, const char *json);
 int lab_install(struct lab_node *node, struct hs_error *err);
 void lab_control_step(struct lab_node *node);
 hs_lab_event_fn lab_control_due; // about: node; a timer
-// Call this after a node was polled. Looks for what the node handed over.
+// Looks for what the node handed over to control. Call this after each poll of the node.
 void lab_control_look(struct lab_node *node);
-// Releases the request. Returns a new reference to the verb's result, or NULL: with *err, or
-// without if the node is down.
+// Sends a request to the node's control, and releases the request. Returns a new reference to the
+// verb's result, or NULL. *err is then set, unless the node is down.
 json_t *lab_ask(struct lab_node *node, json_t *request, struct hs_error *err);
 
 // ---- lab_end.c ----

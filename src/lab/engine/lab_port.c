@@ -30,9 +30,9 @@ struct hs_packet_truth *lab_begin_truth(
 	return packet_truth;
 }
 
-// A copy that the node made has the stamp of its original, but an area with old content. Bridges
-// flood packets to unknown addresses. A host still takes such a copy, but it is no packet of the
-// flow.
+// Returns the packet truth of a buffer. A bridge floods packets to unknown addresses. A copy that
+// it makes has the stamp of the original, but a private area with old content. A host still takes
+// such a copy, but the copy is no packet of the flow.
 static struct hs_packet_truth *packet_truth_of(const struct hs_lab *lab, struct rte_mbuf *m)
 {
 	if (likely(*RTE_MBUF_DYNFIELD(m, lab->stamp_offset, struct rte_mbuf **) == m))
@@ -70,7 +70,8 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 	return 1;
 }
 
-// The node of the packet's destination sends one on for each relay.
+// Lets each relay that follows this traffic send a packet, if the packet is at the node of its
+// destination.
 static void relay(struct lab_node *node, const struct hs_packet_truth *packet_truth)
 {
 	const struct hs_scenario *s = node->lab->scenario;
@@ -84,7 +85,7 @@ static void relay(struct lab_node *node, const struct hs_packet_truth *packet_tr
 	}
 }
 
-// The packet arrives at a node that is up.
+// Counts a packet that arrives at a node that is up, and polls the node.
 static void arrive(struct lab_port *port, struct rte_mbuf *m)
 {
 	struct lab_node *node = port->node;
@@ -191,7 +192,7 @@ void lab_packets_header(FILE *file)
 }
 
 // Writes the telemetry of a frame as it is on the wire, for programs with their own decoder: the
-// Hop-by-Hop header, or what INT and INT-label take.
+// Hop-by-Hop header, or the bytes of INT and INT-label.
 static void write_header(FILE *file, const struct rte_mbuf *m, const struct hs_packet *packet)
 {
 	uint8_t buffer[HEADER_BYTES];
@@ -204,7 +205,8 @@ static void write_header(FILE *file, const struct rte_mbuf *m, const struct hs_p
 		fprintf(file, "%02x", header[i]);
 }
 
-// fate NULL: the packet was handed to its host. packet NULL: it has no telemetry.
+// Writes the line of a packet. `fate` is NULL if the packet was handed to its host. `packet` is
+// NULL if it has no telemetry.
 static void write_line(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
 		bool copy, const struct hs_packet *packet, const struct hs_link_fate *fate)
 {
@@ -271,7 +273,7 @@ void lab_put_under_way(struct hs_lab *lab, const struct lab_port *to, struct rte
 		no_buffer(lab);
 }
 
-// Puts a copy on the link that has the same truth, but is a copy.
+// Puts a copy of the frame on the link. Its packet truth is the same, with the mark of a copy.
 static void put_copy_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
 		int64_t arrives_ns)
 {
@@ -302,9 +304,9 @@ void lab_put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte
 		rte_pktmbuf_free(m);
 }
 
-// Reads the frame as the node does that sends it by this port. Returns whether its telemetry makes
-// a report at a sink: a request, another flow's reports, INT-MX, which has no values, and
-// INT-label, which has a controller, make none.
+// Parses the frame like the node that sends it by this port. Returns whether its telemetry makes a
+// report at a sink. A request, another flow's reports, INT-MX (it has no values) and INT-label (its
+// items go to a controller) make none.
 static bool parse(const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
 {
 	const struct hs_profile *profile = lab_profile(port);
@@ -315,7 +317,8 @@ static bool parse(const struct lab_port *port, const struct rte_mbuf *m, struct 
 	       !(hs_profile_int(profile) && packet->trace_type & HS_INT_TRACE_MX);
 }
 
-// The packet departs from its node now: the queue for the link's rate is a part of the link.
+// Sends a frame into a link. The packet departs from its node now, because the queue for the link's
+// rate is a part of the link.
 static void send_frame(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
 {
 	struct hs_packet_truth *packet_truth = packet_truth_of(lab, m);

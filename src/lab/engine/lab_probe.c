@@ -48,13 +48,14 @@ static enum hs_probe_kind parse(
 	return packet->flags & HS_PACKET_TELEMETRY ? packet->trace_type : HS_PROBE_NONE;
 }
 
-// FNV-1a over words.
+// Adds a word to a hash (FNV-1a over words).
 static uint64_t mix(uint64_t hash, uint32_t value)
 {
 	return (hash ^ value) * UINT64_C(0x100000001b3);
 }
 
-// What the node must add, in the packet's truth until it departs.
+// Keeps a hash of the values that the node must add, in the packet's truth until the packet
+// departs.
 void lab_probe_arrive(const struct lab_port *port, struct rte_mbuf *m)
 {
 	const struct lab_node *node = port->node;

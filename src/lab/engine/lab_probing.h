@@ -19,11 +19,11 @@ struct lab_probing {
 	struct hs_gpint_recovery *recovery; // NULL: without recovery
 	// The session.
 	bool running;
-	int64_t began_ns, newest_ns; // of a whole probe
+	int64_t began_ns, newest_ns; // newest: arrival of the newest whole probe
 	uint32_t sent, back;
 	uint16_t first_id;	      // without recovery: of the request over the first path
 	int64_t *sent_ns;	      // without recovery: of each path
 	bool returned[LAB_PROBE_IDS]; // by request ID
 	bool *covered;		      // of each node: its values came
-	bool *was_dead;		      // of each port: nothing could leave by it at the begin
+	bool *was_dead; // of each port: no frame could leave by it when the session began
 };

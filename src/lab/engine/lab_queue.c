@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// A packet that is below this has so small a value that its unit is a large share of it.
+// Smaller utilisations are not compared, because the unit of the value is a large share of them.
 #define LEAST_UTILISATION 0.1
 #define US_NS		  INT64_C(1000)
 #define WHOLE		  10000 // utilisation and congestion are in 1/10000
@@ -124,7 +124,7 @@ void lab_queue_arrive(const struct lab_port *in, const struct hs_packet_truth *p
 		hs_queue_truth_arrive(node->ports[out].queue, packet_truth, node->lab->now_ns);
 }
 
-// Reads what this node, which is the newest, put in by INT. False: nothing.
+// Reads the INT values of this node, which is the newest hop. Returns false if the node added none.
 static bool read_newest(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet,
 		struct hs_int_values *values)
@@ -139,7 +139,7 @@ static bool read_newest(const struct lab_port *port, const struct hs_packet_trut
 	       stack.n_hops == packet_truth->n_stops && hs_int_stack_hop(&stack, 0, values) == 0;
 }
 
-// unit_ns: of the latency.
+// Compares the values of telemetry with the truth. unit_ns is the unit of their latency.
 static void compare(struct hs_queue_truth *queue, const struct hs_int_values *values,
 		const struct hs_queued *queued, int64_t unit_ns)
 {
@@ -165,7 +165,7 @@ static void compare(struct hs_queue_truth *queue, const struct hs_int_values *va
 	}
 }
 
-// What an item of INT-label says of the queue. It counts in us.
+// Returns what an item of INT-label says of the queue. The item's times are in microseconds.
 static struct hs_int_values values_of(const struct hs_label_item *item)
 {
 	return (struct hs_int_values){

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The paths of a bridge do not change. Packets into a link that is down are lost.
+// Returns whether paths may use this direction of a link. The paths of a bridge do not change:
+// packets into a link that is down are lost.
 static bool is_up(const void *context, uint32_t arc)
 {
 	const struct hs_lab *lab = context;
@@ -20,7 +21,7 @@ static bool is_up(const void *context, uint32_t arc)
 	       !hs_link_config(lab->links[arc / 2][arc % 2])->down;
 }
 
-// Whether the port leads along a shortest way.
+// Returns whether the port leads along a shortest way.
 static bool is_near(const struct lab_port *port, const uint32_t *hops)
 {
 	const struct lab_node *node = port->node;
@@ -29,8 +30,8 @@ static bool is_near(const struct lab_port *port, const uint32_t *hops)
 	       hops[port->peer->node->index] == hops[node->index] - 1;
 }
 
-// Of several ports at the same distance, the one with the highest draw is used. If a link fails,
-// only the destinations that used it move.
+// Returns the port of a shortest way. Of several ports at the same distance, the port with the
+// highest random number is used. If a link fails, only the destinations that used the link move.
 static uint8_t nearest_port(const struct lab_node *node, uint32_t destination, const uint32_t *hops)
 {
 	uint64_t best_draw = 0;
@@ -133,7 +134,7 @@ static struct hs_fib_change route_to(const struct lab_node *node, uint32_t host,
 	return change;
 }
 
-// A scenario has no other routes: its requests cannot change them.
+// A node of the lab has no other routes, because the requests of a scenario cannot change routes.
 int lab_set_routes(struct lab_node *node, struct hs_error *err)
 {
 	const struct hs_scenario *s = node->lab->scenario;

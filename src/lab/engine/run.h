@@ -19,17 +19,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What the sessions of a monitoring host came to, by what the host sent and got, and by which links
-// and nodes were up. No counter of a node contributes.
+// The results of a monitoring host's sessions. The results follow from what the host sent and
+// received, and from which links and nodes were up. No counter of a node contributes.
 //
 // Source: 002_e7f573228cf2597b.txt section V.
 struct hs_probing_counts {
 	HS_PROBING_COUNTS(HS_LAB_COUNT_MEMBER)
 	int64_t elapsed_sum_ns, elapsed_max_ns;
-	int64_t collected_sum_ns, collected_max_ns; // the same until all paths were done
+	int64_t collected_sum_ns, collected_max_ns; // time until all paths were done
 	uint32_t min_hops, max_hops;		    // of paths
 	double mean_hops;
-	double busiest_pps; // packets of all kinds that came to a switch, at most
+	double busiest_pps; // packets per second, of all kinds, that came to the busiest switch
 };
 
 // What the engine knows at the end of a run.

@@ -141,7 +141,8 @@ static json_t *window_json(const struct outcome_hop *e2e, bool partial)
 			"clock", json_object_get(body, "clock"));
 }
 
-// The window takes its place in the result's list of windows, if the scenario keeps them.
+// Compares a window with the truth, and puts the window into the result's list of windows if the
+// scenario keeps them.
 static int compare_window(struct outcome_flow *flow, const struct hs_measured_window *window,
 		struct counts *counts, json_t *result)
 {
@@ -163,7 +164,7 @@ static int compare_window(struct outcome_flow *flow, const struct hs_measured_wi
 	return rc ? -ENOMEM : 0;
 }
 
-// Makes the first row by the last window that has one.
+// Makes the flow's first row, which is from end to end, by the last window that is not stale.
 static int make_e2e(struct outcome_flow *flow)
 {
 	size_t i = flow->n_windows;

@@ -11,7 +11,8 @@
 
 #define TWO_OVER_ROOT_PI 1.1283791670955126 // E|X - Y| of two normals is this times sigma
 
-// The packets as they enter a link, and the hop so far.
+// The state of a walk along a path: the packets as they enter a link, and the values of the hop so
+// far.
 struct walk {
 	const struct outcome_hop *hop;
 	const struct hs_truth_report *report; // has the path
@@ -26,8 +27,8 @@ struct walk {
 };
 
 // Returns whether throughput and loss still follow from the configuration at this true time. A
-// change of the traffic's rate ends them, and a restart, because packets that arrive while a node
-// is down are lost.
+// change of the traffic's rate ends this. A restart ends this too, because packets that arrive
+// while a node is down are lost.
 static bool rate_holds(const struct outcome_flow *flow, int64_t at_ns)
 {
 	const struct hs_scenario *scenario = flow->run->scenario;
@@ -44,7 +45,8 @@ static bool rate_holds(const struct outcome_flow *flow, int64_t at_ns)
 
 // ---- links ----
 
-// Also tells whether packets of other traffic used the link. Returns NULL if there is no such link.
+// Returns the configuration of a link in this direction, or NULL if there is no such link. *shared
+// gets whether packets of other traffic used the link.
 static const struct hs_link_config *link_between(
 		const struct outcome_flow *flow, uint32_t from, uint32_t to, bool *shared)
 {
@@ -96,8 +98,8 @@ static void walk_init(struct walk *walk)
 							     traffic->kind == HS_TRAFFIC_POISSON);
 }
 
-// The transmission time of a frame is a whole number of nanoseconds. The telemetry of a window's
-// reports may differ in length.
+// Returns the mean time that a link takes to send a frame of the window. The time of one frame is a
+// whole number of nanoseconds. The telemetry of a window's reports may differ in length.
 static double serialisation(
 		const struct walk *walk, uint32_t stop, const struct hs_link_config *config)
 {
@@ -134,7 +136,8 @@ static void add_jitter(struct walk *walk, const struct hs_link_config *config)
 		walk->uniform[walk->n_uniform++] = jitter;
 }
 
-// Passes the link to a stop. inside: the link belongs to the hop.
+// Takes the packets over the link that leads to a stop. `inside` says whether the link belongs to
+// the hop.
 static void pass(struct walk *walk, const struct hs_link_config *config, bool shared, uint32_t stop,
 		bool inside)
 {
@@ -159,7 +162,8 @@ static void pass(struct walk *walk, const struct hs_link_config *config, bool sh
 	walk->even &= !config->jitter_ns && config->duplicate_ratio <= 0;
 }
 
-// Passes all links from the source to the end of the hop. Returns false if this is impossible.
+// Takes the packets over all links from the source to the end of the hop. Returns false if the
+// report did not pass the hop, or if a link is missing or down.
 static bool pass_all(struct walk *walk)
 {
 	const struct outcome_hop *hop = walk->hop;
@@ -229,7 +233,8 @@ static double jitter_of(const struct walk *walk)
 
 // ---- a window ----
 
-// The newest report by the window's end shows the path, and whether the configuration still held.
+// The newest report up to the window's end shows the path. The last report shows whether the
+// configuration still held.
 json_t *outcome_configured_json(const struct outcome_hop *hop)
 {
 	json_t *json = json_object();

@@ -102,13 +102,14 @@ static double delivered_ratio(const struct question *question)
 
 static double slack_of(const struct hs_scenario_expect *expect, double value)
 {
-	// fmin passes over what is not given.
+	// fmin ignores NAN, which stands for a bound that is not given.
 	double slack = expect->tolerance - fabs(value - expect->value);
 	slack = fmin(slack, fmin(value - expect->min, expect->max - value));
 	return isnan(value) ? -INFINITY : slack;
 }
 
-// Each row of this name must meet the expectation. A row without a value does not meet it.
+// Judges the rows of a hop. Each row of this name must meet the expectation. A row without a value
+// does not meet it.
 static struct verdict judge_rows(const struct question *question)
 {
 	const char *hop = question->expect->hop[0] ? question->expect->hop : "e2e";
@@ -188,7 +189,7 @@ void outcome_maes_put(const struct hs_run *run, json_t *result)
 	}
 }
 
-// The result does not list the counts of nodes.
+// Returns the counts of each node, which the result does not list.
 static json_t *nodes_json(const struct hs_run *run)
 {
 	static const struct hs_schema_field count_fields[] = {{HS_METRIC_MEMBERS(node)}, {NULL}};

@@ -6,7 +6,7 @@
 
 // ---- orders ----
 
-// Reports of the same place are in the order of arrival.
+// Orders reports by their place. Reports of the same place are in the order of arrival.
 static int by_place(const void *a, const void *b)
 {
 	const struct outcome_report *x = *(struct outcome_report *const *)a;
@@ -27,8 +27,8 @@ static bool began_anew(const struct hs_truth_report *before, const struct hs_tru
 // The monitor closes a window this long after its end.
 #define LATENESS_NS INT64_C(100000000)
 
-// If the sink's clock goes back, closed windows stay closed. Later packets count in the next
-// window.
+// Returns the time by which the report counts in a window. If the sink's clock goes back, closed
+// windows stay closed. Later packets count in the next window.
 static int64_t counted_at(const struct outcome_flow *flow, int64_t shown_ns, int64_t latest_ns)
 {
 	const struct hs_scenario *scenario = flow->run->scenario;
@@ -143,8 +143,8 @@ size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns)
 	return low;
 }
 
-// Returns the first stop at a node from this stop on, or NULL. In paths, the source has id 0,
-// whatever its real id.
+// Returns the first stop at the node with this id, from this stop on, or NULL. In paths, the source
+// has id 0, whatever its real id.
 static const struct hs_truth_stop *find_stop(const struct outcome_flow *flow,
 		const struct hs_truth_report *report, const struct hs_truth_stop *stop, uint16_t id)
 {

@@ -55,7 +55,8 @@ static const struct hs_schema_field link_fields[] = {
 		{NULL},
 };
 
-// A direction that no frame was sent into is left out.
+// Adds the counters of a direction of a link to the list, unless no frame was sent into the
+// direction.
 static void put_link(const struct hs_scenario_link *link, unsigned direction,
 		const struct hs_link_counters *of, json_t *list)
 {
@@ -163,7 +164,7 @@ static json_t *coverage_json(const struct hs_label_counts *counts)
 			counts->n_coverage ? ratios_json(counts) : NULL);
 }
 
-// The percentile is by nearest rank.
+// Returns mean, 99th percentile and maximum of the gaps. The percentile is by nearest rank.
 static json_t *gaps_json(const struct hs_label_gaps *gaps)
 {
 	size_t n = gaps->n;

@@ -17,7 +17,7 @@
 
 struct outcome_report {
 	const struct hs_truth_report *truth;
-	int64_t place;	    // what the reports are sorted by: the number, then counted_ns
+	int64_t place;	    // the key of the sort: first the number, later counted_ns
 	int64_t counted_ns; // the time of the window that it counts in, by the sink's clock
 	const struct outcome_report *newest; // of the reports up to this one
 	bool repeats;			     // a copy of an earlier packet
@@ -55,8 +55,8 @@ size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns);
 // Finds where a report passed the hop. Returns false if it did not.
 bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_report *report,
 		struct hs_measured_ends ends, struct outcome_stops *stops);
-// Does the same, but returns false if a node that appears in paths lies between: only without such
-// a node is the delay of the hop published.
+// Does the same, but also returns false if a node that appears in published paths lies between the
+// ends. The delay of a hop is published only if no such node does.
 bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
 		struct hs_measured_ends ends, struct outcome_stops *stops);
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// The first value takes the place of NAN.
+// Adds a value to a sum. The first value replaces NAN.
 static void add(double *sum, double value)
 {
 	*sum = isnan(*sum) ? value : *sum + value;
@@ -41,8 +41,8 @@ static void lose_between(const struct outcome_flow *flow, const struct outcome_r
 	add(&row->lost_truth, (double)(sent - received));
 }
 
-// Sums from the first report to the newest, over the reports that were the newest when they
-// arrived.
+// Sums the true loss from the first report to the newest, over the reports that were the newest
+// when they arrived.
 static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
 {
 	const struct outcome_report *last = flow->arrived;
@@ -55,8 +55,9 @@ static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
 	}
 }
 
-// A copy that a link made was received but never sent. The loss from end to end is what left the
-// source and did not reach the sink, because nodes also lose packets.
+// Sums everything that was lost in the run. A copy that a link made was received but never sent.
+// The loss from end to end is what left the source and did not reach the sink, because nodes also
+// lose packets.
 static void lose_all(const struct outcome_flow *flow, uint32_t from, uint32_t to,
 		struct outcome_row *row)
 {
@@ -93,9 +94,9 @@ struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
 	};
 }
 
-// Finds the nodes at the ends of a hop by a packet of the window; HS_NO_INDEX: no packet shows
-// them. A hop has the name of its link. If the hop spans several links, or no known link, its name
-// consists of the ids of its ends.
+// Adds the row of a hop. A packet of the window shows the nodes at the ends of the hop. A row has
+// the name of the hop's link. If the hop spans several links, or no known link, its name consists
+// of the ids of its ends.
 static struct outcome_row *add_row(struct outcome_flow *flow, const struct outcome_hop *hop)
 {
 	struct outcome_row *row = HS_ARRAY_ADD(flow->rows, flow->n_rows);
@@ -191,7 +192,7 @@ static json_t *append(json_t *result, const char *list, const struct outcome_flo
 	return json;
 }
 
-// The published loss of the whole run takes the place of the sum over the windows.
+// Returns the published loss of the whole run or, without one, the sum over the windows.
 static double published_loss(const struct outcome_flow *flow, const struct outcome_row *row)
 {
 	const struct hs_measured_window *run = &flow->run->measured->flows[flow->index].run;

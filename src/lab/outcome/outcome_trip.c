@@ -23,7 +23,8 @@ struct ends {
 	size_t n_up, n_down, n_pinged;
 	const struct hs_trip *up, *down; // in the order of arrival at the sink
 	struct pinged *pinged;
-	struct hs_trip *room; // [n_up + n_down]: all up; those down of a window
+	struct hs_trip *room; // [n_up + n_down]: all of `up`, then those of `down` that are in a
+			      // window
 };
 
 static int by_shown(const void *a, const void *b)
@@ -32,8 +33,9 @@ static int by_shown(const void *a, const void *b)
 	return (x->shown_ns > y->shown_ns) - (x->shown_ns < y->shown_ns);
 }
 
-// Reads the host's round trips, which contain the far host's delay. Telemetry's do not. The sink's
-// clock is ahead by as much as at the latest report up to the reply's arrival.
+// Reads the host's round trips, and subtracts the far host's delay. The round trips of telemetry do
+// not contain this delay. The sink's clock is ahead by as much as at the latest report up to the
+// reply's arrival.
 static int read_pings(struct ends *ends, uint32_t down)
 {
 	const struct hs_run *run = ends->run;
@@ -67,9 +69,9 @@ static int read_pings(struct ends *ends, uint32_t down)
 // The number of frames that a frame may overtake on the path of requests.
 #define OVERTAKEN 8
 
-// If every reply that the host saw was sampled, and so was its request, they are compared one by
-// one in the order of arrival. The request of reply i is request i, or a later one: as many later
-// as replies were lost.
+// Returns the mean error of single pings, or NAN. If every reply that the host saw was sampled, and
+// so was its request, the pings are compared one by one in the order of arrival. The request of
+// reply i is request i, or a later one: as many later as replies were lost.
 static double error_of_pings(const struct ends *ends)
 {
 	double error = 0;

@@ -90,7 +90,7 @@ static double as_published(double value)
 	return strtod(text, NULL);
 }
 
-// Only of numbers that were measured.
+// Puts the means of the latency, of the queue and of the utilisation, each only if it was measured.
 static void put_local(json_t *to, const struct outcome_hop *hop)
 {
 	double latency_ns = 0, depth = 0, utilisation = 0;
@@ -133,8 +133,9 @@ static bool bytes_by(const struct outcome_hop *hop, int64_t shown_ns, uint64_t *
 	return true;
 }
 
-// By rule 10, an interval with a node's restart is missing from the hops' counts, but not from
-// their span. With several paths, only the hops on all paths are counted throughout.
+// Returns whether the counts of the hop miss an interval. By rule 10, an interval with a node's
+// restart is missing from the hops' counts, but not from their span. With several paths, only the
+// hops on all paths are counted throughout.
 static bool counts_have_gaps(const struct outcome_hop *hop)
 {
 	uint32_t flags = hop->window->flags;
@@ -171,8 +172,8 @@ static bool edge_of(const struct outcome_hop *hop, size_t n, struct outcome_stop
 	return flow->n && outcome_flow_stops(flow, report->truth, hop->ends, stops);
 }
 
-// Rule 14 also applies to the truth: packets under way at a window's end are not lost. If a hop
-// lost nothing in the whole run, its loss is 0.
+// Returns the true loss ratio of a window. Rule 14 also applies to the truth: packets under way at
+// a window's end are not lost. If a hop lost nothing in the whole run, its loss is 0.
 static double loss_of(struct outcome_row *row, int64_t sent, int64_t lost)
 {
 	int64_t owed = lost + row->owed;
@@ -189,9 +190,9 @@ static bool states_another(const json_t *measured, int64_t start_ns, int64_t end
 			       hs_measured_integer(measured, "span_end_ns") != end_ns);
 }
 
-// Counts are those of the span that the window should state. If the window says that the path
-// changed or that a node restarted, a hop may state another span. Nothing is compared with another
-// span.
+// Puts the counts of the span. Counts are those of the span that the window should state. If the
+// window says that the path changed or that a node restarted, a hop may state another span. Nothing
+// is compared with another span.
 static void put_span(json_t *to, const struct outcome_hop *hop, struct outcome_row *row)
 {
 	const struct hs_measured_window *window = hop->window;

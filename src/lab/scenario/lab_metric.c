@@ -84,7 +84,7 @@ const struct hs_lab_metric *hs_lab_metric_find(const char *name)
 	return NULL;
 }
 
-// The error has room for the kinds only. The page has the whole list.
+// An error has room for the kinds only. docs/lab.md has the whole list.
 const char hs_lab_metric_names[] =
 		"KIND, mae.KIND.truth|configured, max_error.KIND.truth, run.*, round_trip.*, "
 		"flag.*, nodes.*, "

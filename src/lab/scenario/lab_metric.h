@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What only INT measures: of the node that the hop begins at. A result without INT does not list
-// them.
+// The numbers that only INT measures. They are of the node at which the hop begins. A result
+// without INT does not list these numbers.
 #define HS_LAB_OF_INT(X)                                                                           \
 	X(HOP_LATENCY, "hop_latency_ns", TRUTH, "In the node, ms", 1e-6)                           \
 	X(QUEUE, "queue_packets", TRUTH, "Queue, packets", 1)                                      \
@@ -40,10 +40,10 @@ struct hs_lab_kind {
 };
 extern const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS];
 
-// Counts of a queue that stands in a node, which scenarios may name, and how those of several are
-// combined. wrong_drops: of packets that found a place and did not depart, or the reverse.
-// wrong_departures: at another time than the model's. stamped: packets whose telemetry has a depth
-// of this node, which is then compared.
+// Counts of a queue that stands in a node, which scenarios may name, and how the counts of several
+// queues are combined. wrong_drops: packets that found a place and did not depart, or the reverse.
+// wrong_departures: departures at another time than the model's. stamped: packets whose telemetry
+// has a depth of this node, which is then compared.
 #define HS_QUEUE_COUNTS(X)                                                                         \
 	X(packets, SUM)                                                                            \
 	X(dropped, SUM)                                                                            \
@@ -55,9 +55,10 @@ extern const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS];
 	X(wrong_congestions, SUM)                                                                  \
 	X(latency_error_max_ns, MAX)
 
-// Counts over a flow's windows. All but `windows` include partial windows. empty: stale, or not
-// published. marked: with a flag, another path, or a clock that is not synchronised. negative: with
-// a negative count and without a flag that explains it.
+// Counts over a flow's windows. All but `windows` include partial windows. An empty window is stale
+// or was not published. A marked window has a flag, another path than the window before, or a clock
+// that is not synchronised. A negative window has a negative count, and no flag that explains the
+// count.
 #define HS_FLOW_COUNTS(X)                                                                          \
 	X(windows)                                                                                 \
 	X(stale_windows)                                                                           \
@@ -69,11 +70,11 @@ extern const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS];
 	X(negative_windows)                                                                        \
 	X(unattributed_lost_packets)
 
-// Counts of INT-label. intervals: that ended, with active ports. packets: that hosts sent;
-// labelled_packets: of them with one label or more. telemetry_bytes and traffic_bytes: on links, of
-// labels and of the rest. exported, received: datagrams that nodes sent, and that the controller
-// took. shifts_told: changes of S that the controller sent; shifts_lost: of them. late_labels: gaps
-// above T + Ts. ports: that had a packet.
+// Counts of INT-label. intervals: intervals with active ports that ended. packets: packets that
+// hosts sent; labelled_packets: those with one label or more. telemetry_bytes, traffic_bytes: bytes
+// of labels and of the rest, on links. exported, received: datagrams that nodes sent, and that the
+// controller took. shifts_told: changes of S that the controller sent; shifts_lost: those that were
+// lost. late_labels: gaps above T + Ts. ports: ports that sent a packet.
 #define HS_LABEL_COUNTS(X)                                                                         \
 	X(intervals)                                                                               \
 	X(packets)                                                                                 \
@@ -88,15 +89,16 @@ extern const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS];
 	X(late_labels)                                                                             \
 	X(ports)
 
-// Counts of a monitoring host. probes_lost: that did not come back from the end in time.
-// recovery_probes and check_probes: of those sent, over the rest of a path again, and over one
-// suspect link. recovery_packets: copies with DSCP 0x21 that came. probes_lost_on_links: of packets
-// with DSCP 0x17. switches_covered: in the session that covered the fewest. unavailable_links,
-// congested_links: that the host named, of all sessions. false_unavailable: links and nodes that
-// were named and were up. missed_unavailable: links of paths that were dead throughout and were not
-// named. values: hops whose values were compared; wrong_values: of them that differ.
-// max_probe_bytes: of an IP packet at the host. switches_overloaded: to which more packets came
-// than they serve (rate_of node).
+// Counts of a monitoring host. probes_lost: probes that did not come back from the end of their
+// path in time. recovery_probes: probes that were sent over the rest of a path. check_probes:
+// probes that were sent over one suspect link. recovery_packets: copies with DSCP 0x21 that came.
+// probes_lost_on_links: lost packets with DSCP 0x17. switches_covered: switches in the session that
+// covered the fewest. unavailable_links, congested_links: links that the host named, of all
+// sessions. false_unavailable: links and nodes that were named and were up. missed_unavailable:
+// links of paths that were dead throughout and were not named. values: hops whose values were
+// compared; wrong_values: those whose values differ. max_probe_bytes: bytes of the largest IP
+// packet at the host. switches_overloaded: switches to which more packets came than they serve
+// (rate_of node).
 #define HS_PROBING_COUNTS(X)                                                                       \
 	X(paths)                                                                                   \
 	X(sessions)                                                                                \
@@ -144,7 +146,7 @@ struct hs_lab_metric {
 };
 
 extern const struct hs_lab_metric hs_lab_metrics[]; // one without a name ends the table
-// Returns NULL if there is none.
+// Returns the metric of this name, or NULL if there is none.
 const struct hs_lab_metric *hs_lab_metric_find(const char *name);
 // Describes the metrics, short enough for an error.
 extern const char hs_lab_metric_names[];

@@ -219,7 +219,7 @@ static int read_lists(struct hs_draft *draft)
 		list.kind = HS_SCHEMA_LIST;
 		if (field->list && value)
 			rc = hs_schema_read_value(&list, value, field->key, draft, draft->err);
-		draft->item.path = ""; // that of the last item is gone
+		draft->item.path = ""; // the path of the last item is no longer valid
 		if (rc == 0 && field->list == &hs_draft_traffic_list)
 			rc = hs_draft_check_network(draft);
 		if (rc == 0 && field->list == &hs_draft_event_list)
@@ -228,7 +228,8 @@ static int read_lists(struct hs_draft *draft)
 	return rc;
 }
 
-// Takes over the root. The folder is the first bytes of a path.
+// Reads a scenario from the root of a file, and releases the root. The folder is the first bytes of
+// a path.
 static int read_root(json_t *root, const char *folder, size_t folder_bytes,
 		const struct hs_scenario_override *override, struct hs_scenario *scenario,
 		struct hs_error *err)

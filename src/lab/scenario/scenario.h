@@ -92,7 +92,7 @@ struct hs_scenario_route {
 	uint32_t node, to, via; // a node, a host, a neighbour of the node
 };
 
-// Of the header of packets that the host sends.
+// Returns the length of the IP header of packets that the host sends.
 static inline uint32_t hs_scenario_ip_bytes(const struct hs_scenario_host *host)
 {
 	return hs_ip_address_is_ipv4(host->addr) ? HS_IPV4_BYTES : HS_IPV6_BYTES;
@@ -109,8 +109,8 @@ enum hs_traffic_kind {
 	HS_TRAFFIC_PCAP,    // frames of a file, at the times of the file
 };
 
-// What the payload of UDP begins with: the header of a tunnel, in which the rest is an Ethernet
-// frame. GRE stands in place of UDP.
+// The tunnels. The payload of UDP begins with the tunnel's header, and its rest is an Ethernet
+// frame. GRE takes the place of UDP.
 enum hs_traffic_tunnel {
 	HS_TUNNEL_NONE,
 	HS_TUNNEL_VXLAN,
@@ -144,13 +144,14 @@ struct hs_scenario_traffic {
 	char file[256];		 // pcap: relative to the scenario's folder
 };
 
-// Returns whether what a request or an event is for, a node or HS_NO_INDEX for all, has this node.
+// Returns whether a request or an event for `nodes` (a node, or HS_NO_INDEX for all) is also for
+// this node.
 static inline bool hs_scenario_has_node(uint32_t nodes, uint32_t node)
 {
 	return nodes == HS_NO_INDEX || nodes == node;
 }
 
-// Of the header of this protocol, or of the ICMP echo header.
+// Returns the length of the header behind the IP header. For ICMP, the header is that of an echo.
 static inline uint32_t hs_scenario_l4_bytes(const struct hs_scenario_traffic *traffic)
 {
 	return traffic->protocol == IPPROTO_TCP ? 20 : traffic->protocol == IPPROTO_GRE ? 4 : 8;
@@ -226,7 +227,7 @@ struct hs_scenario_probing {
 };
 
 struct hs_scenario_expect {
-	char metric[64]; // exists: lab_metric.h has the table
+	char metric[64]; // the name of a metric; lab_metric.h has the table
 	// The name of a link, "e2e", "*" (every row must meet it), or "". "" means all rows
 	// together for mae.* and max_error.*, otherwise end to end.
 	char hop[HS_SCENARIO_NAME];
@@ -317,7 +318,8 @@ int hs_scenario_list_requests(
 void hs_scenario_place_error(const json_t *places, struct hs_error *err);
 
 // Fills the profiles of a node's ports. The ports are the node's links, in their order. Returns 0,
-// or -EINVAL with *err where two profiles cannot be at one node. `profiles` are zero before.
+// or -EINVAL with *err where two profiles cannot be at one node. `profiles` must be zero before the
+// call.
 int hs_scenario_profiles(const struct hs_scenario *scenario, uint32_t node,
 		struct hs_profile profiles[HS_MAX_PORTS], struct hs_error *err);
 

@@ -36,7 +36,8 @@ static int check_ports(struct hs_draft *draft, size_t index)
 			node->n_hosts);
 }
 
-// Reports identify nodes by their ids. Nodes at the ends of a path need no id.
+// Checks that the node has an id of its own. Reports identify nodes by their ids. Nodes at the ends
+// of a path need no id.
 static int check_id(struct hs_draft *draft, size_t index)
 {
 	const struct hs_scenario_node *nodes = draft->scenario.nodes, *node = &nodes[index];
@@ -72,7 +73,7 @@ static int check_address(struct hs_draft *draft, uint32_t host)
 
 // ---- queues in nodes ----
 
-// A node whose ports have a rate has queues of its own.
+// Checks the rate of a node. A node whose ports have a rate has queues of its own.
 static int check_service(struct hs_draft *draft, uint32_t index)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
@@ -97,7 +98,7 @@ static int check_service(struct hs_draft *draft, uint32_t index)
 			"one kind of queue", "%s", why);
 }
 
-// What a port of a node can have. `key` is below a direction of the link.
+// Checks that the ports of nodes can have the queues of a link.
 static int check_queue(struct hs_draft *draft, uint32_t index)
 {
 	const struct hs_scenario_link *link = &draft->scenario.links[index];
@@ -170,7 +171,7 @@ bool hs_draft_join(uint32_t *parts, const struct hs_scenario_link *link)
 	return from != to;
 }
 
-// `parts` has room for all nodes.
+// Checks that the links have no cycle. `parts` has room for all nodes.
 static int check_cycles(struct hs_draft *draft, uint32_t *parts)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
@@ -190,7 +191,8 @@ static int check_cycles(struct hs_draft *draft, uint32_t *parts)
 	return 0;
 }
 
-// Where nodes do not choose paths, packets into a link that is down are lost.
+// Returns whether paths may use this direction of a link. Where nodes do not choose paths, packets
+// into a link that is down are lost.
 static bool is_up(const void *context, uint32_t arc)
 {
 	const struct hs_scenario *s = context;
@@ -198,7 +200,8 @@ static bool is_up(const void *context, uint32_t arc)
 	return s->forwarding != HS_LAB_SHORTEST_PATH || !s->links[arc / 2].directions[arc % 2].down;
 }
 
-// `hops` has room for the hops to every node. They are computed when they are first needed.
+// Checks that a path leads from each sender to its receiver. `hops` has room for the hops to every
+// node. The hops to a node are computed when they are first needed.
 static int check_reachable(struct hs_draft *draft, uint32_t *hops)
 {
 	const struct hs_scenario *scenario = &draft->scenario;

@@ -20,7 +20,7 @@ struct hs_draft_topology {
 	double beta;
 	uint64_t seed;
 	bool ipv4;
-	struct hs_scenario_link link; // from none to none
+	struct hs_scenario_link link; // with no ends yet
 	struct hs_scenario_node node; // without id and name
 };
 
@@ -60,8 +60,9 @@ extern const struct hs_schema_field hs_draft_probing_fields[], hs_draft_topology
 // Begins to take an item. `into` is the draft.
 struct hs_draft *hs_draft_begin(
 		void *into, const struct hs_schema_item *item, struct hs_error *err);
-// Makes the list of a name: its items have this type and the keys of NAME_fields, and are as given
-// last before they are read. take_item gets the draft, and each item that was read.
+// Defines the list hs_draft_NAME_list. Its items have this type and the keys of NAME_fields. The
+// last argument is the value of an item before it is read. take_item gets the draft, and each item
+// that was read.
 #define HS_DRAFT_LIST(name, type, take_item, ...)                                                  \
 	static int take_##name##_item(                                                             \
 			void *into, const struct hs_schema_item *item, struct hs_error *err)       \
@@ -78,7 +79,8 @@ struct hs_draft *hs_draft_begin(
 // Makes the network of a topology, or refuses a scenario without nodes.
 int hs_draft_make_topology(struct hs_draft *draft);
 int hs_draft_check_network(struct hs_draft *draft);
-// A scenario with probes needs routers with few ports, and profiles of method probe.
+// Checks what a scenario with probes needs: nodes that route and have a port for the monitoring
+// host, and profiles of method probe.
 int hs_draft_check_probing(struct hs_draft *draft);
 // Checks the requests too, and removes what lies beyond a shorter duration of the command line.
 int hs_draft_check_events(struct hs_draft *draft);
@@ -120,7 +122,7 @@ void *hs_draft_room(const struct hs_draft *draft, size_t n, size_t size);
 
 // Adds the name of the item. The error is "duplicate" if it exists.
 int hs_draft_add_name(struct hs_draft *draft, const char *kind, const char *name, size_t index);
-// Returns HS_NO_INDEX if there is none.
+// Returns the index of the item with this name, or HS_NO_INDEX if there is none.
 uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, const char *name);
 // The names for rows of tables.
 extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names, hs_draft_host_names,
@@ -134,7 +136,7 @@ extern const struct hs_schema_word hs_draft_all_nodes[];
 // ---- checks that several lists share ----
 
 extern const struct hs_schema_style hs_draft_open; // allows keys that the table does not have
-bool hs_draft_has(const struct hs_draft *draft, const char *key); // of the item
+bool hs_draft_has(const struct hs_draft *draft, const char *key); // in the item
 // Refuses keys that an item of this kind may not have. `what` names the item.
 int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_field *fields,
 		unsigned kind, const char *what);
@@ -165,7 +167,7 @@ int hs_draft_name_link(struct hs_draft *draft, size_t index);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);
 
 int hs_draft_read_profiles(json_t *value, const char *path, void *profiles, struct hs_error *err);
-// Reads draft->request.
+// Reads a request of the file into draft->request.
 int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
 // Makes a request of the API from draft->request, completed by this entry of traffic (HS_NO_INDEX:
 // none). If it monitors a flow, the flow is added. The caller owns the request.

@@ -81,7 +81,7 @@ static int set_times(const struct hs_draft *draft, struct hs_scenario_event *eve
 
 // ---- each kind: what else it needs ----
 
-// `set` and `request` are the file's until the event is kept.
+// `set` and `request` belong to the file's JSON until the event is kept.
 
 static int read_link(struct hs_draft *draft, struct hs_scenario_event *event)
 {
@@ -182,7 +182,7 @@ static int compare(const void *left, const void *right)
 	return a->entry < b->entry ? -1 : 1;
 }
 
-// Whether a change is valid depends on the changes before it.
+// Applies a link event to `links`, because the changes before it decide whether a change is valid.
 static int check_link(const struct hs_draft *draft, const struct hs_scenario_event *event,
 		struct hs_scenario_link *links)
 {

@@ -15,7 +15,7 @@ struct hs_scenario_graph {
 	uint8_t *values;
 };
 
-// The graph refers to the scenario. Returns 0 or -ENOMEM. Call fini in either case.
+// Makes the graph, which refers to the scenario. Returns 0 or -ENOMEM. Call fini in either case.
 int hs_scenario_graph_init(struct hs_scenario_graph *graph, const struct hs_scenario *scenario);
 void hs_scenario_graph_fini(struct hs_scenario_graph *graph);
 

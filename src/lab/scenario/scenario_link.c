@@ -28,8 +28,8 @@ static const struct hs_schema_field bursts_fields[] = {
 		{NULL},
 };
 
-// The four parameters are one model. A parameter that is left out gets its default, not its old
-// value.
+// Reads the loss model of bursts. The four parameters are one model. A parameter that is left out
+// gets its default, not its old value.
 static int read_bursts(json_t *value, const char *path, void *at, struct hs_error *err)
 {
 	*(struct hs_link_bursts *)at = (struct hs_link_bursts){.loss_bad = 1};
@@ -65,8 +65,8 @@ static int read_up(json_t *value, const char *path, void *down, struct hs_error 
 
 static const struct hs_schema_field direction_fields[] = {DIRECTION_ROWS, {NULL}};
 
-// The rows stand behind those of direction 0, so that direction 0 is complete. What "reverse"
-// leaves out is as in direction 0.
+// Reads direction 1. The row of "reverse" follows those of direction 0, so that direction 0 is
+// complete. A parameter that "reverse" leaves out is that of direction 0.
 static int read_reverse(json_t *value, const char *path, void *at, struct hs_error *err)
 {
 	struct hs_scenario_link *link = at;
@@ -158,8 +158,8 @@ const struct hs_scenario_link *hs_scenario_link_between(
 }
 
 // Finds the link whose other direction this entry describes: an entry without a name whose ends are
-// exchanged belongs to the first such link that lacks its other direction. Returns NULL if there is
-// none.
+// exchanged belongs to the first such link that lacks its other direction. If all such links have
+// both directions, returns the last of them. Returns NULL if there is no such link.
 static struct hs_scenario_link *find_other_direction(
 		const struct hs_scenario *scenario, const struct hs_scenario_link *entry)
 {

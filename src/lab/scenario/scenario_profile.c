@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The profiles of a scenario, which say what telemetry looks like on the links that name them. They
-// are those of a node's configuration.
+// The profiles of a scenario, which say what telemetry looks like on the links that name them. The
+// profiles are written as in a node's configuration.
 #include "scenario_draft.h"
 
 #include "config.h"
@@ -26,7 +26,8 @@ int hs_draft_read_profiles(json_t *value, const char *path, void *at, struct hs_
 	return -ENOMEM;
 }
 
-// Returns 1 + the index: 0 is no profile.
+// Returns 1 + the index of the profile, because 0 means no profile. Returns HS_NO_INDEX if there is
+// none with this name.
 static uint32_t find_profile(const void *root, const char *name)
 {
 	const struct hs_config *config = ((const struct hs_draft *)root)->scenario.profiles;

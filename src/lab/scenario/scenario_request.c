@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of a scenario. They are completed from `traffic`; "*" makes one request for each
-// entry.
+// The requests of a scenario. An int_request is completed from its `traffic`; "*" makes one request
+// for each entry of traffic.
 #include "scenario_draft.h"
 
 #include "ip_address.h"
@@ -27,7 +27,8 @@ static const struct hs_schema_field own_fields[] = {
 		{NULL},
 };
 
-// The other keys are those of the API, whose check finds the errors in them.
+// Reads the scenario's own keys of a request. The other keys are those of the API, whose check
+// finds the errors in them.
 int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event)
 {
 	struct hs_draft_request *asked = &draft->request;
@@ -102,8 +103,8 @@ static bool matches(const struct hs_scenario *scenario, const struct hs_rule *ru
 	       hs_ip_prefix_has(rule->dst_ip, rule->dst_host_bits, ends.dst);
 }
 
-// The flow's traffic is that which the request named, if it matches. It has precedence, because two
-// pings in opposite directions look alike.
+// Finds the entry of traffic that the flow's rule matches. The entry that the request named has
+// precedence, because two pings in opposite directions look alike.
 static void find_traffic(const struct hs_scenario *scenario, const struct hs_rule *rule,
 		struct hs_scenario_flow *flow)
 {
@@ -175,7 +176,7 @@ int hs_draft_make_request(struct hs_draft *draft, uint32_t traffic, bool monitor
 		json_object_del(made, own->key);
 	if (traffic != HS_NO_INDEX && json_is_object(content)) {
 		json_t *absent = defaults(&draft->scenario, traffic, asked->reverse);
-		if (json_object_get(content, "method")) // which says what the rule collects
+		if (json_object_get(content, "method")) // the method says what the rule collects
 			json_object_del(absent, "trace_type");
 		if (json_object_update_missing(content, absent) < 0)
 			rc = hs_draft_no_memory(draft);

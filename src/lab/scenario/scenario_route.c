@@ -15,7 +15,7 @@ static const struct hs_schema_field route_fields[] = {
 		{NULL},
 };
 
-// Along all links, whether they are up or not.
+// Checks that a shortest way leads over the neighbour, along all links whether they are up or not.
 static int check_via(struct hs_draft *draft, const struct hs_scenario_route *route)
 {
 	const struct hs_scenario *s = &draft->scenario;

@@ -80,7 +80,8 @@ static int check_list(const struct history *history)
 	return rc;
 }
 
-// A repeating event is checked once. Its repetitions may fail during the run.
+// Checks the requests of a node. A repeating event is checked once. Its repetitions may fail during
+// the run.
 static int check_node(struct history *history, uint32_t node)
 {
 	int rc = begin(history, node);
@@ -97,8 +98,8 @@ static int check_node(struct history *history, uint32_t node)
 	return rc ?: check_list(history);
 }
 
-// Nodes that no request or event names get the same requests, so that one of them is checked for
-// all.
+// Returns whether a request or an event names the node. All other nodes get the same requests, so
+// that one of them is checked for all.
 static bool is_named(const struct hs_scenario *scenario, uint32_t node)
 {
 	for (size_t i = 0; i < scenario->n_requests; i++)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #define WORLD_NODES 1200
-#define WORLD_HOSTS 60 // of a small world that does not say
+#define WORLD_HOSTS 60 // the default number of hosts of a small world
 
 static const struct hs_schema_word ip_words[] = {{"ipv6", false}, {"ipv4", true}, {NULL, 0}};
 
@@ -68,7 +68,7 @@ static int add_node(struct hs_draft *draft, const char *kind, uint32_t pod, uint
 	return hs_draft_add_node(draft, &node);
 }
 
-// A link without a name yet.
+// Adds a link, which has no name yet.
 static int add_link(struct hs_draft *draft, uint32_t from, uint32_t to)
 {
 	struct hs_scenario_link link = draft->topology.link;
@@ -101,8 +101,8 @@ static int add_pod_host(
 	return add_host(draft, &host, ipv6, ipv4);
 }
 
-// The Nth aggregation switch of each pod leads to the Nth row of core switches. Each row has k/2
-// switches.
+// Adds a pod. The Nth aggregation switch of each pod leads to the Nth row of core switches. Each
+// row has k/2 switches.
 static int add_pod(struct hs_draft *draft, uint16_t half, uint16_t pod)
 {
 	const struct levels *names = &levels[draft->topology.kind];
@@ -122,7 +122,7 @@ static int add_pod(struct hs_draft *draft, uint16_t half, uint16_t pod)
 	return rc;
 }
 
-// A network comes from a topology or from lists.
+// Checks that the network comes either from a topology or from lists.
 static int check_lists(const struct hs_draft *draft)
 {
 	static const char *const lists[] = {"nodes", "links", "hosts"};
@@ -168,7 +168,7 @@ static bool is_connected(const struct hs_scenario *s, uint32_t *parts)
 	return n_parts == 1;
 }
 
-// Lets a link lead elsewhere, unless the network falls apart.
+// Lets a link lead to another node, drawn at random, unless the network falls apart.
 static void move(struct hs_scenario *s, struct hs_rng *rng, struct hs_scenario_link *link,
 		uint32_t *parts)
 {
@@ -188,10 +188,11 @@ static void move(struct hs_scenario *s, struct hs_rng *rng, struct hs_scenario_l
 	s->nodes[link->to].n_links++;
 }
 
-// Watts, Strogatz, Collective dynamics of 'small-world' networks (Nature 393, 1998): each of n
-// nodes has links to its k nearest neighbours on a ring. Each link then leads to another node,
-// drawn at random, with probability beta. Ours differs in two points: a link stays where the
-// network would fall apart without it, and the number of links of a node has a limit.
+// Adds the links of a small world. Watts, Strogatz, Collective dynamics of 'small-world' networks
+// (Nature 393, 1998): each of n nodes has links to its k nearest neighbours on a ring. Each link
+// then leads to another node, drawn at random, with probability beta. The lab's network differs in
+// two points: a link stays where the network would fall apart without it, and the number of links
+// of a node has a limit.
 static int add_world_links(struct hs_draft *draft)
 {
 	const struct hs_draft_topology *topology = &draft->topology;
@@ -221,7 +222,7 @@ static int add_world_host(struct hs_draft *draft, uint32_t at, uint32_t n)
 	return add_host(draft, &host, ipv6, ipv4);
 }
 
-// Hosts are at switches drawn at random. No switch has a second one before each has one.
+// Adds hosts at switches that are drawn at random. No switch has a second one before each has one.
 static int add_world_hosts(struct hs_draft *draft)
 {
 	const struct hs_draft_topology *topology = &draft->topology;
@@ -271,7 +272,8 @@ static int settle_world(struct hs_draft *draft)
 
 // ---- all of them ----
 
-// hula is a part of a fat tree: the switches of two pods.
+// Checks the parameters of the topology. hula has none, because it is always two pods of a fat
+// tree.
 static int settle(struct hs_draft *draft)
 {
 	struct hs_draft_topology *topology = &draft->topology;

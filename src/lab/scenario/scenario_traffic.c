@@ -49,7 +49,7 @@ static const uint16_t tunnel_ports[] = {[HS_TUNNEL_VXLAN] = 4789,
 		[HS_TUNNEL_GENEVE] = 6081,
 		[HS_TUNNEL_GRE] = 0};
 
-// The index of a host, or AT_NODE and the index of a node.
+// find_end returns the index of a host, or AT_NODE and the index of a node.
 #define AT_NODE UINT32_C(0x80000000)
 static uint32_t find_end(const void *draft, const char *name)
 {
@@ -148,7 +148,8 @@ static int set_protocol(const struct hs_draft *draft, struct hs_scenario_traffic
 			draft, "protocol", "conflict", word, "this type of traffic is %s", word);
 }
 
-// Each entry of traffic has ports of its own, unless the file gives them. ICMP and GRE have none.
+// Sets a port of an entry of traffic. Each entry has ports of its own, unless the file gives them.
+// ICMP and GRE have none.
 static int set_port(const struct hs_draft *draft, const char *key, bool none, size_t unused,
 		uint16_t *port)
 {
@@ -165,7 +166,8 @@ static int set_port(const struct hs_draft *draft, const char *key, bool none, si
 
 static int check_payload(const struct hs_draft *draft, const struct hs_scenario_traffic *traffic)
 {
-	uint32_t from = traffic->from; // of a pattern, or a host that is still to be made: none
+	uint32_t from = traffic->from; // no host's index for a pattern, or for a host that is still
+				       // to be made
 	unsigned ip = from < draft->scenario.n_hosts
 				      ? hs_scenario_ip_bytes(&draft->scenario.hosts[from])
 				      : HS_IPV6_BYTES;
@@ -270,7 +272,7 @@ static int add_traffic(struct hs_draft *draft, struct hs_scenario_traffic *traff
 		?: HS_DRAFT_APPEND(draft, traffic, traffic);
 }
 
-// A relay begins where the entry that it follows ends.
+// Attaches a relay to the entry that it follows. A relay begins where that entry ends.
 static int follow(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 {
 	if (traffic->kind != HS_TRAFFIC_RELAY)
@@ -307,8 +309,9 @@ static void shuffle(struct hs_rng *rng, uint32_t *items, uint32_t n)
 	}
 }
 
-// Each host sends to the next host of a shuffled ring, so that no host sends to itself and each
-// receives once. If there are more flows than hosts, another ring follows.
+// Adds the entries of a permutation. Each host sends to the next host of a shuffled ring, so that
+// no host sends to itself and each receives once. If there are more flows than hosts, another ring
+// follows.
 static int permute(struct hs_draft *draft, const struct entry *entry, uint32_t *ring, uint32_t n)
 {
 	const char *name = entry->traffic.name;

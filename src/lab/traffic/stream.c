@@ -13,8 +13,9 @@
 
 #define ANSWERED UINT64_MAX
 
-// `what` is for ping the request's number; for window the expected segment and the segment that it
-// acknowledges (upper and lower half).
+// A reply that the far host sends at at_ns. For ping, `what` is the request's number. For window,
+// its upper half is the expected segment, and its lower half is the segment that the reply
+// acknowledges.
 struct hs_stream_reply {
 	int64_t at_ns;
 	uint64_t what;
@@ -159,7 +160,7 @@ static const struct hs_stream_template *frame_of(
 	return template;
 }
 
-// Takes the next frame that `from` sends. Returns its word.
+// Takes the next frame that `from` sends. Returns the frame's word for hs_stream.sent.
 static uint64_t take_next(struct hs_stream *stream, int64_t now_ns, bool extra)
 {
 	struct hs_stream_replayed *taken;

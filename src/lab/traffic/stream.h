@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An entry of traffic at run time: when its next frame is due, the frame, and what arrived at the
-// other end. The stream is both hosts. Frames are real, with right checksums. Time is an input.
+// other end. A stream does the work of both hosts. Frames are real, with right checksums. The
+// caller gives the time.
 //
-// A frame that was altered on the path counts as delivered. The host then discards it, as for a
-// wrong checksum: it is no goodput and gets no reply.
+// A frame that was altered on the path counts as delivered. The host then discards the frame, as
+// for a wrong checksum. The frame is no goodput and gets no reply.
 //
 // Thread rule: owner.
 #pragma once
@@ -69,7 +70,7 @@ struct hs_stream {
 	struct hs_stream_macs macs;
 	struct hs_stream_template templates[2]; // [1]: of replies
 	// A word for each frame that `from` sent. ping: the time; window: the segment; pcap: the
-	// hash. The types before them need none, because the number determines the frame.
+	// hash. The other types need no word, because the number determines the frame.
 	uint64_t *sent;
 	size_t n_sent;
 	// In order of time, because the delay of replies is constant. The first counters.sent[1]
@@ -78,26 +79,26 @@ struct hs_stream {
 	size_t n_replies;
 };
 
-// start_ns: true time of the start of the run. Returns 0, -ENOMEM, or another negative errno with
-// *err (a pcap file that cannot be read: path "traffic[2].file"). The scenario must outlive the
-// stream. destroy accepts NULL.
+// Creates a stream. start_ns is the true time of the start of the run. Returns 0, -ENOMEM, or
+// another negative errno with *err (a pcap file that cannot be read: path "traffic[2].file"). The
+// scenario must outlive the stream. destroy accepts NULL.
 int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint64_t seed,
 		int64_t start_ns, const struct hs_stream_macs *macs, struct hs_stream **stream,
 		struct hs_error *err);
 void hs_stream_destroy(struct hs_stream *stream);
 
-// Returns the time at which the next frame is due; INT64_MAX: none, until something arrives or is
-// called. The time may change with any call.
+// Returns the time at which the next frame is due, or INT64_MAX if none is due without a further
+// call. The time may change with any call.
 int64_t hs_stream_next_ns(const struct hs_stream *stream);
 // Takes the frame that is due. Returns false if none is due.
 bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_frame *frame);
-// A frame of this stream reached the host at the other end. A duplicated frame arrives more than
-// once under the same number.
+// Takes a frame of this stream that reached the host at the other end. A duplicated frame arrives
+// more than once under the same number.
 void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uint64_t number,
 		const uint8_t *bytes, uint32_t len);
 
-// From now on, nothing that was planned is sent, as after the entry's stop.
+// Stops the planned frames from now on, like the entry's stop.
 void hs_stream_stop(struct hs_stream *stream, int64_t now_ns);
 
-// A relay sends one more frame now, within its times and its number of packets.
+// Lets a relay send one more frame now, within its times and its number of packets.
 void hs_stream_relay(struct hs_stream *stream, int64_t now_ns);

@@ -33,8 +33,8 @@ enum {
 
 static const uint8_t gre_ethernet[4] = {0, 0, 0x65, 0x58}; // RFC 2784; RFC 1701 has the number
 
-// What a tunnel's packets begin with: RFC 7348, draft-ietf-nvo3-vxlan-gpe, RFC 8926. The network
-// is 7.
+// The headers of tunnels: RFC 7348, draft-ietf-nvo3-vxlan-gpe, RFC 8926. The network identifier is
+// 7.
 static const uint8_t tunnels[][HS_TUNNEL_HEADER_BYTES] = {
 		[HS_TUNNEL_VXLAN] = {0x08, [6] = 7},
 		[HS_TUNNEL_VXLAN_GPE] = {0x0c, [3] = 3, [6] = 7},

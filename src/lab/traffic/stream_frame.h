@@ -42,8 +42,8 @@ void hs_stream_template_init(struct hs_stream_template *template,
 // acknowledgement numbers, for ICMP the lower half of `seq`, for UDP nothing.
 void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq, uint32_t ack);
 
-// Returns whether this is the template's frame. Ethernet addresses may differ, and what
-// routers change: the hop limit, and the right checksum of an IPv4 header.
+// Returns whether this is the template's frame. Ethernet addresses may differ. What routers change
+// may differ too: the hop limit, and the checksum of an IPv4 header if it is right.
 bool hs_stream_template_equals(
 		const struct hs_stream_template *template, const uint8_t *bytes, uint32_t len);
 

@@ -36,8 +36,8 @@ static void fraction_of(double rate, wide *numerator, wide *denominator)
 	*denominator = q1;
 }
 
-// From here on, numbers are integers of 1/1024 ns, so that no compiler can fuse an addition into
-// the draw.
+// Draws a number and makes it an integer at once, so that no compiler can fuse an addition into the
+// draw. The unit is that of the mean: 1/1024 ns for the gaps of Poisson, ns for those of bursts.
 static int64_t exponential(struct hs_stream_pace *pace, double mean)
 {
 	double drawn = hs_variate_exponential(&pace->rng, mean);
@@ -76,7 +76,7 @@ static void settle(struct hs_stream_pace *pace)
 		pace->next_ns = HS_STREAM_NEVER_NS;
 }
 
-// Adds by_ns + part / whole.
+// Adds by_ns + part / whole to the time of the next frame.
 static void advance(struct hs_stream_pace *pace, int64_t by_ns, uint64_t part, uint64_t whole)
 {
 	pace->parts += part;

@@ -31,20 +31,20 @@ struct hs_stream_pace {
 	int64_t step_ns;
 	uint64_t step_part, step_parts;
 
-	double poisson_mean; // units of 1/1024 ns, as `parts` is then
+	double poisson_mean; // in units of 1/1024 ns; `parts` then has the same unit
 
 	int64_t burst_due_ns; // time of the present or the next burst
 	int64_t burst_end_ns;
 };
 
-// Times are true time, including stop_ns. The entry of traffic must outlive the pace.
+// Begins pacing. start_ns and stop_ns are true times. The entry of traffic must outlive the pace.
 void hs_stream_pace_init(struct hs_stream_pace *pace, const struct hs_scenario_traffic *traffic,
 		uint64_t seed, int64_t start_ns, int64_t stop_ns);
 
-// The caller has sent the frame that was due.
+// Computes the time of the next frame, after the caller sent the frame that was due.
 void hs_stream_pace_step(struct hs_stream_pace *pace);
 
 // Restarts pacing at this time, or at the start if that is later: the next frame is due now
-// (Poisson: a gap from now; bursty: now within a burst). Bursts keep their times. 0: no frame until
-// the next change. Of relay, window and pcap, nothing changes.
+// (Poisson: a gap from now; bursty: now within a burst). Bursts keep their times. With rate 0, no
+// frame is due until the next change. Relay, window and pcap have no rate, and do not change.
 void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double rate_pps);

@@ -31,12 +31,12 @@ struct hs_stream_replay {
 	struct hs_stream_replayed frames[2];
 };
 
-// Stands at the first frame. Returns 0, or a negative errno with *err without a path: no such file,
-// no capture, not of Ethernet, or no frame at all.
+// Opens a file and reads its first frame. Returns 0, or a negative errno with *err without a path:
+// no such file, no capture, not of Ethernet, or no frame at all.
 int hs_stream_replay_init(struct hs_stream_replay *replay, const char *file, struct hs_error *err);
 void hs_stream_replay_fini(struct hs_stream_replay *replay);
 
-// Returns the frame ahead. It is valid until the next call. Not after the end.
+// Returns the frame ahead. It is valid until the next call. Do not call this after the end.
 struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay);
 // Returns the frame that was taken last, or the frame ahead if none was taken.
 struct hs_stream_replayed *hs_stream_replay_latest(struct hs_stream_replay *replay);

@@ -12,7 +12,7 @@
 #define FIRST_WINDOW	 10
 #define OVERTAKEN	 3 // a segment overtaken by as many later ones is lost
 
-// A segment's place in a ring.
+// Returns a segment's place in a ring.
 static bool *at(const struct hs_stream_window *window, bool *ring, uint64_t segment)
 {
 	return &ring[segment & window->ring_mask];
@@ -84,8 +84,8 @@ static void arm(struct hs_stream_window *window, int64_t now_ns)
 	window->timeout_at_ns = now_ns + (wait_ns < TIMEOUT_MAX_NS ? wait_ns : TIMEOUT_MAX_NS);
 }
 
-// Everything up to `next` has to be acknowledged before recovery ends. Segments up to `edge` that
-// have not arrived are lost. `allowed` is the window meanwhile.
+// Begins recovery. Everything up to `next` has to be acknowledged before recovery ends. Segments up
+// to `edge` that have not arrived are lost. `allowed` is the window during recovery.
 static void begin_recovery(
 		struct hs_stream_window *window, bool halved, uint64_t edge, uint64_t allowed)
 {
@@ -227,8 +227,8 @@ static void hold(struct hs_stream_window *window, uint64_t segment)
 		window->n_lost--;
 }
 
-// Losses of segments that were sent in recovery wait for the end of recovery, so that a window of
-// losses halves the window once.
+// Finds the segments that enough later ones overtook. Losses of segments that were sent in recovery
+// wait for the end of recovery, so that all losses of one window halve the window once.
 static void find_losses(struct hs_stream_window *window)
 {
 	if (window->high <= window->una + OVERTAKEN)

@@ -25,7 +25,7 @@ struct hs_stream_window {
 
 	// Sender. Segments una to next are under way. `held` says which of them have arrived. Of
 	// una to edge, the rest is lost: segments below `hole` were sent again, and n_lost segments
-	// wait for this.
+	// wait to be sent again.
 	uint64_t una, next, hole, edge;
 	bool *held;
 	uint64_t high; // above the highest segment that arrived
@@ -36,7 +36,7 @@ struct hs_stream_window {
 	bool halved;	 // recovering without a timeout: the window does not grow
 	bool resend;	 // the first loss is repaired even if the window does not allow it
 	uint64_t recover;
-	int64_t ready_ns; // since when a segment that the window allows may be sent
+	int64_t ready_ns; // from this time on, a segment that the window allows may be sent
 
 	int64_t timeout_at_ns; // INT64_MAX: no segment is under way
 	int64_t srtt_ns, rttvar_ns, timeout_ns;
@@ -64,9 +64,9 @@ uint64_t hs_stream_window_send(struct hs_stream_window *window, int64_t now_ns, 
 // Returns one more new segment, whatever window, limit and stop say.
 uint64_t hs_stream_window_push(struct hs_stream_window *window, int64_t now_ns);
 
-// A segment arrived. Returns how many segments it completes in order. `expected` is the number to
-// acknowledge.
+// Takes a segment that arrived. Returns how many segments it completes in order. `expected` is the
+// number to acknowledge.
 uint64_t hs_stream_window_receive(struct hs_stream_window *window, uint64_t segment);
-// An acknowledgement arrived, of all segments below `expected` and of this segment.
+// Takes an acknowledgement of all segments below `expected` and of this segment.
 void hs_stream_window_acknowledge(struct hs_stream_window *window, int64_t now_ns,
 		uint64_t expected, uint64_t segment);

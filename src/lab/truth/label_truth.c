@@ -15,7 +15,7 @@ struct hs_label_port {
 	int64_t longest_gap_ns; // Ts
 	int64_t since_ns;	// the last label, or the first packet
 	bool active, seen;	// in the interval
-	bool late;		// since then: counted
+	bool late;		// a late label since then was counted
 };
 
 int hs_label_truth_init(struct hs_label_truth *truth, const struct hs_label_truth_config *config)
@@ -105,7 +105,8 @@ static void count_label(struct hs_label_counts *counts, uint32_t before)
 	counts->labels_per_packet[class_of(before + 1)]++;
 }
 
-// Also of a label that has not come: each packet behind the interval shows that it is late.
+// Counts a late label. A label is late, even before it comes, as soon as a packet after the
+// interval departs.
 static void note_late(struct hs_label_truth *truth, struct hs_label_port *port, int64_t came_ns,
 		int64_t interval_ns)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The truth of INT-label: which ports labelled which packets, by what links carried, what nodes
-// sent to the controller of ports to hosts, and what the controller got. No counter of a node
-// contributes.
+// The truth of INT-label: which ports labelled which packets, as shown by what links carried, by
+// what nodes sent to the controller about ports to hosts, and by what the controller received. No
+// counter of a node contributes.
 //
-// Coverage of an interval: of the ports by which a packet departed in the interval, the share of
-// which an item came to the controller in the interval.
+// The coverage of an interval is a share of the ports by which a packet departed in the interval:
+// the share of which an item came to the controller in the interval.
 //
 // A port that labels by the paper's section 4.1 has no gap between two labels above T + Ts, Ts
 // being the greatest time between two packets of the port.
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_LABEL_TRUTH_ITEMS 8 // that are told apart in labels_per_packet
+#define HS_LABEL_TRUTH_ITEMS 8 // classes of labels_per_packet
 
 struct hs_label_truth_config {
 	uint32_t n_ports, n_traffic;
@@ -40,7 +40,7 @@ struct hs_label_counts {
 	size_t n_coverage;
 };
 
-// What lies between the members of a pair of neighbours at a port.
+// The kinds of gaps at a port.
 enum hs_label_gap {
 	HS_LABEL_RELABEL, // between labels, by the packets' arrival at the node
 	HS_LABEL_UPDATE,  // between items, by their arrival at the controller
@@ -49,7 +49,7 @@ enum hs_label_gap {
 
 struct hs_label_truth {
 	struct hs_label_counts counts;
-	hs_label_packets *delivered; // of each entry of traffic: that hosts got
+	hs_label_packets *delivered; // of each entry of traffic: packets that hosts received
 	struct hs_label_gaps {
 		int64_t *ns;
 		size_t n;
@@ -65,13 +65,13 @@ struct hs_label_truth {
 int hs_label_truth_init(struct hs_label_truth *truth, const struct hs_label_truth_config *config);
 void hs_label_truth_fini(struct hs_label_truth *truth);
 
-// A packet that came to its node at came_ns departs now by a port that labels. It has `labels` now
-// and had `before` when it came. interval_ns is the port's T.
+// Notes that a packet, which came to its node at came_ns, departs now by a port that labels. It has
+// `labels` labels now and had `before` when it came. interval_ns is the port's T.
 void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t port, int64_t now_ns,
 		int64_t came_ns, uint32_t before, uint32_t labels, int64_t interval_ns);
-// A host gets a packet of an entry of traffic, which has had so many labels.
+// Notes that a host gets a packet of an entry of traffic with so many labels.
 void hs_label_truth_deliver(struct hs_label_truth *truth, uint32_t traffic, uint32_t labels);
-// The controller takes an item of a port.
+// Notes that the controller takes an item of a port.
 void hs_label_truth_take(struct hs_label_truth *truth, uint32_t port, int64_t now_ns);
 // Closes the intervals that ended.
 void hs_label_truth_end(struct hs_label_truth *truth, int64_t now_ns);

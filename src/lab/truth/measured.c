@@ -23,7 +23,8 @@ int64_t hs_measured_integer(const json_t *hop, const char *key)
 	return json_integer_value(json_object_get(hop, key));
 }
 
-// The source is 0 in the lab's rows, whether or not the format has its id.
+// Returns the id of the node at which the hop begins. The source is 0 in the lab's rows, whether or
+// not the format has its id.
 static uint16_t from_of(const struct hs_measured_window *window, const json_t *hop)
 {
 	const json_t *source = json_array_get(json_object_get(window->body, "path"), 0);
@@ -92,14 +93,14 @@ void hs_measured_destroy(struct hs_measured *measured)
 
 // ---- windows ----
 
-// By start, then flow, then node.
+// Returns the place of a window in the order: by start, then flow, then node.
 static __int128 order_of(const struct hs_measured_window *window)
 {
 	return (__int128)window->start_ns * ((__int128)1 << 64) +
 	       ((uint64_t)window->flow << 16 | window->node_id);
 }
 
-// Windows come almost in their order.
+// Inserts a window, searching from the end because windows come almost in their order.
 static int keep_window(struct hs_measured *measured, const struct hs_measured_window *window)
 {
 	size_t at = measured->n_windows;
@@ -146,8 +147,8 @@ static uint32_t flags_of(const json_t *body)
 	return flags;
 }
 
-// A reply of qos_get names no publisher: the sink is the last node of the path. The body is
-// borrowed.
+// Reads a window from its body, which is borrowed. A reply of qos_get names no publisher: the sink
+// is the last node of the path.
 static int read_window(json_t *body, uint32_t flow, struct hs_measured_window *window)
 {
 	struct hs_qos_window read;
@@ -202,7 +203,7 @@ int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report)
 
 // ---- reports ----
 
-// Only pings return, so that only their trips are needed.
+// Returns whether the flow is of pings. Round trips are computed for pings only.
 static bool is_ping(const struct hs_scenario *scenario, uint32_t flow)
 {
 	uint32_t traffic = scenario->flows[flow].traffic;

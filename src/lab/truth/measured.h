@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The nodes' published messages, as a controller would have them: metrics of windows and raw
-// reports, read from the messages themselves (topics "qos.<ns_id>", "report.<ns_id>",
-// "event.<kind>").
+// reports, read from the messages themselves (topics "qos.<ns_id>" and "report.<ns_id>").
 //
 // Thread rule: owner.
 #pragma once
@@ -39,7 +38,8 @@ struct hs_measured_ends {
 	uint16_t from, to;
 };
 
-// Both are of a hop, from source to sink; with index n_hops, from end to end.
+// Return the published values of a hop, and its ends. Hops are in order from source to sink. The
+// index n_hops stands for end to end.
 const json_t *hs_measured_hop(const struct hs_measured_window *window, uint32_t index);
 struct hs_measured_ends hs_measured_ends(const struct hs_measured_window *window, uint32_t index);
 
@@ -50,7 +50,8 @@ double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind);
 int64_t hs_measured_integer(const json_t *hop, const char *key);
 
 struct hs_measured_flow {
-	struct hs_trip *trips; // of its reports, in the order of arrival; only of pings, replies
+	struct hs_trip *trips; // of its reports, in the order of arrival; only for pings and their
+			       // replies
 	size_t n_trips;
 	// The metrics over the whole run: an element of the reply of qos_get with "window": "run".
 	// Without a body if it was not taken. node_id is that of the end of the path.

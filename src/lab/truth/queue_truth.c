@@ -43,7 +43,7 @@ static int64_t take_first(struct hs_instants *instants)
 	return instants->at_ns[instants->head++ & instants->mask];
 }
 
-// The average until this time, in which the port sent until departs_ns and then nothing.
+// Returns the average utilisation up to this time. The port sent until departs_ns and then nothing.
 static double average(struct hs_queue_truth *queue, int64_t now_ns)
 {
 	int64_t sent_until_ns = queue->departs_ns < now_ns ? queue->departs_ns : now_ns;
@@ -74,7 +74,8 @@ static void occupy(struct hs_queue_truth *queue, int64_t now_ns, uint32_t bytes)
 		queue->status = -ENOMEM;
 }
 
-// The first packet that may still depart: what it found. Returns its id.
+// Takes the first packet that may still depart, and finds out what the packet found in the queue.
+// Returns its id.
 static int64_t look_at_first(struct hs_queue_truth *queue, struct hs_queued *queued)
 {
 	queued->arrived_ns = take_first(&queue->arrivals);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The truth of a queue that stands in a node, before one direction of a link. It follows from when
-// packets arrived at the node, in which order they departed, and how long they were on the link. A
-// model of its own says when each should have departed, how many were before it, and which found no
-// place. Neither the node's counters nor its telemetry contribute.
+// packets arrived at the node, in which order they departed, and how many bytes they had on the
+// link. A model of its own says when each should have departed, how many were before it, and which
+// found no place. Neither the node's counters nor its telemetry contribute.
 //
 // Thread rule: owner. Times are true time.
 #pragma once
@@ -53,15 +53,15 @@ struct hs_queue_truth {
 
 void hs_queue_truth_fini(struct hs_queue_truth *queue);
 
-// The packet arrived at the node, which is to send it into the link.
+// Notes that the packet arrived at the node, which is to send it into the link.
 void hs_queue_truth_arrive(struct hs_queue_truth *queue, const struct hs_packet_truth *packet_truth,
 		int64_t now_ns);
-// The node sends the packet. Packets that arrived before it and did not depart were dropped.
-// Returns false if it had not arrived.
+// Notes that the node sends the packet. Packets that arrived before it and did not depart were
+// dropped. Returns false if the packet had not arrived.
 bool hs_queue_truth_depart(struct hs_queue_truth *queue, const struct hs_packet_truth *packet_truth,
 		int64_t now_ns, uint32_t bytes, struct hs_queued *queued);
-// The node restarts. What waits is gone, and is not counted.
+// Empties the queue because the node restarts. Packets that wait are lost, and are not counted.
 void hs_queue_truth_restart(struct hs_queue_truth *queue);
 
-// What still waits has found no place.
+// Counts the packets that still wait as dropped, because they found no place.
 void hs_queue_truth_end(struct hs_queue_truth *queue);

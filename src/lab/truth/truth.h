@@ -99,18 +99,19 @@ void hs_truth_destroy(struct hs_truth *truth);
 
 // ---- stamps, by the engine, of all packets: those that are not monitored stay as they are ----
 
-// The packet arrived at a node: at its source from its host (n_stops is 0 then), later over a link.
-// wire_bytes includes telemetry.
+// Notes that the packet arrived at a node: at its source from its host (n_stops is 0 then), later
+// over a link. wire_bytes includes telemetry.
 void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes);
-// The node sends the packet into a link towards another node.
+// Notes that the node sends the packet into a link towards another node.
 void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes, bool telemetry);
-// The node at the packet's stop delivered it to a host, so that this node is its sink.
+// Notes that the node at the packet's latest stop delivered the packet to a host. This node is its
+// sink.
 void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth);
-// A node forgot its counts of a flow, because its rule was removed.
+// Notes that a node forgot its counts of a flow, because the flow's rule was removed.
 void hs_truth_forget(struct hs_truth *truth, uint32_t flow, uint32_t node);
-// A node forgot everything.
+// Notes that a node forgot everything.
 void hs_truth_restart(struct hs_truth *truth, uint32_t node);
 
 // Returns the state at the end of the window (start, end], when the sink's clock first passed it.
