@@ -11,7 +11,7 @@
 // ---- what comes in ----
 
 // Returns whether parsing takes milliseconds at most. The longest honest reply, the counters of 32
-// ports, has a fifth of these values.
+// ports, has a fifth of the allowed values.
 static bool is_modest(const char *text, size_t len)
 {
 	size_t values = 0;
@@ -83,7 +83,8 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 
 // ---- life ----
 
-// Nodes show who wrote a rule, so the controller's name must be one that they take.
+// Sets the owner of the controller's rules. Nodes show who wrote a rule, so that the controller's
+// name must be one that nodes accept.
 static int name_owner(struct hs_controller *controller, struct hs_error *err)
 {
 	const char *name = controller->config->name;

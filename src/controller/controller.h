@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The controller of many nodes as a step function: time, requests, replies and published messages
 // in; requests to nodes, replies and messages out. A daemon gives it sockets, a test a clock of its
-// own. It keeps what is wanted (rules and where they belong) and repairs differences: at nodes that
-// restarted, that were unreachable, or that somebody else changed.
+// own. The controller keeps what is wanted (rules and the nodes of each rule). It repairs
+// differences at nodes that restarted, were unreachable, or were changed by somebody else.
 //
 // The parts have one file each, and each calls only those before it: controller_output (requests to
 // nodes, publications, events), controller_rule (what is wanted, and its state at each node),
@@ -46,7 +46,7 @@ struct hs_controller_output {
 	int (*publish)(void *context, const char *topic, const char *json);
 	// Gets what is published: the content of a "qos_report" or "event". May be NULL.
 	void (*record)(void *context, const char *key, const json_t *content);
-	// Fills what became of lines for databases. NULL: there are none.
+	// Fills the counters of lines for databases. NULL: there are no databases.
 	void (*lines)(void *context, struct hs_influx_counters *counters);
 	// Save changes so that they survive the process, and remove the last ones again, as in
 	// struct hs_api_backend. May be NULL.
@@ -74,9 +74,9 @@ void hs_controller_destroy(struct hs_controller *controller);
 // is also set after 0 if the change names a node or path that the configuration does not have: the
 // rule is then wanted at its other nodes.
 int hs_controller_restore(struct hs_controller *controller, json_t *change, struct hs_error *err);
-// What is wanted, as changes for hs_controller_restore, including removals that some node has not
-// received. It is copied at once, so that it can be written in portions while the controller
-// continues.
+// A copy of what is wanted, as changes for hs_controller_restore, including removals that some node
+// has not received. The copy is made at once, so that the daemon can write it in portions while the
+// controller continues.
 struct hs_controller_snapshot;
 struct hs_controller_snapshot *hs_controller_snapshot(
 		struct hs_controller *controller); // NULL if memory is out
@@ -99,20 +99,20 @@ void hs_controller_message(struct hs_controller *controller, int64_t now_ns, con
 // Handles a datagram of INT-label. `cut`: its end is missing.
 void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
 		const uint8_t *payload, size_t len, bool cut);
-// Says how many of them the kernel dropped so far.
+// Sets how many datagrams of INT-label the kernel has dropped so far.
 void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost);
 // Handles a frame of the prototype of INT-label. Its end may be missing behind
 // HS_LABEL_PROTOTYPE_MAX_BYTES.
 void hs_controller_label_frame(
 		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len);
-// How many more frames the kernel dropped.
+// Adds the number of frames that the kernel dropped since the last call.
 void hs_controller_label_frames_lost(struct hs_controller *controller, uint64_t lost);
 
 // Handles a frame that came where probes come back.
 void hs_controller_probe_take(
 		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len);
 
-// Sets whether the node refuses our key. Repeated calls are allowed.
+// Sets whether the node refuses the controller's key. Repeated calls are allowed.
 void hs_controller_node_refuses(struct hs_controller *controller, unsigned node, bool refuses);
 
 // Advances nodes, rules, windows and questions. Never waits.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node has and what it should have. A difference is to be repaired if the rule's owner and
-// revision are ours (the node missed a change). Otherwise somebody else made it: it is shown as a
-// conflict and left alone, so that two controllers do not fight.
+// Compares what a node has with what it should have. A difference is to be repaired if the rule's
+// owner and revision are ours (the node missed a change). Otherwise somebody else made the
+// difference. Such a difference is shown as a conflict and left alone, so that two controllers do
+// not fight.
 #include "controller_parts.h"
 
 #include "rule_fields.h"
@@ -16,7 +17,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
-#define SHARE	  9		   // pause between two audits for others' changes, in audits
+#define SHARE	  9 // pause between two audits for others' changes, in lengths of an audit
 
 void controller_unqueue(struct controller_node *node, struct binding *binding)
 {
@@ -254,7 +255,7 @@ static void see_listed(struct hs_controller *controller, struct controller_node 
 	hs_rule_fields_release(mark);
 }
 
-// Rules that the whole list did not contain are not there.
+// Ends an audit. Rules that the whole list did not contain are missing at the node.
 static void end_audit(struct hs_controller *controller, struct controller_node *node)
 {
 	struct binding *binding, *next;

@@ -254,7 +254,8 @@ static void set_defaults(struct hs_controller_config *config)
 	hs_probing_defaults(&config->probing);
 }
 
-// Routes are set by the API of each node, which its id has to name.
+// Checks that each id of a probed node names one node of `nodes`, because routes are set by the API
+// of that node.
 static int check_reroute(const struct hs_controller_config *config, struct hs_error *err)
 {
 	const struct hs_probing_config *probing = &config->probing;
@@ -309,7 +310,7 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 	return errors->n ? -EINVAL : 0;
 }
 
-// Takes over `root`.
+// Reads the configuration from `root`, and releases it.
 static int take_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
 {
 	set_defaults(config);

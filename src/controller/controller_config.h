@@ -82,7 +82,8 @@ int hs_controller_config_parse(const char *text, size_t len, struct hs_controlle
 		struct hs_error *err);
 void hs_controller_config_fini(struct hs_controller_config *config);
 
-// Adds what the configuration names and this machine does not have: folders that can be written.
+// Adds what the configuration names and this machine does not have: endpoints, a folder that can be
+// written, and interfaces.
 void hs_controller_config_lacks(const struct hs_controller_config *config, struct hs_errors *lacks);
 
 // Returns the values in force, with defaults, as JSON that hs_controller_config_parse accepts. New

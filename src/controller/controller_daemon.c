@@ -222,7 +222,8 @@ static int open_scrape(struct daemon *d, struct hs_error *err)
 	return hs_scrape_open(&scrape, &d->scrape, err);
 }
 
-// Sockets are bound again when keys change, so the program needs the capability later, too.
+// Returns whether a socket has a privileged port. Sockets are bound again when keys change, so that
+// the program needs the capability later, too.
 static bool binds_low_port(const struct hs_controller_config *c)
 {
 	return hs_endpoints_any(&c->bind, hs_privileges_low_port) ||
@@ -295,7 +296,8 @@ static void take_requests(struct daemon *d)
 	}
 }
 
-// A failure leaves the old file in force. The next change tries again.
+// Begins a snapshot. After a failure, the old file remains in force, and the next change tries
+// again.
 static int begin_snapshot(struct daemon *d, struct hs_error *err)
 {
 	d->snapshot = hs_controller_snapshot(d->controller);
@@ -303,7 +305,8 @@ static int begin_snapshot(struct daemon *d, struct hs_error *err)
 			   : hs_error_set(err, "internal", "", "", "memory is out");
 }
 
-// Writes a portion at a time, so that nobody waits for the disk.
+// Writes the next portion of the snapshot. Portions are small, so that no client waits for the
+// disk.
 static int go_on_with_snapshot(struct daemon *d, struct hs_error *err)
 {
 	for (unsigned i = 0; i < CHANGES_PER_ROUND; i++) {

@@ -21,7 +21,7 @@ struct controller_flow {
 	int64_t published_ns; // when its sink last published metrics itself
 	int64_t every_ns;     // the shortest windows that it publishes
 	// The newest window of each length: the content of a qos_report as text, which takes a
-	// tenth of the memory, and when it came by our clock.
+	// tenth of the memory, and the time at which it came, by the controller's clock.
 	struct {
 		char *text;
 		int64_t taken_ns;
@@ -42,7 +42,7 @@ void controller_keep_window(struct hs_controller *controller, struct controller_
 void controller_drop_window(
 		struct hs_controller *controller, struct controller_flow *flow, unsigned i);
 // Returns the newest window of length i as a new reference. If later ones are overdue, the window
-// is the last overdue one: stale, with its age. Returns NULL if there is none, or none for so long
-// that a sink would repeat it no more.
+// is the last overdue one: stale, with its age. Returns NULL if there is none, or if the newest is
+// so old that a sink would no longer repeat it.
 json_t *controller_read_window(const struct hs_controller *controller,
 		const struct controller_flow *flow, unsigned i);

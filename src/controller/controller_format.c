@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which format a published report is of.
+// Finds the format of a published report.
 #include "controller_parts.h"
 
 #include "flexint.h"

@@ -102,8 +102,8 @@ void controller_influx_close(
 
 // ---- what is published ----
 
-// The name of the node that computed a window. Nodes without an id of their own share 0; such a
-// window, and one that was computed here, is the controller's.
+// Returns the name of the node that computed a window. Nodes without an id of their own share 0. A
+// window of such a node gets the controller's name, and so does a window that was computed here.
 static const char *publisher(const struct hs_controller_config *config, const json_t *content)
 {
 	json_int_t id = json_integer_value(json_object_get(content, "node_id"));

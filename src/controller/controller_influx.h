@@ -25,7 +25,7 @@ struct controller_influx {
 
 int controller_influx_open(struct controller_influx *influx,
 		const struct hs_controller_config *config, struct hs_error *err);
-// Writes the counters once more, and what waits. The controller may be NULL.
+// Writes the counters once more, and the lines that wait. The controller may be NULL.
 void controller_influx_close(
 		struct controller_influx *influx, struct hs_controller *controller, int64_t now_ns);
 

@@ -22,7 +22,8 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-// By default, once in an interval, unless there are very many nodes.
+// Returns the time between two polls of a node. By default, a node is polled once in an interval of
+// coverage, unless there are very many nodes.
 static int64_t poll_of(const struct hs_controller_label_config *config, unsigned n_nodes)
 {
 	int64_t ms = n_nodes * POLL_NODE_MS;
@@ -80,7 +81,7 @@ int controller_open_label(struct hs_controller *controller)
 	controller->label->config = &config->label;
 	controller->label->next_ns = controller->now_ns;
 	int rc = open_label(controller->label, config->n_nodes);
-	// Nodes are asked in turn.
+	// The first polls of the nodes are spread over the time between two polls.
 	for (unsigned i = 0; rc == 0 && i < config->n_nodes; i++)
 		controller->label->nodes[i].next_poll_ns =
 				controller->now_ns +
@@ -159,7 +160,8 @@ void controller_label_adopt(struct hs_controller *controller, uint16_t node_id, 
 				port->shift);
 }
 
-// Whoever sends to the socket could fill the database with ports that nobody has.
+// Takes an item of a known port. If items of unknown ports were taken, any sender could fill the
+// database with ports that no node has.
 static void take_item(
 		struct hs_controller *controller, const struct hs_label_item *item, bool is_device)
 {
@@ -211,7 +213,8 @@ void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost)
 
 // ---- frames of the prototype ----
 
-// Its byte 3 is reserved. Who may write to the interface may bring devices with it.
+// Takes an item of the prototype. Byte 3 of such an item is reserved. A program that may write to
+// the interface may also add devices.
 static void take_prototype(struct hs_controller *controller, const uint8_t *bytes)
 {
 	struct hs_label_item item;
@@ -275,7 +278,7 @@ static void tell_not_seen(struct hs_controller *controller, const struct hs_labe
 			ports, longest->port, name, owner < 0 ? id : node, longest->missed);
 }
 
-// Ports that were not seen are told of at once, and then once a minute.
+// Reports ports that were not seen, at once and then once a minute.
 static void look_at_coverage(struct hs_controller *controller)
 {
 	struct controller_label *label = controller->label;

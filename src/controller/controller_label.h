@@ -2,9 +2,10 @@
 // What the controller keeps of INT-label: the database, what nodes say of their ports that label,
 // and the control loop of S. For controller_label*.c, which change it, and controller_page.c.
 //
-// Times are of a clock of its own: the controller's, without what it jumped over because it was set
-// or nothing ran. A port is active where it is up, has sent a packet between the last two
-// answers of its node, and one for each interval, on average, in the last second or two.
+// Times are those of a separate clock: the controller's clock without the times by which it was set
+// or in which nothing ran. A port is active if it is up, has sent a packet between the last two
+// answers of its node, and has sent one packet for each interval, on average, in the last second or
+// two.
 //
 // Thread rule: owner.
 #pragma once
@@ -34,7 +35,7 @@ struct label_port {
 };
 
 struct label_node {
-	bool known; // its ports are as it says
+	bool known; // the node has told its ports
 	unsigned n_ports;
 	struct label_port *ports; // owned
 	unsigned asked;		  // questions under way
@@ -78,17 +79,17 @@ struct controller_label {
 int64_t controller_label_ns(const struct hs_controller *controller);
 // Returns the index of the one node that has this id, or -1.
 int controller_label_owner(const struct hs_controller *controller, uint16_t node_id);
-// Whether the id is that of a device of the prototype, which nobody can ask or tell anything.
+// Returns whether the id is that of a device of the prototype. Such a device has no API.
 bool controller_label_is_device(const struct hs_controller *controller, uint16_t id);
-// Returns what the node says of a port, or NULL. Of several of this key it is the first.
+// Returns what the node says of a port, or NULL. Of several ports with this key, returns the first.
 struct label_port *controller_label_port(const struct label_node *node, uint8_t key);
 
-// A port that is new to the database begins with the S that its node has, so that a controller that
-// starts again goes on from what it said before.
+// Gives a port that is new to the database the S that its node has, so that a controller that
+// starts again continues with what it told nodes before.
 void controller_label_adopt(struct hs_controller *controller, uint16_t node_id, uint8_t port);
 
 // ---- controller_label_node.c ----
 
-// Asks nodes whose turn it is, and tells them S.
+// Ask the nodes whose turn it is, and tell nodes their new S.
 void controller_label_poll(struct hs_controller *controller);
 void controller_label_tell(struct hs_controller *controller);

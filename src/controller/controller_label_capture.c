@@ -28,7 +28,8 @@ struct controller_label_capture {
 	uint8_t frame[HS_LABEL_PROTOTYPE_MAX_BYTES];
 };
 
-// Lets frames of the prototype pass, and of each as much as can be items.
+// Opens a packet socket. Its filter passes frames of the prototype, and as much of each frame as
+// can be items.
 static int open_on(const char *iface, uint32_t buffer_kib)
 {
 	struct sock_filter code[] = {
@@ -109,7 +110,8 @@ unsigned controller_label_capture_fds(
 	return n;
 }
 
-// The socket stays, because the capability to open another one is given up.
+// Binds a socket to its interface again. The socket stays open, because the process gave up the
+// capability to open another one.
 static void bind_again(const struct controller_label_capture *capture, unsigned socket)
 {
 	const char *iface = capture->config->captures[socket].iface;
@@ -119,7 +121,7 @@ static void bind_again(const struct controller_label_capture *capture, unsigned 
 				socket, iface);
 }
 
-// What the kernel dropped, and which interfaces are gone.
+// Asks the kernel what it dropped, and which interfaces are gone.
 static void ask(struct controller_label_capture *capture, struct hs_controller *controller)
 {
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
@@ -134,7 +136,7 @@ static void ask(struct controller_label_capture *capture, struct hs_controller *
 	}
 }
 
-// The kernel says once that an interface went down, or away.
+// Logs an error of a socket. The kernel says once that an interface went down or disappeared.
 static void tell_error(const struct controller_label_capture *capture, unsigned socket, int error)
 {
 	if (error != EAGAIN && error != EINTR)
@@ -142,7 +144,7 @@ static void tell_error(const struct controller_label_capture *capture, unsigned 
 				capture->config->captures[socket].iface, strerror(error));
 }
 
-// Returns false if the socket has no more.
+// Takes a batch of frames. Returns false if the socket has no more.
 static bool take_batch(struct controller_label_capture *capture, unsigned socket,
 		struct hs_controller *controller)
 {

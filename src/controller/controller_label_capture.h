@@ -2,8 +2,8 @@
 // The packet sockets where frames of the prototype of INT-label pass. No function waits.
 //
 // The prototype has no last hop: its packets reach the receiving host as they are, where a program
-// reads them by a packet socket. In Mininet, both ends of a host's link can be read, that of the
-// switch by what leaves it: so frames count in both directions.
+// reads them by a packet socket. In Mininet, both ends of a host's link can be read. At the
+// switch's end, the frames are outgoing ones, so that frames in both directions are taken.
 //
 // Thread rule: owner.
 #pragma once

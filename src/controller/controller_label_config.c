@@ -134,7 +134,8 @@ void hs_controller_label_defaults(struct hs_controller_label_config *label)
 	};
 }
 
-// The control loop looks once in a millisecond at most. A port labels after T / 2^S at the soonest.
+// Checks the keys of the control loop. The loop runs once in a millisecond at most. A port labels
+// after T / 2^S at the soonest.
 static int check_pro(const struct hs_controller_pro_config *pro, struct hs_error *err)
 {
 	double patience_ms = pro->k * pro->interval_ms;

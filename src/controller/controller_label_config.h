@@ -26,7 +26,7 @@ struct hs_controller_capture {
 	uint8_t format; // enum hs_controller_format
 };
 
-// What the controller does of INT-label.
+// What the controller does for INT-label.
 struct hs_controller_label_config {
 	bool on; // the configuration has the key
 	unsigned n_listen;
@@ -52,5 +52,5 @@ struct hs_controller_label_config {
 extern const struct hs_schema_field hs_controller_label_fields[];
 void hs_controller_label_defaults(struct hs_controller_label_config *label);
 
-// Checks across keys. Returns 0, or a negative errno with *err.
+// Checks the rules that concern several keys. Returns 0, or a negative errno with *err.
 int hs_controller_label_check(const struct hs_controller_label_config *label, struct hs_error *err);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define QUESTIONS 2  // of one poll: which ports label, and what they sent
-#define SLOWER	  10 // intervals of polls of a node that has no ports that label
+#define SLOWER	  10 // intervals between two polls of a node without ports that label
 #define FROM_NS	  INT64_C(1000000000)
 
 static struct label_node *node_of(
@@ -20,7 +20,8 @@ static struct label_node *node_of(
 
 // ---- asking ----
 
-// Nodes of one id cannot be told apart.
+// Returns whether the node is to be asked now. Nodes that share an id cannot be told apart, and are
+// not asked.
 static bool is_asked(const struct hs_controller *controller, const struct controller_node *node,
 		const struct label_node *of)
 {
@@ -57,7 +58,7 @@ void controller_label_poll(struct hs_controller *controller)
 
 // ---- which ports label ----
 
-// Returns false if the row is none of a port that labels.
+// Reads a row of a reply. Returns false if it does not describe a port that labels.
 static bool read_port(const json_t *row, struct label_port *port)
 {
 	const char *name = json_string_value(json_object_get(row, "name"));
@@ -87,7 +88,8 @@ static void keep_counts(const struct label_node *of, struct label_port *port)
 	port->from_ns = before->from_ns;
 }
 
-// Reads the ports of a reply, of each key the first. Returns false if it makes no sense.
+// Reads the ports of a reply: of several ports with one key, only the first. Returns false if the
+// reply is not valid.
 static bool read_ports(const json_t *rows, const struct label_node *of, struct label_node *now)
 {
 	size_t n = json_array_size(rows), i;
@@ -108,7 +110,7 @@ static bool read_ports(const json_t *rows, const struct label_node *of, struct l
 	return now->ports;
 }
 
-// Ports that the node has no more are not active.
+// Marks ports that the node no longer has as not active.
 static void leave_ports(struct hs_controller *controller, const struct controller_node *node,
 		const struct label_node *now)
 {
@@ -154,7 +156,8 @@ static struct label_port *find_port(const struct label_node *of, const char *nam
 	return NULL;
 }
 
-// Whether the port has sent a packet, and often enough since the answer that is `from`.
+// Returns whether the port has sent a packet since the last answer, and enough packets since the
+// answer of from_ns.
 static bool count(struct label_port *port, uint64_t tx_packets, int64_t now_ns, int64_t interval_ns)
 {
 	int64_t intervals = (now_ns - port->from_ns) / interval_ns;
@@ -230,7 +233,7 @@ static bool tell(void *context, uint16_t node_id, uint8_t key, uint8_t shift)
 								"shift", shift)) == 0;
 }
 
-// Each node is told all that is new in one request.
+// Tells each node all new values of S in one request.
 void controller_label_tell(struct hs_controller *controller)
 {
 	struct controller_label *label = controller->label;
@@ -254,7 +257,7 @@ void controller_label_tell(struct hs_controller *controller)
 	}
 }
 
-// Returns the port that a row of a reply to label_set is of, with its S now, or NULL.
+// Takes the S in a row of a reply to label_set. Returns the row's port, or NULL.
 static struct label_port *read_set(const struct label_node *of, const json_t *row)
 {
 	json_int_t id = json_integer_value(json_object_get(row, "id"));
@@ -323,7 +326,7 @@ void controller_label_answered(struct hs_controller *controller, struct controll
 		of->next_poll_ns = controller_label_ns(controller) +
 				   SLOWER * controller->label->poll_ns;
 		of->known &= call->kind != CALL_LABEL_PORTS;
-		controller_label_node_down(controller, node); // which ports are active
+		controller_label_node_down(controller, node); // no port is known to be active
 	} else if (call->kind == CALL_LABEL_PORTS) {
 		take_ports(controller, node, ok);
 	} else if (of->known) {
@@ -345,7 +348,7 @@ void controller_label_node_up(struct hs_controller *controller, const struct con
 	struct label_node *of = node_of(controller, node);
 	hs_label_pro_restart(controller->label->database, node->config->id);
 	of->next_poll_ns = controller_label_ns(controller);
-	of->known = false; // what it has now
+	of->known = false; // the node may have other ports now
 	if (node->other_id)
 		controller_label_node_down(controller, node);
 	for (unsigned i = 0; i < of->n_ports; i++)

@@ -98,7 +98,7 @@ static void tell_lost(struct controller_label_udp *udp, struct hs_controller *co
 	hs_controller_label_lost(controller, lost);
 }
 
-// Returns false if the socket has no more.
+// Takes a batch of datagrams. Returns false if the socket has no more.
 static bool take_batch(
 		struct controller_label_udp *udp, unsigned socket, struct hs_controller *controller)
 {

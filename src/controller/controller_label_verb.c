@@ -98,7 +98,7 @@ static const struct hs_schema_field port_fields[] = {
 		{NULL},
 };
 
-// The id that an entry is shown with.
+// Returns the id with which an entry is shown.
 static uint32_t id_of(const struct hs_controller *controller, const struct hs_label_entry *entry)
 {
 	int owner = controller_label_owner(controller, entry->node_id);
@@ -327,8 +327,8 @@ static struct keys keys_of(const struct hs_controller *controller, const struct 
 	return keys;
 }
 
-// The offset is the key of the first entry: an entry that stays is told once, whatever comes and
-// goes meanwhile.
+// Fills a page. The offset is the key of the page's first entry, so that an entry that stays is
+// shown exactly once, whatever entries come and go between two pages.
 static void fill_page(const struct hs_controller *controller, const struct hs_api_args *args,
 		struct shown *shown)
 {

@@ -116,7 +116,7 @@ int hs_controller_links_check(const struct hs_controller_config *config, struct 
 
 // ---- opening ----
 
-// `what` is the index of a node, or of a subscriber behind all nodes.
+// Watches a descriptor. `what` is the index of a node, or n_nodes plus the index of a subscriber.
 static int watch(struct hs_controller_links *links, int fd, unsigned what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
@@ -213,7 +213,7 @@ int hs_controller_links_fd(const struct hs_controller_links *links)
 int hs_controller_links_send(
 		struct hs_controller_links *links, unsigned node, const char *text, size_t len)
 {
-	links->stirred[node] = true; // the descriptor does not report what a send has seen
+	links->stirred[node] = true; // after a send, the descriptor may not report what has come
 	return hs_bus_peer_send(links->peers[node], text, len);
 }
 
@@ -232,7 +232,7 @@ static void see_who_stirs(struct hs_controller_links *links)
 			links->stirred[events[i].data.u32] = true;
 }
 
-// What may be read before clients get a turn. The last message may exceed it.
+// What may be read before clients get a turn. The last message may exceed these limits.
 struct allowance {
 	int messages;
 	int64_t bytes, end_ns;

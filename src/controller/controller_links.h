@@ -24,9 +24,9 @@ void hs_controller_links_close(struct hs_controller_links *links);
 
 // Returns a descriptor for poll(2) that is readable when something has come.
 int hs_controller_links_fd(const struct hs_controller_links *links);
-// As hs_controller_output.send.
+// Sends a request to a node, as hs_controller_output.send says.
 int hs_controller_links_send(
 		struct hs_controller_links *links, unsigned node, const char *text, size_t len);
 // Passes what has come to the controller, for a few milliseconds. Returns true if more may wait.
-// Reports which nodes refuse our key.
+// Also reports to the controller which nodes refuse its key.
 bool hs_controller_links_take(struct hs_controller_links *links, struct hs_controller *controller);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes publish. Reports become metrics here if their sink computes none. Metrics are kept for
-// questions, events are passed on, and missing messages are counted.
+// Takes what nodes publish. Reports become metrics here if their sink computes none. Metrics are
+// kept for questions, events are passed on, and missing messages are counted.
 #include "controller_flow.h"
 #include "controller_parts.h"
 
@@ -19,7 +19,7 @@
 
 #define WINDOWS		 HS_QOS_WINDOWS
 #define FLOWS_AT_ONCE	 128
-#define METRICS_FRESH_NS INT64_C(3000000000) // at least; and three of the sink's shortest windows
+#define METRICS_FRESH_NS INT64_C(3000000000) // or three of the sink's shortest windows, if longer
 
 #define AHEAD_NS INT64_C(10000000000) // a sink's clock may be so far ahead of ours
 
@@ -87,7 +87,8 @@ static void set_unwanted(
 	flow->unwanted = unwanted;
 }
 
-// If there is no room, a flow that nobody wants gives way: the one that was silent for longest.
+// Returns the flow of a namespace, and adds the flow if it is new. If there is no room, a flow that
+// nobody wants gives way: the one that was silent for longest.
 static struct controller_flow *flow_of(struct hs_controller *controller, uint32_t ns_id)
 {
 	const struct controller_rule *rule = controller_find_rule(controller, ns_id);
@@ -147,7 +148,7 @@ static void on_window(void *user, const struct hs_qos_window *window)
 	json_decref(message);
 }
 
-// The flow's sink computes metrics itself, and its next ones are not overdue.
+// Returns whether the flow's sink computes metrics itself, and its next ones are not overdue.
 static bool publishes(const struct hs_controller *controller, const struct controller_flow *flow)
 {
 	int64_t fresh_ns = 3 * flow->every_ns;
@@ -173,8 +174,8 @@ static void take_window(struct hs_controller *controller, json_t *content)
 	flow->published_ns = controller->now_ns;
 	flow->app_id = (uint32_t)json_integer_value(json_object_get(content, "app_id"));
 	if (flow->computed && controller->config->metrics == HS_CONTROLLER_METRICS_AUTO) {
-		// Before the callback, which is not to tell what is open here: the sink tells it
-		// whole.
+		// hs_qos_remove closes the open window, which on_window must not publish: the sink
+		// publishes the whole window.
 		flow->computed = false;
 		hs_qos_remove(controller->qos, ns_id);
 	}
@@ -189,7 +190,8 @@ static bool computes(const struct hs_controller *controller, const struct contro
 	return !publishes(controller, flow);
 }
 
-// This covers wanted rules only, because the flows of an application are wanted.
+// Keeps the trip of a report if the rule is wanted. Only applications need trips, and their flows
+// are wanted.
 static void take_trip(struct controller_flow *flow, const struct hs_report *report)
 {
 	struct hs_trip trip;
@@ -198,8 +200,8 @@ static void take_trip(struct controller_flow *flow, const struct hs_report *repo
 		hs_trips_add(&flow->trips, &trip); // without memory, one pair is missing
 }
 
-// Nothing is computed of what a report of an unknown format says: its numbers may mean something
-// else.
+// Counts a report of an unknown format. No metrics are computed from such a report, because its
+// numbers may mean something else.
 static void refuse_format(struct hs_controller *controller, uint32_t ns_id, const char *why)
 {
 	struct controller_flow *flow = flow_of(controller, ns_id);
@@ -348,7 +350,8 @@ static json_t *windows_of(struct hs_controller *controller, const struct control
 	return list;
 }
 
-// Without a named window, this is the usual length, or what a young flow has.
+// Returns the newest window of a length. Without a length, the window is of the usual length or,
+// for a young flow, of the shortest.
 static json_t *read_window(const struct hs_controller *controller,
 		const struct controller_flow *flow, int64_t window_ns)
 {
@@ -368,8 +371,9 @@ static int64_t longest_ns(const struct hs_controller *controller)
 	return longest;
 }
 
-// The flows are those whose rules are wanted here, because their addresses tell the directions.
-// Nodes publish nothing about the whole run, so the longest window stands for it.
+// Returns the metrics of an application. Its flows are those whose rules are wanted here, because
+// their addresses tell the directions. Nodes publish nothing about the whole run, so the longest
+// window stands for it.
 static json_t *application(struct hs_controller *controller, const struct hs_api_args *args)
 {
 	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;

@@ -148,7 +148,7 @@ static void take_hello(
 	const char *boot_id = json_string_value(json_object_get(ok, "boot_id"));
 	json_int_t id = json_integer_value(json_object_get(ok, "node_id"));
 
-	// A longer one, of which the start is kept, would differ at each hello.
+	// A longer boot id would be cut when it is kept, and would then differ at each hello.
 	if (!boot_id || strlen(boot_id) >= sizeof(node->boot_id) || !controller_is_word(boot_id)) {
 		node->replies_bad++;
 		return;
@@ -165,7 +165,8 @@ static void take_hello(
 
 // ---- answers ----
 
-// An answered change that was made explains one step of the generation.
+// Notes the generation of an answer. A change that the node made for this controller explains one
+// step. After any other step, the node's rules are audited.
 static void note_generation(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, const json_t *reply)
 {
@@ -278,8 +279,8 @@ static void shift(struct controller_node *node, int64_t ns)
 		node->calls[(node->first_call + i) % CALLS_AT_ONCE].sent_ns += ns;
 }
 
-// If the clock was set, or nothing ran because the process was stopped, time limits do not count
-// that time. The first moment is that of the creation.
+// Sets the time. If the clock was set, or nothing ran because the process was stopped, time limits
+// do not count that time. The first moment is that of the creation.
 void controller_set_time(struct hs_controller *controller, int64_t now_ns)
 {
 	int64_t ns = now_ns - controller->now_ns;

@@ -251,7 +251,7 @@ static void add_rows(struct hs_prometheus *page, const struct row *rows, const v
 				hs_schema_load_bits((const char *)from + rows->offset, rows->size));
 }
 
-// Releases the content, which may be NULL.
+// Adds a window to the page. Releases the content, which may be NULL.
 static void add_window(struct hs_prometheus *page, json_t *content,
 		void (*add)(struct hs_prometheus *page, const struct hs_qos_window *window))
 {

@@ -18,7 +18,7 @@
 #define CALLS_REPAIR  63
 #define CALLS_RELAY   16
 #define CALLS_HELLO   8
-#define CALLS_LABEL   32 // beyond, nothing of INT-label and of routes is asked or told
+#define CALLS_LABEL   32 // beyond, nothing of INT-label is asked or told, and no route is told
 // The most bytes that one question may collect. Nodes that answer later are named and must be asked
 // directly.
 #define CONTROLLER_GATHERED_BYTES (4u << 20)
@@ -77,7 +77,7 @@ enum call_kind {
 	CALL_INSTALL,
 	CALL_UPDATE,
 	CALL_DELETE,
-	CALL_LOOK, // int_get: finds what is in the binding of ours
+	CALL_LOOK, // int_get: finds the rule that the node has in place of ours
 	CALL_RELAY,
 	CALL_LABEL_PORTS, // of INT-label, from here on: which ports label
 	CALL_LABEL_TRAFFIC,
@@ -99,7 +99,7 @@ struct controller_node {
 	const struct hs_controller_node_config *config;
 	unsigned index;
 	bool reachable;
-	bool other_id; // it says that its id is another than here
+	bool other_id; // the node says another id than the configuration
 	bool refuses_key;
 	bool keeps_owner;    // of a rule; nodes of earlier versions do not
 	bool was_read;	     // by an audit of this process
@@ -127,7 +127,8 @@ struct controller_node {
 	uint16_t next_same_id; // index; n_nodes: none
 };
 
-// Whether what the node says, and is told, is of the node that ports and links name by its id.
+// Returns whether the node answers and has the id by which ports and links of the configuration
+// name it.
 static inline bool controller_is_itself(const struct controller_node *node)
 {
 	return node->reachable && !node->other_id;
@@ -184,8 +185,8 @@ struct hs_controller {
 
 	struct relay_list relays;
 	uint64_t relay_ids;
-	// A question for the nodes that hs_api_handle came across; HS_VERB_COUNT if none.
-	bool asks_nodes; // a request of the message that is planned does
+	bool asks_nodes; // a request of the message that is being planned asks the nodes
+	// The question for the nodes that hs_api_handle found, or HS_VERB_COUNT.
 	enum hs_api_verb relay_wanted;
 	struct hs_api_args relay_args; // of these, `labels` is owned
 
@@ -232,7 +233,8 @@ json_t *controller_rule_json(
 		const struct hs_controller *controller, const struct controller_rule *rule);
 // Returns the int_update that brings a node's rule up to this one.
 json_t *controller_update_json(const struct hs_rule *rule);
-// Are two rules the same, in all fields but the labels, or in those that no update changes?
+// Returns whether two rules are the same: in all fields but the labels, or, if `all` is false, in
+// the fields that no update changes.
 bool controller_same(const struct hs_rule *a, const struct hs_rule *b, bool all);
 // Gives the rule's content a revision above all that were given and above this one.
 void controller_raise_revision(
@@ -242,15 +244,17 @@ void controller_queue(struct hs_controller *controller, struct binding *binding)
 
 // ---- controller_audit.c ----
 
-// The node is another than the one that was known: nothing is sure about what it has.
+// Takes the node as another than the known one: what it has is not known.
 void controller_found_anew(struct hs_controller *controller, struct controller_node *node);
-// The same after a change that was not ours: many of them take a tenth of the time at most.
+// Plans an audit after a change that this controller did not make. Such audits take at most a tenth
+// of the time.
 void controller_suspect(struct hs_controller *controller, struct controller_node *node);
 // Marks a binding so that an audit finds out what is there.
 void controller_doubt(struct hs_controller *controller, struct binding *binding);
-// A binding that waits for no call any more.
+// Removes a binding from the queue of bindings that wait for a call.
 void controller_unqueue(struct controller_node *node, struct binding *binding);
-// What is there is known: our rule of this revision, nothing, or the node's answer to CALL_LOOK.
+// Take what the node has: our rule of this revision, no rule, or the rule that an audit or
+// CALL_LOOK found.
 void controller_set_present(
 		struct hs_controller *controller, struct binding *binding, uint64_t has);
 void controller_set_missing(struct hs_controller *controller, struct binding *binding);
@@ -267,7 +271,8 @@ void controller_cut_audit_short(
 
 // Sends the needed calls as far as the node accepts them.
 void controller_repair(struct hs_controller *controller, struct controller_node *node);
-// Handle calls of these kinds that were answered (`error` NULL: done), or came too late (_lost).
+// Handle calls of these kinds that were answered (`error` NULL: done), or whose answer did not come
+// in time (_lost).
 void controller_repaired(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok, json_t *error);
 void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,
@@ -288,11 +293,11 @@ void controller_label_answered(struct hs_controller *controller, struct controll
 		const struct call *call, const json_t *ok);
 void controller_label_call_lost(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call);
-// A node answers for the first time or anew, or does not answer any more.
+// Note that a node answers for the first time or again, or that it no longer answers.
 void controller_label_node_up(struct hs_controller *controller, const struct controller_node *node);
 void controller_label_node_down(
 		struct hs_controller *controller, const struct controller_node *node);
-// A node answered the label_set of a client.
+// Takes a node's answer to the label_set of a client.
 void controller_label_was_set(struct hs_controller *controller, const struct controller_node *node,
 		const json_t *ok);
 extern const struct hs_schema_field controller_label_fields[];
@@ -305,7 +310,7 @@ int controller_open_probing(struct hs_controller *controller); // 0 or a negativ
 void controller_close_probing(struct hs_controller *controller);
 void controller_step_probing(struct hs_controller *controller);
 int64_t controller_probing_next_ns(const struct hs_controller *controller);
-// As controller_shift_label.
+// Works as controller_shift_label does.
 void controller_shift_probing(struct hs_controller *controller, int64_t ns);
 // Begins a session. Returns false if one runs, or memory is out.
 bool controller_run_probing(struct hs_controller *controller);
@@ -331,7 +336,7 @@ void controller_reroute_answered(struct hs_controller *controller, struct contro
 		const struct call *call, const json_t *ok, const json_t *error);
 void controller_reroute_call_lost(struct hs_controller *controller,
 		const struct controller_node *node, const struct call *call);
-// A node answers for the first time or anew, or does not answer any more.
+// Note that a node answers for the first time or again, or that it no longer answers.
 void controller_reroute_node_up(struct hs_controller *controller,
 		const struct controller_node *node, bool restarted);
 void controller_reroute_node_down(struct hs_controller *controller);
@@ -347,7 +352,7 @@ extern const struct hs_schema_field controller_gathered_fields[];
 // is part of `reply` (taken over). The whole reply goes to `token`.
 void controller_relay(struct hs_controller *controller, void *token, json_t *reply, json_t *answer,
 		enum hs_api_verb verb, const struct hs_api_args *args);
-// As controller_shift_label.
+// Works as controller_shift_label does.
 void controller_shift_relays(struct hs_controller *controller, int64_t ns);
 void controller_relayed(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok, json_t *error);
@@ -364,7 +369,7 @@ int64_t controller_node_next_ns(
 		const struct hs_controller *controller, const struct controller_node *node);
 // Asks the node now, because something was heard of it.
 void controller_look_at_node(struct hs_controller *controller, struct controller_node *node);
-// Time limits do not count a time in which nothing ran.
+// Sets the time. Time limits do not count a time in which nothing ran.
 void controller_set_time(struct hs_controller *controller, int64_t now_ns);
 // Finds who published a message. Returns false if the configuration has no such publisher. *found
 // is NULL if it cannot be identified: end nodes without an id of their own are told apart by their
@@ -394,7 +399,8 @@ void controller_close_monitor(struct hs_controller *controller);
 void controller_step_monitor(struct hs_controller *controller);
 // Removes the metrics of a rule that is no longer wanted.
 void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id);
-// The family of a report of rule ns_id; NULL with *err: none that is known here, or not the rule's.
+// Returns the family of a report of rule ns_id. Returns NULL with *err if the family is not known,
+// or is not the rule's.
 const struct hs_telemetry_family *controller_report_family(struct hs_controller *controller,
 		const json_t *message, uint32_t ns_id, struct hs_error *err);
 bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id);

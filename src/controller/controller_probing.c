@@ -44,7 +44,8 @@ static void mark_planned(struct controller_probing *probing)
 			probing_find_arc(probing, hops[i - 1].at, hops[i - 1].next_port)->planned =
 					true;
 		}
-	// What was once known of a link that no probe crosses any more says nothing of now.
+	// The last state of a link that no probe crosses any more says nothing of its present
+	// state.
 	for (unsigned i = 0; i < probing->n_arcs; i++)
 		if (!probing->arcs[i].planned)
 			probing->arcs[i].state = HS_GPINT_UNKNOWN;
@@ -58,8 +59,8 @@ static void close_plan(struct controller_probing *probing)
 	free(probing->frame);
 }
 
-// Plans that many paths, and makes room for their packets. Returns 0, or a negative errno, and the
-// plan before stays.
+// Plans that many paths, and makes room for their packets. Returns 0, or a negative errno; the
+// earlier plan then stays.
 static int take_plan(struct controller_probing *probing, uint32_t paths)
 {
 	const struct hs_probing_config *config = probing->config;
@@ -130,8 +131,8 @@ static int open_probing(struct controller_probing *probing)
 			       ?: hs_gpint_recovery_create(&recovery, &probing->recovery);
 }
 
-// Nodes remember the IDs of the process before for seconds, and copies of its probes may still
-// come.
+// Returns the first request ID. Nodes remember the IDs of an earlier process for seconds, and
+// copies of its probes may still come.
 static uint16_t first_id(int64_t now_ns)
 {
 	return (uint16_t)((uint64_t)now_ns / US_NS % PROBING_IDS);
@@ -216,8 +217,8 @@ json_t *controller_probing_arc_details(
 			"peer_port_id", arc->peer_port);
 }
 
-// What follows of a node that is unavailable is no event of its own. A session that says nothing of
-// a link or node is no sign that it works.
+// Reports that a link became unavailable or available. The links of an unavailable node get no
+// events of their own. A session that says nothing of a link is no sign that the link works.
 static void tell_arc(struct hs_controller *controller, struct probing_arc *arc)
 {
 	const struct controller_probing *probing = controller->probing;
@@ -311,8 +312,8 @@ static void end_session(struct hs_controller *controller)
 			controller_probing_message(controller));
 }
 
-// Shorter paths, where links lose probes. They become longer again where half as many would do, so
-// that what is measured changes the plan seldom.
+// Plans more and shorter paths if links lose probes. The paths become longer again only if half as
+// many would do, so that the plan changes seldom.
 static void adapt_paths(struct controller_probing *probing)
 {
 	const struct hs_probing_config *config = probing->config;
@@ -327,7 +328,7 @@ static void adapt_paths(struct controller_probing *probing)
 		take_plan(probing, paths);
 }
 
-// Sessions that a long one left no time for are left out.
+// Begins a session. Sessions whose time passed during a long session are left out.
 static void begin_session(struct hs_controller *controller)
 {
 	struct controller_probing *probing = controller->probing;

@@ -2,15 +2,16 @@
 // What the controller keeps of probes: the network, the session that runs, what the last ones told.
 // For controller_probing*.c, which change it, and controller_page.c.
 //
-// A node takes the first entry of each probe that comes to it, so a probe reaches the first node of
-// its path by entries too: its way, over nodes that are asked for nothing. Feedback then comes from
-// the first node of the way, and says nothing of the path. A knock takes its place: a probe over
-// the way and the path's first node alone. If the knock comes back, the path's first node is there.
-// From the last node of its path, a probe goes back to the first node by entries, too, so that a
-// link that is lost on one way back is no node that is lost.
+// A node takes the first entry of each probe that comes to it. A probe therefore has entries for
+// its way, too: the way leads to the first node of the path, over nodes that are asked for no
+// values. Feedback then comes from the first node of the way, and says nothing of the path. A knock
+// replaces this feedback: a knock is a probe over the way and the path's first node only. If the
+// knock comes back, the path's first node is there. From the last node of its path, a probe goes
+// back to the first node by entries, too, so that a link that fails on one way back does not look
+// like a node that fails.
 //
-// Times are of a clock of its own: the controller's, without what it jumped over because it was set
-// or nothing ran.
+// Times are those of a separate clock: the controller's clock without the times by which it was set
+// or in which nothing ran.
 //
 // Thread rule: owner.
 #pragma once
@@ -56,15 +57,16 @@ struct probing_packet {
 	uint16_t n_way, n_end, n; // nodes of the way; with those of the path; with the way back
 	int64_t sent_ns;
 	struct {
-		uint8_t node, port; // its place; by which it sends, but the last one
+		uint8_t node, port; // the node's place; the port by which it sends, except for the
+				    // last one
 	} hops[];
 };
 
 struct probing_counters {
 	uint64_t sessions, failed;
 	uint64_t sent;	   // probes, without knocks
-	uint64_t recovery; // of them those that went over the rest of a path again
-	uint64_t checks;   // of them those over one suspect link
+	uint64_t recovery; // of these, those that went over the rest of a path again
+	uint64_t checks;   // of these, those over one suspect link
 	uint64_t knocks, lost;
 	uint64_t not_sent;  // the socket did not take them
 	uint64_t received;  // packets of probes that came, those below among them
@@ -84,7 +86,7 @@ struct probing_session {
 struct controller_probing {
 	const struct hs_probing_config *config;
 	struct hs_gpint_plan plan;
-	uint32_t paths; // k of it
+	uint32_t paths; // k of the plan
 	struct hs_gpint_recovery *recovery;
 	unsigned n_arcs, n_nodes;
 	struct probing_arc *arcs;		     // owned, two of each link
@@ -107,9 +109,11 @@ struct controller_probing {
 // ---- controller_probing.c ----
 
 int64_t controller_probing_ns(const struct hs_controller *controller);
-// The name of a node in `nodes` of the controller's configuration; "": it is not there, or several.
+// Returns the name of a node in `nodes` of the controller's configuration, or "" if none or several
+// have its id.
 const char *controller_probing_name(const struct hs_controller *controller, unsigned node);
-// A link in one direction as `probe_links` tells it, and as events do. New references.
+// Return a link in one direction, as in the reply to `probe_links` and as in events. New
+// references.
 json_t *controller_probing_arc_json(
 		const struct hs_controller *controller, const struct probing_arc *arc);
 json_t *controller_probing_arc_details(
@@ -117,7 +121,7 @@ json_t *controller_probing_arc_details(
 
 // ---- controller_probing_way.c: packets out and in ----
 
-// Finds the arc by a port of a node, or NULL.
+// Returns the arc that leaves a node by a port, or NULL.
 struct probing_arc *probing_find_arc(
 		const struct controller_probing *probing, uint32_t from, uint8_t port);
 // Sends an attempt of the recovery module; the context is the controller (hs_gpint_send_fn).
@@ -127,6 +131,6 @@ void probing_forget_packets(struct controller_probing *probing);
 
 // ---- controller_probing_verb.c ----
 
-// The session that ended last, its nodes and its links that do not work, as it is published. New
-// reference.
+// Returns the message about the session that ended last: the session, its nodes, and its links that
+// do not work. New reference.
 json_t *controller_probing_message(const struct hs_controller *controller);

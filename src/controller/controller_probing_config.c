@@ -91,7 +91,7 @@ static int check_node(json_t *item, const char *at, void *into, size_t index, st
 	return 0;
 }
 
-// An end that another link has: a port leads to one node.
+// Returns an earlier link that has the same end, or NULL. A port leads to one node.
 static const struct hs_probing_link *same_end(
 		const struct hs_probing_config *config, size_t index, uint8_t node, uint8_t port)
 {
@@ -397,7 +397,8 @@ static int check_packets(const struct hs_probe_settings *packets, struct hs_erro
 			"dscp, feedback_dscp and recovery_dscp tell packets apart");
 }
 
-// Routes go over links that probes cross only, so all of them should.
+// Checks the keys of routes. Routes go only over links that probes cross, so that probes should
+// cross all links.
 static int check_reroute(const struct hs_probing_config *config, struct hs_error *err)
 {
 	const struct hs_probing_reroute *reroute = &config->reroute;

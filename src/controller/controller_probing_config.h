@@ -23,7 +23,7 @@ struct hs_probing_node {
 
 struct hs_probing_link {
 	uint8_t node, port, peer, peer_port; // ids of both ends
-	uint16_t cost;			     // to routes, in either direction
+	uint16_t cost;			     // of the link for routes, in either direction
 };
 
 // Where traffic goes, and at which node it ends.
@@ -86,7 +86,8 @@ int hs_probing_node(const struct hs_probing_config *config, uint32_t id);
 // *err, whose path begins with "probing". The caller releases the plan.
 int hs_probing_make_plan(const struct hs_probing_config *config, uint32_t paths,
 		struct hs_gpint_plan *plan, struct hs_error *err);
-// Checks what no row says, and that probes can be planned. Returns 0 or a negative errno with *err.
+// Checks what the table of fields cannot express, and that probes can be planned. Returns 0 or a
+// negative errno with *err.
 int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err);
 
 // Returns by how many hops a probe may be longer than its path, to reach the path's first node, and

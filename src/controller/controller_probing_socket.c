@@ -22,8 +22,8 @@ struct controller_probing_socket {
 	uint8_t frame[FRAME_BYTES];
 };
 
-// Lets UDP of IPv4 to the port of probes pass that is no later fragment. Other packets cost the
-// kernel a few instructions.
+// Opens a packet socket. Its filter passes UDP over IPv4 to the port of probes, except later
+// fragments. Other packets cost the kernel a few instructions.
 static int open_on(const struct hs_probing_config *config)
 {
 	struct sock_filter code[] = {

@@ -27,7 +27,7 @@ struct probing_arc *probing_find_arc(
 	return NULL;
 }
 
-// The arc behind a hop of a packet that is not its last.
+// Returns the arc that a packet takes from a hop, which is not its last.
 static struct probing_arc *arc_behind(const struct controller_probing *probing,
 		const struct probing_packet *packet, unsigned hop)
 {
@@ -81,7 +81,7 @@ static uint32_t count_hops(const struct controller_probing *probing, bool back,
 	return n;
 }
 
-// Returns the hops of a way of which a probe has room.
+// Chooses a way for which a probe has room. Returns its number of hops.
 static uint32_t choose_way(const struct controller_probing *probing, bool back, uint32_t to,
 		const struct probing_arc *by[HS_PROBING_NODES])
 {
@@ -104,8 +104,8 @@ static uint32_t find_way(struct controller_probing *probing, uint32_t to, struct
 	return n;
 }
 
-// Writes the entries of the nodes on the way back from the node of the last entry, which leads
-// there then. Returns their number.
+// Writes the entries of the nodes on the way back from the node of the last entry, and the port of
+// that entry. Returns their number.
 static uint32_t find_way_back(struct controller_probing *probing, struct hs_gpint_hop *last)
 {
 	const struct probing_arc *by[HS_PROBING_NODES];
@@ -119,8 +119,8 @@ static uint32_t find_way_back(struct controller_probing *probing, struct hs_gpin
 	return n;
 }
 
-// Links up to a node that answered work; those to the path's first node and back from its last one
-// may not.
+// Adds a debt to each link on the way to the path's first node and on the way back from its last
+// node. An answer shows that the links up to its node work: see pay_debts.
 static void add_debts(struct controller_probing *probing, const struct probing_packet *packet)
 {
 	for (unsigned i = 0; i + 1 < packet->n; i++) {
@@ -236,7 +236,8 @@ void probing_send(void *context, uint16_t attempt, const struct hs_gpint_hop *ho
 
 // ---- packets that come ----
 
-// Whether these are the nodes that the packet was to visit, with the values that they were asked.
+// Returns whether these are the nodes that the packet was to visit, with the values that were asked
+// for.
 static bool are_right(const struct controller_probing *probing, const struct probing_packet *packet,
 		const struct hs_probe_stack *stack)
 {
@@ -283,7 +284,7 @@ static bool is_ours(const struct controller_probing *probing, const struct probi
 	       are_right(probing, packet, stack);
 }
 
-// A copy from the way back is as good as the probe.
+// Takes the data of a probe, or of a copy of one. A copy from the way back is as good as the probe.
 static void take_data(struct hs_controller *controller, const struct probing_packet *packet,
 		const struct hs_probe_stack *stack, bool copy)
 {
@@ -300,7 +301,7 @@ static void take_data(struct hs_controller *controller, const struct probing_pac
 	pay_debts(probing, packet, stack->n_hops);
 	if (copy)
 		add_debt_of_copy(probing, packet, stack->n_hops);
-	if (stack->n_hops <= packet->n_way) // lost on its way: another attempt goes another one
+	if (stack->n_hops <= packet->n_way) // lost on its way: another attempt takes another way
 		return;
 	if (!packet->knock)
 		keep_values(controller, packet, stack);

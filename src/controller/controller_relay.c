@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions that only the nodes can answer: asked at all reachable nodes and answered together.
+// Asks all reachable nodes the questions that only nodes can answer, and puts the answers together.
 #include "controller_parts.h"
 
 #include "clean_text.h"
@@ -24,9 +24,9 @@ struct relay {
 	enum hs_api_verb verb;
 	unsigned waiting;
 	int64_t end_ns;
-	struct text answers; // members of an object: of nodes' answers, as JSON, to cost their
-			     // bytes
-	bool fine;	     // all of them report so
+	struct text answers; // the nodes' answers as members of a JSON object, as text, because
+			     // text takes the least memory
+	bool fine;	     // each answer so far has a true "ok"
 	json_t *errors, *unreachable;
 	size_t error_bytes; // of the nodes' errors
 	TAILQ_ENTRY(relay) order;
@@ -75,7 +75,7 @@ static void add_name(struct text *text, const char *name)
 
 // ---- the reply ----
 
-// The members of the answer behind the nodes'.
+// The members of the answer that follow the nodes' answers.
 struct gathered {
 	json_t *errors, *unreachable;
 	bool ok;
@@ -280,7 +280,8 @@ static void take_answer(struct relay *relay, const struct controller_node *node,
 	relay->fine &= json_is_true(json_object_get(ok, "ok"));
 }
 
-// Of an error of a node, code and message remain, and as little as they are, they count.
+// Keeps the code and the message of a node's error. Their bytes count for the limit of the whole
+// answer, too.
 static void take_error(struct relay *relay, const struct controller_node *node, const json_t *error)
 {
 	const char *text = json_string_value(json_object_get(error, "message"));
@@ -320,7 +321,7 @@ static bool is_asked(const struct controller_node *node, const struct relay *rel
 	return false;
 }
 
-// A node that has not answered by now counts as unreachable.
+// Ends a question. A node that has not answered counts as unreachable.
 static void give_up(struct hs_controller *controller, struct relay *relay)
 {
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)

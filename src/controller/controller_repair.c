@@ -209,7 +209,7 @@ void controller_repaired(struct hs_controller *controller, struct controller_nod
 		looked(controller, binding, error ? NULL : ok);
 }
 
-// It is unknown whether the call was done.
+// Handles a call whose answer did not come. It is unknown whether the node made the change.
 void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call)
 {

@@ -108,7 +108,7 @@ void controller_close_reroute(struct hs_controller *controller)
 
 // ---- links ----
 
-// Each decision is an event and stands in the log. Takes over the details.
+// Reports a decision as an event and in the log. Takes over the details.
 static void decide(struct hs_controller *controller, const char *kind, json_t *details,
 		const char *format, ...)
 {
@@ -151,7 +151,7 @@ static void find_again(struct controller_reroute *reroute)
 	reroute->dirty = true;
 }
 
-// A port of which the node's ports_get tells nothing cannot be a route's.
+// Sets how routes use the links. A link whose ports ports_get did not describe is avoided.
 static void use_links(struct hs_controller *controller)
 {
 	static const char *const uses[] = {
@@ -171,7 +171,7 @@ static void use_links(struct hs_controller *controller)
 	find_again(reroute);
 }
 
-// Of both directions of a link, the worse one counts.
+// Reads the states of the links. Of both directions of a link, the worse one counts.
 static void read_states(const struct controller_probing *probing, uint8_t *states)
 {
 	size_t n;
@@ -187,7 +187,7 @@ static void read_states(const struct controller_probing *probing, uint8_t *state
 	}
 }
 
-// Without the first node, the session says nothing of what is behind it.
+// Takes the session that ended. Without the first node, the session says nothing of other nodes.
 static void take_session(struct hs_controller *controller)
 {
 	const struct controller_probing *probing = controller->probing;
@@ -297,7 +297,7 @@ static void tell(struct hs_controller *controller, unsigned d, unsigned i)
 	reroute->counters.told++;
 }
 
-// Returns false if more waits for room.
+// Tells nodes their routes to a destination. Returns false if some routes have to wait for room.
 static bool tell_destination(struct hs_controller *controller, unsigned d)
 {
 	const struct controller_probing *probing = controller->probing;
@@ -383,7 +383,7 @@ void controller_step_reroute(struct hs_controller *controller)
 
 // ---- answers ----
 
-// Routes over an arc whose port or MAC address is another than before have what was right then.
+// Marks the routes over an arc as not confirmed, because the arc's port or MAC address has changed.
 static void doubt_routes(const struct controller_probing *probing,
 		struct controller_reroute *reroute, unsigned arc)
 {
@@ -396,7 +396,7 @@ static void doubt_routes(const struct controller_probing *probing,
 	}
 }
 
-// Returns whether it had another text.
+// Sets a text. Returns whether there was another text before.
 static bool learn(char *text, size_t size, const char *now)
 {
 	bool changed = text[0] && strcmp(text, now) != 0;
@@ -425,7 +425,7 @@ static void read_port(struct hs_controller *controller, unsigned node, const jso
 	}
 }
 
-// What was refused is tried again after a while.
+// Plans another attempt at what was refused.
 static void retry_later(struct hs_controller *controller)
 {
 	struct controller_reroute *reroute = controller->reroute;
@@ -517,7 +517,7 @@ void controller_reroute_call_lost(struct hs_controller *controller,
 	reroute->counters.lost++;
 }
 
-// A node that has only been away has the routes that it confirmed.
+// Notes that a node answers. A node that did not restart still has the routes that it confirmed.
 void controller_reroute_node_up(struct hs_controller *controller,
 		const struct controller_node *node, bool restarted)
 {

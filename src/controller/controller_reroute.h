@@ -60,5 +60,5 @@ struct controller_reroute {
 	struct reroute_counters counters;
 };
 
-// Counts routes that are not as they should be, where a way leads.
+// Counts the routes that nodes should have and have not confirmed.
 unsigned controller_reroute_pending(const struct hs_controller *controller);

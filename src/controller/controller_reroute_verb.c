@@ -91,7 +91,7 @@ static json_t *show(const struct hs_controller *controller, unsigned d, unsigned
 	return hs_schema_print(route_fields, &shown);
 }
 
-// Each destination has a route at all nodes but its own.
+// Returns a route by its place in the list. Each destination has a route at all nodes but its own.
 static json_t *show_at(const struct hs_controller *controller, uint64_t at)
 {
 	const struct controller_probing *probing = controller->probing;

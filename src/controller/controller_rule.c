@@ -56,8 +56,8 @@ static void each_target(const struct hs_controller_config *config, const json_t 
 	}
 }
 
-// A rule of the state still belongs to its other nodes, and to this one when the configuration has
-// it again.
+// Refuses an unknown name, unless the state is restored. A rule of the state still belongs to its
+// other nodes, and to this node when the configuration has it again.
 static int refuse_unknown(struct hs_controller *controller, const char *path, const char *what,
 		const json_t *name, struct hs_error *err)
 {
@@ -324,7 +324,7 @@ void controller_queue(struct hs_controller *controller, struct binding *binding)
 	TAILQ_INSERT_TAIL(&node->queue, binding, in_queue);
 }
 
-// Queues removals. A node that does not have the rule needs none.
+// Queues all bindings of a rule. A node that does not have the rule needs no removal.
 static void queue_places(struct hs_controller *controller, struct controller_rule *rule)
 {
 	for (unsigned i = rule->n_bindings; i-- > 0;) {
@@ -336,7 +336,8 @@ static void queue_places(struct hs_controller *controller, struct controller_rul
 	}
 }
 
-// Microseconds of the clock, so that revisions grow from one process to the next.
+// Returns a new revision: microseconds of the clock, so that revisions grow from one process to the
+// next.
 static uint64_t next_revision(struct hs_controller *controller, uint64_t above)
 {
 	uint64_t now_us = (uint64_t)controller->now_ns / 1000;

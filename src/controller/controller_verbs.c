@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-// Number in a page of rules, which takes ten milliseconds.
+// The most states in a page of rules. Such a page takes ten milliseconds.
 #define STATES_AT_ONCE 4000
 
 // ---- rules ----
@@ -344,7 +344,8 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 	return rule && !rule->deleted ? &rule->rule : NULL;
 }
 
-// Rules of others: the nodes answer for them, and metrics that they publish are kept.
+// Returns whether a question about a rule of others can be answered: the nodes answer, or metrics
+// that they published are kept.
 static bool knows(void *context, enum hs_api_verb verb, uint32_t ns_id)
 {
 	return verb == HS_VERB_INT_GET || verb == HS_VERB_EXPLAIN ||
@@ -363,7 +364,7 @@ static uint64_t generation(void *context)
 	return ((struct hs_controller *)context)->generation;
 }
 
-// The controller itself is the owner at the nodes.
+// Refuses a rule that names an owner, because the controller itself is the owner at the nodes.
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
 {
 	(void)context;
@@ -378,7 +379,8 @@ static int check_on(void *context, const json_t *on, struct hs_error *err)
 	return controller_check_on(context, on, err);
 }
 
-// What the nodes have is not known here: nothing is taken back.
+// Returns the requested labels. What the nodes have is not known here, so that nothing is taken
+// back.
 static json_t *labels_now(void *context, const json_t *labels, struct hs_error *err)
 {
 	const struct hs_controller *controller = context;
