@@ -65,7 +65,7 @@
 		.role = HS_BENCH_SINK, .rules = 4096, .every = NEVER, .matched = true,             \
 		.stamped = true, .least_per_second = (at_least)                                    \
 	}
-// The traffic is that of the yardstick alone.
+// The traffic is used by the yardstick only.
 #define COLLECT(suffix, which, n, at_least, what, ...)                                             \
 	{                                                                                          \
 		.name = "collect_" suffix, .about = what, .kind = (which),                         \

@@ -16,7 +16,7 @@ enum hs_bench_kind {
 	HS_BENCH_COLLECT, // a collector's reports per second, as are the next three
 	HS_BENCH_COLLECT_GARBAGE,
 	HS_BENCH_COLLECT_EVENTS,
-	HS_BENCH_COLLECT_IDLE, // at a rate, and it sleeps between
+	HS_BENCH_COLLECT_IDLE, // at a given rate; the collector sleeps between reports
 };
 
 enum hs_bench_forward {
@@ -37,7 +37,7 @@ enum hs_bench_target {
 	HS_BENCH_MEMIF, // from and to dpdk-testpmd in two more processes
 };
 
-// Ports label (INT-label): nothing but the first packet, or each packet.
+// Which packets the ports label (INT-label): only the first packet, or each packet.
 enum hs_bench_label {
 	HS_BENCH_NO_LABEL,
 	HS_BENCH_LABEL_IDLE,
@@ -62,10 +62,10 @@ struct hs_bench_traffic {
 	bool ipv4;	 // without telemetry
 	bool int_md;	 // the telemetry is INT-MD of 2.1, marked by a DSCP; the first hop is the
 			 // source
-	bool int_mx;	 // and is INT-MX: instructions alone, 1 hop
+	bool int_mx;	 // the telemetry is INT-MX: only instructions, 1 hop
 	bool mixed;	 // frames of four sizes, some without a rule, some with telemetry:
 			 // hs_bench_mix. frame_bytes is the mean
-	bool probes;	 // in turn, a probe that goes back by the port it came by, and its feedback
+	bool probes;	 // in turn, a probe that returns by its arrival port, and its feedback
 };
 
 struct hs_bench_case {
@@ -79,18 +79,18 @@ struct hs_bench_case {
 	enum hs_bench_label label;
 	bool probes; // ports take probes
 	uint32_t rules;
-	uint32_t every;	    // the interval of packets with telemetry in a rule
-	uint32_t masks;	    // number of masks that the rules have in turn: of wildcard ports, or
-			    // where packets meet them, of a watchlist
-	uint32_t reported;  // number of flows in reports to a collector
-	uint32_t rewritten; // number of flows that the source port makes of the frames; 0:
-			    // unchanged
-	bool int_md;	    // rules and ports are of INT as above, not of flexint
-	bool matched;	    // true: every packet meets a rule; false: none does
-	bool shared_cores;  // more threads run than there are cores
-	bool quick;	    // part of the gate's small set
-	bool stamped;	    // the source port renews stamps and counters of the telemetry
-	double limit;	    // the ratio that the design asks for; 0: none
+	uint32_t every; // the interval of packets with telemetry in a rule
+	uint32_t masks; // number of masks that the rules have in turn: masks of wildcard ports, or
+			// of a watchlist if packets meet the rules
+	uint32_t reported;	 // number of flows in reports to a collector
+	uint32_t rewritten;	 // number of flows that the source port makes of the frames; 0:
+				 // unchanged
+	bool int_md;		 // rules and ports use INT 2.1, not flexint
+	bool matched;		 // true: every packet meets a rule; false: none does
+	bool shared_cores;	 // more threads run than there are cores
+	bool quick;		 // part of the gate's small set
+	bool stamped;		 // the source port renews stamps and counters of the telemetry
+	double limit;		 // the ratio that the design asks for; 0: none
 	double least_per_second; // control's limit by the design; 0: none
 	const char *limit_of;	 // another case that the limit refers to; NULL: the yardstick
 };
@@ -103,5 +103,5 @@ static inline bool hs_bench_case_collects(const struct hs_bench_case *spec)
 	return spec->kind >= HS_BENCH_COLLECT;
 }
 
-// Returns NULL if there is no case of this name.
+// Returns the case of this name, or NULL.
 const struct hs_bench_case *hs_bench_case_find(const char *name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that every packet of a measurement took the way that its case means.
+// Checks that every packet of a measurement took the path through the node that its case is about.
 #include "bench_frames.h"
 #include "bench_setup.h"
 
@@ -11,8 +11,9 @@ struct totals {
 	uint64_t wrongly_sampled; // rules with a wrong number of packets with telemetry
 };
 
-// The first packet of a rule is due, then each `every`-th. Flexint is not in IPv4, and a watchlist
-// is of a family that the ports do not have.
+// Returns whether a rule has the right number of packets with telemetry. The first packet of a rule
+// is due, then each `every`-th. Flexint does not work with IPv4, and a watchlist is for a telemetry
+// family that the ports do not have.
 static bool sampled_rightly(const struct hs_bench_case *spec, const struct hs_flow_counters *c)
 {
 	uint64_t every = spec->every;
@@ -48,15 +49,17 @@ static int expect(const char *what, uint64_t is, uint64_t should, struct hs_erro
 			err, "counters", what, "", "%" PRIu64 " instead of %" PRIu64, is, should);
 }
 
-// With three processes, one is the last to start.
+// Returns whether packets may be dropped for this reason. With memif, three processes start one
+// after the other, so that a port may be down at first.
 static bool is_allowed(const struct hs_bench_case *spec, enum hs_drop drop)
 {
 	return drop == HS_DROP_TX_FULL ||
 	       (drop == HS_DROP_PORT_DOWN && spec->target == HS_BENCH_MEMIF);
 }
 
-// Of probes and their feedback in turn, the first is a probe. Each probe is one of another request,
-// goes back by the port it came by, and its copy is confirmed.
+// Returns the expected count of an event. Probes and their feedback come in turn, a probe first.
+// Each probe belongs to another request and goes back by its arrival port, and its feedback
+// confirms the copy.
 static uint64_t events_of(
 		const struct hs_bench_case *spec, enum hs_event_count event, uint64_t received)
 {
@@ -95,7 +98,7 @@ static int check_ports(const struct hs_bench_setup *setup, const struct hs_port_
 	return rc;
 }
 
-// The first packet is due in any case.
+// Checks the number of labelled packets. The first packet is always due.
 static int check_labels(const struct hs_bench_setup *setup, const struct hs_port_counters *now,
 		uint64_t received, struct hs_error *err)
 {
@@ -111,8 +114,8 @@ static int check_labels(const struct hs_bench_setup *setup, const struct hs_port
 			err);
 }
 
-// Of the frames that came, in the order of their file: how many meet a rule, and how many have
-// telemetry.
+// Counts the frames that should meet a rule and those that should have telemetry, among the first n
+// frames in the order of the file.
 static void expect_mixed(
 		const struct hs_bench_traffic *traffic, uint64_t n, uint64_t *met, uint64_t *traced)
 {

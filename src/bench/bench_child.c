@@ -38,7 +38,7 @@ struct run {
 	atomic_bool done;
 	// The worker writes the following before it reports its end.
 	uint64_t packets, cpu_ns, tsc;
-	uint64_t aside_ns; // part of it spent emptying the ring
+	uint64_t aside_ns; // time spent emptying the ring, not in cpu_ns
 	bool nothing_came;
 };
 
@@ -66,7 +66,7 @@ static void empty_ring(struct run *run)
 	run->aside_ns += own_cpu_ns() - begin;
 }
 
-// Processes at most half a ring of reports.
+// Polls the node for a few rounds, which make at most half a ring of reports.
 static uint64_t poll_some(struct run *run)
 {
 	uint64_t packets = 0;
@@ -78,14 +78,15 @@ static uint64_t poll_some(struct run *run)
 	return packets;
 }
 
-// A function of its own, so that callgrind can begin and end to count at it.
+// Polls the node. callgrind begins and ends counting at this function.
 __attribute__((noinline)) static unsigned counted_poll(struct hs_node *node)
 {
 	return hs_node_worker_poll(node, 0);
 }
 
-// No report is lost and nothing ends by the clock: every run of so many packets is alike. The first
-// packet of each rule, which is special, comes before.
+// Processes the packets whose instructions are counted. No report is lost and nothing ends by the
+// clock, so that all runs of this number of packets are alike. The special first packet of each
+// rule comes before.
 static void count_packets(struct run *run)
 {
 	uint64_t warm = run->setup.spec->traffic.frames;
@@ -101,7 +102,8 @@ static void count_packets(struct run *run)
 		empty_ring(run);
 }
 
-// Until caches, rings and branch predictors have seen what is to come.
+// Processes packets until caches, rings and branch predictors are warm. Returns false if no packet
+// came.
 static bool warm_up(struct run *run)
 {
 	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc(), packets = 0;
@@ -147,8 +149,9 @@ static int work(void *context)
 
 // ---- the other core ----
 
-// Reads one word of each line of a report of two hops. The worker then writes into lines that
-// another core has had, as with a monitor. This is fast enough to keep the ring from filling.
+// Reads one word of each cache line of a report of two hops. The worker then writes into lines that
+// another core has had, as with a monitor. The reading is fast enough to keep the ring from
+// filling.
 static void look_at(void *context, const struct hs_report_record *records, unsigned n)
 {
 	uint64_t *sum = context;

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define BURST	     32
-#define LEARN_STRIDE 100003 // prime: no order of the table is that of the datagrams
+#define LEARN_STRIDE 100003 // prime, so that the order of the table is not that of the datagrams
 #define OFFERED_RATE 1200000.0
 #define EVENT_FLOWS  2000
 #define EVENTS_APART 1200 // reports: 1,000 events a second
@@ -27,8 +27,8 @@ struct scene {
 	struct hs_collect *collect;
 	const struct hs_bench_garbage *garbage; // NULL: good reports
 	uint32_t sequence;
-	bool changing;	   // paths change from now on
-	uint64_t prepared; // reports since then
+	bool changing;	   // paths change
+	uint64_t prepared; // reports since paths change
 	uint64_t changes;
 	int64_t now_ns;
 	int64_t burst_ns; // between two bursts
@@ -37,7 +37,7 @@ struct scene {
 	uint64_t reports, ns; // measured
 };
 
-// The cases of the paper's section V-D: node ids alone, and events.
+// Returns whether the case is one of the paper's section V-D, with node ids only and with events.
 static bool changes_paths(const struct hs_bench_case *spec)
 {
 	return spec->reported == EVENT_FLOWS;
@@ -63,14 +63,14 @@ static void tell(void *context, const struct hs_collect_event *event)
 
 // ---- bursts ----
 
-// A function of its own, so that callgrind can begin and end to count at it.
+// Takes a burst. callgrind begins and ends counting at this function.
 __attribute__((noinline)) static void counted_take(
 		struct scene *scene, const struct hs_collect_datagram *burst, uint32_t n)
 {
 	hs_collect_take(scene->collect, burst, n, scene->now_ns);
 }
 
-// Takes `n` datagrams from *at on; one of `step` is the next behind another.
+// Takes `n` datagrams, from *at on in steps of `step`.
 static void take_burst(struct scene *scene, uint32_t *at, uint32_t step, uint32_t n)
 {
 	const struct hs_bench_datagrams *datagrams = &scene->datagrams;
@@ -99,7 +99,7 @@ static void take_all(struct scene *scene, uint32_t stride)
 	}
 }
 
-// What exporters change from report to report.
+// Changes what an exporter changes from report to report.
 static void renew(struct scene *scene, uint32_t at)
 {
 	uint8_t *bytes = hs_bench_datagram(&scene->datagrams, at);
@@ -113,7 +113,7 @@ static void renew(struct scene *scene, uint32_t at)
 	}
 }
 
-// All of them in the order in which they are taken.
+// Renews all datagrams in the order in which they are taken.
 static void prepare(struct scene *scene, uint32_t stride)
 {
 	uint32_t at = 0, step = stride % scene->datagrams.n;
@@ -135,7 +135,7 @@ static void measure_all(struct scene *scene)
 
 // ---- the scene ----
 
-// Reports a second of the collector's time, which is not this machine's.
+// Returns the number of reports in a second of the collector's time, which is a simulated time.
 static double rate_of(const struct hs_bench_case *spec)
 {
 	if (spec->kind == HS_BENCH_COLLECT_EVENTS)
@@ -153,7 +153,7 @@ static int open_collect(struct scene *scene, struct hs_error *err)
 	hs_collect_config_init(&config);
 	if (flows > config.max_flows || scene->spec->kind == HS_BENCH_COLLECT_GARBAGE)
 		config.max_flows = flows;
-	// Only what changed is an event.
+	// Only changes are events.
 	config.gap_ns = 0;
 	config.push_ns = 0;
 	return hs_collect_create(&config, tell, scene, &scene->collect, err);
@@ -266,7 +266,7 @@ static int measure_kind(struct scene *scene, const struct hs_bench_garbage *garb
 	return expect(garbage->name, n->refused[garbage->reason] - of_reason, taken, err);
 }
 
-// Each kind alone: what is cheap must not hide what is not.
+// Measures each kind alone, so that cheap kinds do not hide expensive ones.
 static int measure_garbage(
 		struct scene *scene, struct hs_bench_collected *collected, struct hs_error *err)
 {

@@ -9,10 +9,11 @@
 struct hs_bench_collected {
 	double per_second; // of the thread's own processor time
 	uint64_t reports;  // that were measured
-	// Where they are offered at a rate, else 0:
-	double share;	  // of the core that they take
-	double left_out;  // share of them that could not be offered: a thread was off its core
-	const char *kind; // of garbage: the most expensive one; else NULL
+	// If reports are offered at a given rate; otherwise 0:
+	double share;	 // share of the core that the reports take
+	double left_out; // share of the reports that could not be offered, because a thread was off
+			 // its core
+	const char *kind; // for garbage: the most expensive kind; otherwise NULL
 };
 
 // Returns 0, or a negative errno with *err. The process ends after it, so nothing is released.

@@ -58,7 +58,7 @@ static int install(struct hs_flow_table *flows, const struct hs_bench_case *spec
 	return hs_flow_table_install(flows, &rule, &shadowed_by, err);
 }
 
-// Removes rules anywhere in the table and installs them again. No worker is in a burst.
+// Removes random rules of the table and installs them again. No worker processes packets meanwhile.
 static int change_some(struct hs_flow_table *flows, const struct hs_bench_case *spec,
 		struct hs_rng *rng, struct hs_error *err)
 {

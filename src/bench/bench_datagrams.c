@@ -18,8 +18,8 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define LEAST	  800
 
-// Hop `place` of flow `flow` in datagram `i`. Latencies and occupancies differ from report to
-// report by less than what a collector takes for a change.
+// Returns the values of hop `place` of flow `flow` in datagram `i`. Latencies and occupancies
+// differ from report to report by less than what a collector takes for a change.
 static struct hs_int_values values_of(uint32_t i, uint32_t flow, uint32_t place)
 {
 	uint32_t node = (flow >> place) % HS_BENCH_REPORT_NODES;
@@ -40,7 +40,8 @@ static struct hs_int_values values_of(uint32_t i, uint32_t flow, uint32_t place)
 	};
 }
 
-// Adds what the node of hop `place` adds; that of place 0 is the source. Returns the new start.
+// Adds the telemetry of the node of hop `place`, which is the source for place 0. Returns the new
+// start of the frame.
 static uint8_t *add_hop(uint8_t *frame, size_t *len, uint16_t bitmap, uint32_t place,
 		const struct hs_int_values *values)
 {
@@ -62,7 +63,7 @@ static uint8_t *add_hop(uint8_t *frame, size_t *len, uint16_t bitmap, uint32_t p
 	return frame;
 }
 
-// Returns the datagram's length.
+// Makes datagram `i`, a report of a packet of this flow. Returns the datagram's length.
 static uint32_t make(uint8_t *to, uint32_t i, uint32_t flow, uint16_t bitmap)
 {
 	const struct hs_bench_traffic traffic = {.frame_bytes = 64, .ipv4 = true};

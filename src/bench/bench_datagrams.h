@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Datagrams with telemetry reports for a collector, ready in memory: report 1.0 of the last of six
-// nodes, on a packet of Ethernet, IPv4 and UDP with INT 1.0. Each lies where the payload of a frame
-// lies in a buffer of its own.
+// nodes, on a packet of Ethernet, IPv4 and UDP with INT 1.0. Each datagram lies where the payload
+// of a frame would lie in a buffer.
 //
 // Thread rule: owner.
 #pragma once
@@ -32,8 +32,8 @@ struct hs_bench_datagrams {
 };
 
 // Makes datagrams of so many flows in turn, whose hops have the values of a bitmap of INT 1.0:
-// enough for a measurement, which is more than the first level of cache holds, and each flow
-// equally often. Returns 0, or -ENOMEM. The memory is zeros behind each datagram.
+// enough for a measurement, which is more than the first level of cache holds, and the same number
+// for each flow. Returns 0, or -ENOMEM. The memory behind each datagram is zero.
 int hs_bench_datagrams_of(struct hs_bench_datagrams *made, uint32_t flows, uint16_t bitmap);
 void hs_bench_datagrams_free(struct hs_bench_datagrams *made);
 
@@ -42,7 +42,7 @@ static inline uint8_t *hs_bench_datagram(const struct hs_bench_datagrams *made, 
 	return made->slots + (size_t)i * HS_BENCH_SLOT + HS_BENCH_PAYLOAD;
 }
 
-// Its length is before it, as in a header of UDP.
+// Returns the datagram's length, which stands before it as in a UDP header.
 static inline uint32_t hs_bench_datagram_len(const struct hs_bench_datagrams *made, uint32_t i)
 {
 	return hs_be16_load(hs_bench_datagram(made, i) - 2);
@@ -54,7 +54,7 @@ static inline void hs_bench_datagram_cut(
 	hs_be16_store(hs_bench_datagram(made, i) - 2, (uint16_t)len);
 }
 
-// What exporters change from report to report: the sequence number, and here and there the path.
+// Set what exporters change from report to report: the sequence number, and sometimes the path.
 static inline void hs_bench_number(uint8_t *datagram, uint32_t sequence)
 {
 	hs_be32_store(datagram + 8, sequence);

@@ -57,7 +57,8 @@ uint8_t hs_bench_prefix(bool ipv4, uint32_t index, uint8_t prefix[16])
 	return 48;
 }
 
-// The stride covers all prefixes for any number of them, because 7919 is prime.
+// Sets the destination of a flow. The stride of 7919 is prime, so that all prefixes are used unless
+// their number is a multiple of 7919.
 static void destination(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t ip[16])
 {
 	if (!traffic->routes) {
@@ -78,7 +79,8 @@ void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6])
 	memcpy(mac, made, sizeof(made));
 }
 
-// Rules that packets of one address at each end meet: they differ by their source port.
+// Makes a rule of a watchlist, with the mask that is next in turn. Packets of one address at each
+// end meet these rules, which differ by their source port.
 static void watch(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule)
 {
 	uint32_t mask = index % spec->masks;
@@ -126,7 +128,8 @@ void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_r
 
 // ---- frames ----
 
-// Behind the addresses, as many bytes as the IP version has.
+// Writes the UDP header and payload at `at`. The addresses stand directly before `at`, and have
+// address_bytes each.
 static void put_udp(uint8_t *frame, uint32_t flow, size_t address_bytes, size_t at, uint16_t bytes)
 {
 	uint8_t *udp = frame + at;
@@ -162,7 +165,8 @@ static void put_plain(const struct hs_bench_traffic *traffic, uint32_t flow, uin
 	put_udp(frame, flow, traffic->ipv4 ? 4 : 16, hs_ip_header_write(&header, frame), udp_bytes);
 }
 
-// Inserts what our source and each hop would insert. Returns the new start of the frame.
+// Inserts what a source inserts. put_hop inserts what a transit node inserts. Both return the new
+// start of the frame.
 static uint8_t *put_source(uint8_t *frame, size_t len, uint32_t flow, size_t *growth)
 {
 	const struct hs_e2e e2e = {HS_BENCH_TRACE_TYPE >> 16, 1, START_NS, 1, 128};
@@ -208,7 +212,7 @@ const struct hs_int_settings *hs_bench_int(bool mx)
 	return &settings[mx];
 }
 
-// The first hop is the source.
+// Inserts the INT of a hop. The first hop is the source. Returns the new start of the frame.
 static uint8_t *put_int(uint8_t *frame, size_t len, unsigned number, bool mx, size_t *growth)
 {
 	const struct hs_int_settings *settings = hs_bench_int(mx);
@@ -238,7 +242,8 @@ static uint8_t *put_int(uint8_t *frame, size_t len, unsigned number, bool mx, si
 const struct hs_probe_settings hs_bench_probe = {
 		HS_PROBE_DSCP, HS_PROBE_FEEDBACK_DSCP, HS_PROBE_RECOVERY_DSCP, HS_PROBE_UDP_PORT};
 
-// A request of one node more than the hops that follow, and of one behind it: so that a copy waits.
+// Writes a request for n nodes. Two of them come after the hops that put_probe adds, so that the
+// node keeps a copy of the probe.
 static size_t put_request(uint16_t id, uint16_t n, uint8_t *frame)
 {
 	const struct hs_udp_front_settings settings = {.src_ip = {10, 0, 0, 1},
@@ -301,7 +306,7 @@ struct hs_bench_mix hs_bench_mix(uint32_t index)
 	return (struct hs_bench_mix){tenth >= 3, tenth == 9, bytes[number / 10 % 4]};
 }
 
-// Returns the flow of a frame. Flows that meet no rule come behind those that do.
+// Returns the flow of a frame. Flows that meet no rule are numbered after those that do.
 static uint32_t unmix(uint32_t index, struct hs_bench_traffic *traffic)
 {
 	struct hs_bench_mix mix = hs_bench_mix(index);

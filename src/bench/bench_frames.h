@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The packets of a measurement, written to a capture file: UDP over IPv6 or IPv4, each flow with
-// its own addresses and ports, with telemetry as our source and transit nodes write it.
+// its own addresses and ports, with telemetry as this project's source and transit nodes write it.
 //
 // Thread rule: any.
 #pragma once
@@ -32,7 +32,8 @@ static inline uint16_t hs_bench_flow_port(uint32_t index)
 // case says.
 void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule);
 
-// What INT is in packets whose telemetry is INT, and what its rules ask for.
+// Returns the INT settings of packets and ports. HS_BENCH_INSTRUCTIONS are what rules of INT ask
+// for.
 const struct hs_int_settings *hs_bench_int(bool mx);
 #define HS_BENCH_INSTRUCTIONS                                                                      \
 	(HS_RULE_ASKS_node_id | HS_RULE_ASKS_ports | HS_RULE_ASKS_hop_latency |                    \
@@ -47,12 +48,12 @@ uint8_t hs_bench_prefix(bool ipv4, uint32_t index, uint8_t prefix[16]);
 void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6]);
 extern const uint8_t hs_bench_router_mac[6];
 
-// What packets of probes are on the wire.
+// The format of probes on the wire.
 extern const struct hs_probe_settings hs_bench_probe;
 
-// What frame `index` of mixed traffic is. Of ten frames, three meet no rule, six meet one, and one
-// meets a rule and has telemetry; each has one of four sizes. The order is random and always the
-// same.
+// The kind of frame `index` of mixed traffic. Of ten frames, three meet no rule, six meet one, and
+// one meets a rule and has telemetry; each has one of four sizes. The order is random and always
+// the same.
 struct hs_bench_mix {
 	bool matched, traced;
 	uint16_t frame_bytes;

@@ -69,7 +69,7 @@ static uint32_t cut_udp(uint8_t *bytes, uint32_t len, uint32_t i)
 	return HS_BENCH_INNER_UDP + 4 + i % 4;
 }
 
-// IPv6 with as many extension headers as there is room for.
+// Makes the packet IPv6 with as many extension headers as fit.
 static uint32_t extension_headers(uint8_t *bytes, uint32_t len, uint32_t i)
 {
 	uint8_t *ip = bytes + HS_BENCH_INNER_IP, *end = bytes + len;

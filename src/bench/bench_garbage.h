@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may be wrong with a datagram for a collector: each kind as an attacker would choose it.
+// The kinds of malformed datagrams for a collector. Each kind is as an attacker would choose it.
 //
 // Thread rule: any; the table is constant.
 #pragma once
@@ -10,11 +10,12 @@
 
 struct hs_bench_garbage {
 	const char *name;
-	// What it counts as: a reason, or HS_COLLECT_REFUSALS where it is read as far as it goes.
+	// The reason for which the datagram is refused, or HS_COLLECT_REFUSALS if the collector
+	// reads the part that is valid.
 	enum hs_collect_refusal reason;
-	// Spoils a datagram. Returns its length then.
+	// Makes datagram `i` malformed. Returns its new length.
 	uint32_t (*spoil)(uint8_t *bytes, uint32_t len, uint32_t i);
-	bool other_flow; // each time, where the table has no room
+	bool other_flow; // each datagram has another flow, for which the table has no room
 };
 
 extern const struct hs_bench_garbage hs_bench_garbage[];

@@ -32,7 +32,7 @@
 #define EVENT_FLOWS    2000
 #define WARM_S	       0.2
 #define PATIENCE       50      // times that
-#define BEHIND_NS      1000000 // what is due longer is left out: this thread was off its core
+#define BEHIND_NS      1000000 // reports due for longer are left out: this thread was off its core
 #define PATIENCE_NS    INT64_C(1000000000)
 
 struct source {
@@ -41,12 +41,12 @@ struct source {
 	struct hs_collector_worker worker;
 	struct hs_bench_datagrams datagrams;
 	uint32_t flows, sequence;
-	uint64_t prepared, events; // since paths change
+	uint64_t prepared, events; // since paths began to change
 	bool differs[EVENT_FLOWS]; // the path of the flow's last report
 	bool changing;
 };
 
-// What the collecting thread itself reads between two bursts.
+// What the collecting thread reads of itself between two bursts.
 struct look {
 	int64_t cpu_ns, now_ns;
 	struct hs_collect_counters counters;
@@ -79,7 +79,7 @@ static uint16_t send_nothing(
 	return 0;
 }
 
-// Fills a buffer of the pool for good: what is sent later differs in number and path alone.
+// Fills a buffer of the pool once. Later, only the sequence number and the path change.
 static void fill(struct rte_mempool *pool, void *context, void *object, unsigned i)
 {
 	struct source *s = context;
@@ -120,7 +120,7 @@ static void put(struct source *s)
 	rte_ring_sp_enqueue(s->ring, mbuf);
 }
 
-// Control, which empties the ring of events.
+// Empties the ring of events, as control does.
 static void attend(struct source *s)
 {
 	while (hs_collector_ring_peek(s->worker.ring))
@@ -170,7 +170,7 @@ static int open_worker(struct source *s, struct hs_error *err)
 	struct hs_collect_config config;
 
 	hs_collect_config_init(&config);
-	// Only what changed is an event.
+	// Only changes are events.
 	config.gap_ns = 0;
 	config.push_ns = 0;
 	worker->by_eal = true;
@@ -185,7 +185,8 @@ static int open_worker(struct source *s, struct hs_error *err)
 	return rc < 0 ? rc : hs_collector_worker_start(worker);
 }
 
-// In huge pages, as DPDK has for a NIC. Here the kernel makes them.
+// Makes the pool in huge pages, as DPDK does for a NIC. Here they are the kernel's transparent huge
+// pages.
 static int open_pool(struct source *s)
 {
 	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = MBUF_BYTES};
@@ -234,7 +235,7 @@ static int expect(const char *what, uint64_t is, uint64_t should, struct hs_erro
 			err, "counters", what, "", "%" PRIu64 " instead of %" PRIu64, is, should);
 }
 
-// Waits until all that was put was taken.
+// Waits until the collector has taken all reports that were offered.
 static void drain(struct source *s, struct look *look)
 {
 	int64_t end = hs_os_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;

@@ -8,6 +8,6 @@
 
 #include "bench_collect.h"
 
-// As hs_bench_collect.
+// Returns 0, or a negative errno with *err, as hs_bench_collect does.
 int hs_bench_offered(const struct hs_bench_case *spec, const struct hs_bench_child_config *config,
 		struct hs_bench_collected *collected, struct hs_error *err);

@@ -20,7 +20,7 @@
 
 #define ROUND_NS    10000000 // between two reports of a flow
 #define ROUNDS	    100	     // in a second, which is the shortest window
-#define WARM_ROUNDS 1100     // a flow's thousand reports are all there then
+#define WARM_ROUNDS 1100     // each flow then has a thousand reports
 #define BATCH	    2048     // reports between two steps of control
 #define MINUTE_NS   INT64_C(60000000000)
 #define PATIENCE_NS 20000000000
@@ -104,7 +104,7 @@ static uint64_t sent(const struct feed *feed)
 	return totals.reports_published;
 }
 
-// Waits for the subscriber. This time is not counted, because the length of a queue is not
+// Waits for the subscriber. The waiting time is not counted, because the length of a queue is not
 // measured.
 static int let_it_read(struct feed *feed, struct hs_error *err)
 {
@@ -173,13 +173,13 @@ static int open_feed(struct feed *feed, const struct hs_bench_case *spec,
 	return rc == 0 ? open_control(feed) : rc;
 }
 
-// A function of its own, so that callgrind can begin and end to count at it.
+// Steps control. callgrind begins and ends counting at this function.
 __attribute__((noinline)) static unsigned counted_step(struct hs_control *control, int64_t now_ns)
 {
 	return hs_control_step(control, now_ns);
 }
 
-// Control takes what a worker has made of a batch of packets.
+// Lets control take the reports of a batch of packets.
 static int take_batch(struct feed *feed, struct hs_error *err)
 {
 	unsigned made = 0;
@@ -210,8 +210,8 @@ static int take_round(struct feed *feed, struct hs_error *err)
 
 // ---- the measurement ----
 
-// A subscriber connects with a delay, and nothing is sent until then. The first message shows that
-// it is connected.
+// Waits until the subscriber is connected. It connects with a delay, and messages before that are
+// lost. The first message that arrives shows the connection.
 static int await_subscription(struct feed *feed, struct hs_error *err)
 {
 	uint64_t begin = cpu_ns(CLOCK_MONOTONIC);
@@ -252,8 +252,8 @@ static int check(const struct feed *feed, struct hs_error *err)
 	return 0;
 }
 
-// Every run of so many reports is alike: they begin with the second second of a minute, behind a
-// second that is not counted.
+// Takes the reports whose instructions are counted. All runs of this number of reports are alike,
+// because they begin with the second second of a minute, after a second that is not counted.
 static int count(struct feed *feed, struct hs_error *err)
 {
 	uint64_t rounds = feed->setup.config->packets / feed->setup.spec->rules;

@@ -36,7 +36,7 @@ static enum hs_port_side side_of(enum hs_bench_role role, int port)
 	return role == host_at ? HS_SIDE_HOST : HS_SIDE_NETWORK;
 }
 
-// Without Base B, so that the interval alone decides.
+// Returns the profile of ports that label. Base B is off, so that only the interval decides.
 static const struct hs_label_profile *label_profile(enum hs_bench_label label)
 {
 	static struct hs_label_profile profile = {
@@ -106,7 +106,8 @@ static void node_config(const struct hs_bench_case *spec, struct hs_node_config 
 static int open_eal(const struct hs_bench_setup *setup, const struct hs_node_config *node,
 		struct hs_error *err)
 {
-	// Huge pages need no mount in memory alone. It comes last, where it can be left out.
+	// With --in-memory, huge pages need no mount. This word is the last one, so that it can be
+	// left out.
 	static char *words[] = {"--no-telemetry", "--log-level=*:error", "--in-memory"};
 	struct hs_eal_config eal = {
 			.memory_bytes = hs_node_bytes(node) + hs_pool_bytes(MBUFS, MBUF_BYTES) +
@@ -235,7 +236,7 @@ static int open_ports(struct hs_bench_setup *setup, struct hs_error *err)
 	if (rc < 0)
 		return rc;
 	memcpy(setup->ports[HS_BENCH_IN]->mac, hs_bench_router_mac, 6);
-	// Packets that go to net_ring come out of it again. The other core takes them.
+	// Packets that go into net_ring come out of it again. The other core takes these packets.
 	if (setup->spec->target == HS_BENCH_RING)
 		setup->ports[HS_BENCH_OUT]->rx_burst = receive_nothing;
 	for (int p = 0; rc == 0 && p < HS_BENCH_PORTS; p++)
@@ -268,8 +269,8 @@ static uint16_t teach(struct hs_port *port, uint16_t queue, struct rte_mbuf **mb
 	return made;
 }
 
-// The stations behind the receiving port send once, because all packets to them would otherwise be
-// flooded.
+// Lets the stations behind the receiving port send once. Otherwise, all packets to these stations
+// would be flooded.
 static void teach_bridge(struct hs_bench_setup *setup)
 {
 	struct hs_port *in = setup->ports[HS_BENCH_IN], *out = setup->ports[HS_BENCH_OUT];
@@ -292,7 +293,7 @@ int hs_bench_setup_open(struct hs_bench_setup *setup, const struct hs_bench_case
 	*setup = (struct hs_bench_setup){.spec = spec, .config = config};
 	node_config(spec, &node);
 	int rc = open_eal(setup, &node, err);
-	// Where control is measured, windows end by count, not by the machine's seconds.
+	// If control is measured, windows end by the number of reports, not by the machine's clock.
 	if (rc == 0)
 		rc = spec->kind == HS_BENCH_PACKETS
 				     ? hs_clock_create(HS_CLOCK_UTC, &setup->clock)

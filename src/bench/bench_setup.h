@@ -14,7 +14,8 @@
 struct hs_bench_child_config {
 	const char *pcap; // the case's traffic
 	double seconds;
-	uint64_t packets; // so many instead, without warming up: for who counts instructions
+	uint64_t packets; // if not 0: this many packets instead, without warming up, to count
+			  // instructions
 	int worker_core, control_core;
 	bool huge_pages;     // for the packets and all tables; not with memif
 	char prefix[32];     // of EAL's files
@@ -42,12 +43,12 @@ struct hs_bench_setup {
 int hs_bench_setup_open(struct hs_bench_setup *setup, const struct hs_bench_case *spec,
 		const struct hs_bench_child_config *config, struct hs_error *err);
 
-// What the packets have added to the counters since.
+// What the packets of the measurement have added to the counters.
 struct hs_bench_outcome {
 	uint64_t received, tx_full;
 	uint64_t reports_made, reports_lost;
 };
-// Returns -EINVAL with *err if a packet took another way than the case means. Call it after the
-// worker.
+// Checks a measurement. Returns 0, or -EINVAL with *err if a packet took another path through the
+// node than its case is about. Call this after the worker has ended.
 int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_outcome *outcome,
 		struct hs_error *err);

@@ -41,8 +41,8 @@ static void readdress(struct hs_bench_source *source, uint8_t *frame)
 		source->next -= source->flows;
 }
 
-// Returns the time that a packet waited in a node, with some scatter, because a monitor's work
-// depends on it.
+// Returns the time from one node to the next, with some scatter, because a monitor's work depends
+// on the scatter.
 static int64_t delay_ns(uint32_t packets, unsigned hop)
 {
 	return HOP_NS + (int64_t)((packets * 2654435761u >> (hop + 8)) & 4095);

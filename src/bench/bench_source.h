@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A source port around another port. Packets of a capture file become packets of more flows than
-// the file could hold, or get telemetry that advances. This takes a few stores into a line that the
-// file's driver has just written, and their cost counts against the case.
+// the file could hold, or get telemetry that advances. The port makes a few stores into a cache
+// line that the file's driver has just written. The cost of these stores is a part of the
+// measurement.
 //
 // Thread rule: rx by the worker.
 #pragma once
@@ -22,7 +23,8 @@ struct hs_bench_source {
 	uint64_t received;
 };
 
-// Visits every flow once in so many packets, each far from the one before.
+// Makes packets of this number of flows. Each flow has one packet before a flow repeats, and is far
+// from the flow before.
 void hs_bench_source_spread(struct hs_bench_source *source, uint32_t flows);
 
 uint16_t hs_bench_source_rx(
