@@ -148,7 +148,7 @@ static int print_config(json_t *config)
 	return HS_EXIT_OK;
 }
 
-// The file is right, whatever the machine lacks: it may be for another machine.
+// Prints that the file is correct, and what the machine lacks. The file may be for another machine.
 static int say_ok(const struct daemon_program *program, const char *file)
 {
 	static struct hs_errors lacks;

@@ -27,5 +27,5 @@ struct daemon_program {
 	void (*fini)(void);
 };
 
-// Returns an exit code.
+// Runs the program from its command line to its end. Returns an exit code.
 int daemon_main(const struct daemon_program *program, int argc, char **argv);

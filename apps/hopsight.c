@@ -178,7 +178,7 @@ static void print_verb_help(const struct hs_cli_verb *verb)
 		print_keys();
 }
 
-// The verb whose help explains more than that of the program, or NULL.
+// The verb whose help explains more than the program's help, or NULL.
 static const struct hs_cli_verb *help_of;
 
 int hs_cli_usage(const char *format, ...)
@@ -254,8 +254,8 @@ static void find_help(int argc, char **argv)
 	help_of = verb && verb->options ? verb : NULL;
 }
 
-// JSON has no other bytes: the value would be left out of the request. Names of files may have
-// them.
+// Returns whether the text is UTF-8. JSON can hold no other text, so that the value would be left
+// out of the request. Names of files may be other texts.
 static bool is_utf8(const char *text)
 {
 	json_t *json = json_string(text);
@@ -365,7 +365,7 @@ int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok)
 		return rc;
 	json_t *json = json_loads(reply, 0, NULL);
 	free(reply);
-	// With --json it is printed unchanged. The JSON writer escapes it.
+	// With --json, the reply is printed unchanged, because the JSON writer escapes its strings.
 	if (!cli->values[HS_CLI_JSON])
 		json = hs_cli_clean(json);
 	*ok = json_incref(json_object_get(json, "ok"));
@@ -448,7 +448,7 @@ static int run(int argc, char **argv)
 	cli.endpoint = cli.values[HS_CLI_ENDPOINT]   ? cli.values[HS_CLI_ENDPOINT]
 		       : environment && *environment ? environment
 						     : DEFAULT_ENDPOINT;
-	if (verb->run != hs_cli_keygen) // which asks nobody
+	if (verb->run != hs_cli_keygen) // keygen asks no node
 		rc = find_endpoint(&cli.endpoint, endpoint[0]);
 	if (rc == HS_CLI_DONE && cli.values[HS_CLI_FROM])
 		rc = find_endpoint(&cli.values[HS_CLI_FROM], endpoint[1]);

@@ -48,7 +48,7 @@ enum hs_cli_option {
 	HS_CLI_PERCENT,
 	HS_CLI_INTERVAL,
 	HS_CLI_PROMETHEUS,
-	HS_CLI_RULE,			    // first of the options that are fields of a rule
+	HS_CLI_RULE,			    // the first option that is a field of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 22, // in a verb's options, the first stands for all
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
 	HS_CLI_APP = HS_CLI_RULE + 1, // also an option of `qos`
@@ -87,7 +87,7 @@ extern const size_t hs_cli_n_verbs;
 struct hs_cli_rule_option {
 	const char *name;
 	char letter;	      // 0: none
-	const char *value;    // what its value is called
+	const char *value;    // the name of its value in the help
 	const char *field;    // of the rule
 	bool is_text;	      // in JSON
 	const char *fallback; // what `rule add` takes without it; NULL: the default of the field
@@ -105,14 +105,14 @@ int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);
 // Asks page after page and shows all pages as one list. Takes ownership of the content.
 int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok));
-// Sends a change and confirms it ("route ::/0 added"). Without a name, the answer has the ns_id of
-// a rule. Takes ownership of the content.
+// Sends a change and prints that it was made ("route ::/0 added"). Without a name, the printed name
+// is the ns_id in the answer. Takes ownership of the content.
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
 		const char *name, const char *done);
 
-// Shows an answer as JSON, or with `view`; of a controller, each node's answer.
+// Shows an answer as JSON, or with `view`. If a controller answered, shows each node's answer.
 void hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok));
-// {verb: content} is asked, and the answer shown. Takes ownership of the content.
+// Asks {verb: content}, and shows the answer. Takes ownership of the content.
 int hs_cli_ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok));
 
@@ -121,21 +121,22 @@ int hs_cli_ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 // Returns an integer of the command line, or the text itself, which the node then names in its
 // refusal.
 json_t *hs_cli_number_or_text(const char *text);
-// Does the same for null, objects, and true and false, which tables show as yes and no.
+// Does the same, and also reads null, objects, and true and false (or yes and no, as tables show
+// them).
 json_t *hs_cli_value(const char *text);
 // Reads a namespace id. Returns false after a usage error.
 bool hs_cli_read_ns(const char *text, json_t **ns_id);
 #define HS_CLI_TRACE_NAMES "all, or names of packets, time, bytes, telemetry, or "
-// Refuses what is neither names nor hex.
+// Refuses a text that is neither names nor hex.
 int hs_cli_trace_check(const char *text);
-// Returns the trace type of "packets,time,bytes" or "all" as hex, valid until the next call; other
-// texts as they are.
+// Returns the trace type of "packets,time,bytes" or "all" as hex, valid until the next call;
+// returns other texts unchanged.
 const char *hs_cli_trace_hex(const char *text);
-// Returns the names of a trace type, or its hex where it asks for a value at one of source and hops
-// only. New reference.
+// Returns the names of a trace type, or its hex if the trace type asks for a value only at the
+// source or only at hops. New reference.
 json_t *hs_cli_trace_names(const char *hex);
-// Returns what to add to --trace so that it has bits which are missing: names, or the bits where
-// the user wrote hex. New reference.
+// Returns what to add to --trace to get these missing bits: names, or the bits themselves if the
+// user wrote hex. New reference.
 json_t *hs_cli_trace_needs(const struct hs_cli *cli, const char *hex);
 
 // ---- verbs ----
@@ -156,17 +157,17 @@ int hs_cli_neighbour_list(struct hs_cli *cli);
 int hs_cli_neighbour_add(struct hs_cli *cli);
 int hs_cli_neighbour_del(struct hs_cli *cli);
 
-// Of INT-label.
+// Verbs of INT-label.
 int hs_cli_label(struct hs_cli *cli);
 int hs_cli_label_set(struct hs_cli *cli);
 
-// Of probes.
+// Verbs of probes.
 int hs_cli_probe_run(struct hs_cli *cli);
 int hs_cli_probe_status(struct hs_cli *cli);
 int hs_cli_probe_links(struct hs_cli *cli);
 int hs_cli_probe_routes(struct hs_cli *cli);
 
-// Of a collector.
+// Verbs of a collector.
 int hs_cli_flow(struct hs_cli *cli);
 int hs_cli_queue(struct hs_cli *cli);
 int hs_cli_link(struct hs_cli *cli);
@@ -206,8 +207,9 @@ int hs_cli_refuse_words(const struct hs_cli *cli);
 struct hs_cli_column {
 	const char *path;   // member, or member.member
 	const char *header; // NULL: derived from the path
-	// On a terminal that is too narrow, columns of the highest rank are left out first, and of
-	// one rank the last one. HS_TEXT_CUT (text_table.h): its texts are cut instead.
+	// On a terminal that is too narrow, columns of the highest rank are left out first. Of
+	// columns with the same rank, the last one is left out first. With rank HS_TEXT_CUT
+	// (text_table.h), the column's texts are cut instead.
 	uint8_t rank;
 };
 
@@ -222,7 +224,8 @@ int64_t hs_cli_now_text(char text[HS_CLI_TEXT]);
 void hs_cli_path_text(const json_t *path, char text[HS_CLI_TEXT]);
 // Writes "2 → 3"; ? is a node that did not say its id.
 void hs_cli_hop_name(const json_t *hop, char *text, size_t size);
-// Returns "1 → 2 (400) → 9": the nodes of a collector's flow, and the latencies that they told.
+// Returns "1 → 2 (400) → 9": the nodes of a collector's flow, with the latencies that they
+// reported.
 json_t *hs_cli_told_path(const json_t *flow);
 // Replaces a number by text with the unit of its row, "400 ns".
 void hs_cli_add_unit(json_t *row, const char *key);
@@ -231,7 +234,7 @@ json_t *hs_cli_unless_stale(const json_t *numbers, bool stale);
 // Finds a member, or a member of a member ("delay_ns.mean"). Returns NULL if there is none.
 const json_t *hs_cli_at_path(const json_t *object, const char *path);
 
-// From now on, tables fit the terminal behind stdout: its width is COLUMNS, or what the terminal
+// Makes later tables fit the terminal behind stdout. The width is COLUMNS, or what the terminal
 // says. With `wide`, and if stdout is no terminal, tables have all columns.
 void hs_cli_fit_tables(bool wide);
 // Returns how many lines and columns the terminal behind stdout has.
@@ -272,27 +275,28 @@ bool hs_cli_is_controller(const json_t *ok);
 void hs_cli_view_answers(const json_t *ok, void (*view)(const json_t *ok));
 // Shows a controller's node_get.
 void hs_cli_view_controller(const json_t *ok);
-// Adds to each rule that has states at nodes a text that summarises them, "at".
+// Adds a member "at" to each rule that has states at nodes: a text that summarises the states.
 void hs_cli_add_where(json_t *rules);
-// Returns where a rule belongs by the options: a new reference, or NULL if they do not say.
+// Returns the nodes of a rule as the options give them (a new reference), or NULL if no option
+// does.
 json_t *hs_cli_on(const struct hs_cli *cli);
-// Refuses options that say two places, or none. Returns 0 or the exit code.
+// Refuses options that name nodes in two ways, or name an empty list. Returns 0 or the exit code.
 int hs_cli_check_where(const struct hs_cli *cli);
-// Refuses names in `on` that no node of the controller has: those that answered, and those that it
-// named as unreachable. Returns 0 or the exit code.
+// Refuses names in `on` that no node of the controller has. The nodes are those that answered, and
+// those that the controller named as unreachable. Returns 0 or the exit code.
 int hs_cli_check_names(const json_t *answer, const json_t *on);
 
 // hopsight_watch.c
 // Repeats a verb until it ends with HS_CLI_USAGE or HS_CLI_UNREACHABLE, which is returned. Each
-// round begins with its time. On a terminal, each round takes the place of the last one, and is cut
-// where the terminal ends.
+// round begins with its time. On a terminal, each round replaces the round before, and is cut at
+// the end of the terminal.
 int hs_cli_watch(const struct hs_cli_verb *verb, struct hs_cli *cli, double seconds);
 
 // hopsight_end.c
-// From now on, SIGINT, SIGTERM, SIGHUP and SIGQUIT end the verb (hs_cli_is_stopped), and *caught
-// has them. If the program has not ended two seconds later, because nobody takes its output, it
-// calls `restore` (may be NULL), which only does what a signal handler may do, and exits with
-// HS_CLI_REFUSED.
+// Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT end the verb (hs_cli_is_stopped), and puts them into
+// *caught. The program may not end within two seconds, because no process reads its output. The
+// program then calls `restore` (may be NULL), which must be safe in a signal handler, and exits
+// with HS_CLI_REFUSED.
 void hs_cli_catch_signals(void (*restore)(void), sigset_t *caught);
 bool hs_cli_is_stopped(void);
 

@@ -9,7 +9,7 @@
 
 static struct hs_controller_config config;
 
-// A controller that sends nothing checks the requests of the configuration.
+// Sends nothing, for the controller that only checks the requests of the configuration.
 static int send_nothing(void *context, unsigned node, const char *text, size_t len)
 {
 	(void)context, (void)node, (void)text, (void)len;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of verbs that go on until they are interrupted.
+// The end of verbs that run until they are interrupted.
 #include "hopsight_cli.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-#define LAST_WORDS_S 2 // for output that somebody still takes
+#define LAST_WORDS_S 2 // time for output that a process still reads
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
@@ -25,7 +25,8 @@ static void stop(int signal_number)
 	alarm(LAST_WORDS_S);
 }
 
-// Output waits that nobody takes. The buffers of stdio would wait, too.
+// Ends the process while output waits that no process reads. exit() would also wait, to write the
+// buffers of stdio.
 static void give_up(int signal_number)
 {
 	(void)signal_number;

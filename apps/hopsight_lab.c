@@ -219,7 +219,8 @@ static int check_words(int verb, const struct lab_options *options, const char *
 	return 0;
 }
 
-// Returns the verb's index, or -EINVAL after an error message. Words keep their order.
+// Returns the verb's index, or -EINVAL after an error message. getopt may reorder the words, but
+// keeps the order of those that are no options.
 static int read_options(int argc, char **argv, struct lab_options *options)
 {
 	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
@@ -262,8 +263,8 @@ void lab_say_error(const char *file, const struct hs_error *err)
 
 // ---- where scenarios are ----
 
-// The folders are those of the working directory, of the source tree of the build, and of the
-// installation.
+// Finds the folders of scenarios: those of the working directory, of the source tree of the build,
+// and of the installation.
 static void find_folders(struct lab_options *options)
 {
 	static char of_tree[PATH_MAX + 32];

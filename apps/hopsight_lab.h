@@ -35,11 +35,11 @@ struct lab_options {
 // Runs and checks the scenario that args[0] names. Returns the exit code.
 int lab_run(const struct lab_options *options);
 
-// Plans probes over the network of the scenario or the topology that args[0] is. Returns the exit
-// code.
+// Plans probes over the network of args[0], which names a scenario or is a topology. Returns the
+// exit code.
 int lab_plan(const struct lab_options *options);
 
-// Finds and reads the scenario that args[0] names. On failure, writes why to stderr.
+// Finds and reads the scenario that args[0] names. On failure, writes the reason to stderr.
 int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
 		struct hs_scenario *scenario);
 

@@ -53,7 +53,7 @@ int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
 
 // ---- lists ----
 
-// A file is listed under its own name, which `run` accepts.
+// Makes the entry of a file. The entry has the name of the file, which `run` accepts.
 static void read_entry(const char *path, const char *name, struct hs_lab_entry *entry)
 {
 	struct hs_scenario scenario;

@@ -36,7 +36,7 @@ struct work {
 
 // ---- the network ----
 
-// The network of a topology needs the rest of a scenario, which a plan does not read.
+// Reads a topology. The parser needs a whole scenario, whose other members a plan does not use.
 static int read_topology(const char *word, struct hs_scenario *scenario, struct hs_error *err)
 {
 	json_error_t syntax;
@@ -75,7 +75,7 @@ static int load(struct work *work)
 
 // ---- plans ----
 
-// What an error of a plan is about, in the words of the command line.
+// Prints the error of a plan. The error names the option of the command line that it is about.
 static int say_plan_error(const struct work *work, struct hs_error *err)
 {
 	static const char *const options[][2] = {{"paths", "--probes"}, {"mtu", "--mtu"}};
@@ -96,7 +96,7 @@ static int say_no_memory(void)
 	return LAB_FAILED;
 }
 
-// By default as many paths as GPINT-3 of the paper.
+// Makes both plans. By default, they have as many paths as the paper's GPINT-3.
 static int make_plans(struct work *work)
 {
 	const struct lab_options *options = work->options;

@@ -58,7 +58,8 @@ static void take_signal(int number)
 	_exit(LAB_FAILED);
 }
 
-// The threads that EAL starts block all signals, so only this thread is interrupted.
+// Installs the handler of signals. The threads that EAL starts block all signals, so that only this
+// thread is interrupted.
 static void take_signals(void)
 {
 	struct sigaction action = {.sa_handler = take_signal};
@@ -71,7 +72,8 @@ static void take_signals(void)
 
 // ---- before the run ----
 
-// Files are opened first, so that a run of minutes does not end with a file that cannot be written.
+// Opens the output files before the run, so that a run of minutes does not end with a file that
+// cannot be written.
 static int open_files(struct work *work)
 {
 	const struct lab_options *options = work->options;
@@ -114,7 +116,8 @@ static void say_total(const struct work *work, double wall_s)
 			wall_s, events, run->partial ? ": interrupted" : "");
 }
 
-// A limit of the machine is no error of the scenario.
+// Prints the error of a run, and returns the exit code. A limit of the machine is no error of the
+// scenario.
 static int say_failure(const struct work *work, int rc, struct hs_error *err)
 {
 	if (!hs_error_is_set(err))
@@ -208,7 +211,7 @@ static int write_files(struct work *work, struct hs_error *err)
 	return rc;
 }
 
-// Tables, then expectations; the last line says how many were met.
+// Prints tables, then expectations. The last line says how many expectations were met.
 static int print(const struct work *work)
 {
 	const struct hs_run *result = hs_lab_result(work->lab);

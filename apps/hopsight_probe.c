@@ -5,7 +5,7 @@
 #include <time.h>
 
 #define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
-#define LOOK_NS	       50000000 // interval of looking whether a session is over
+#define LOOK_NS	       50000000 // interval between two checks whether a session is over
 
 static json_int_t number_of(const json_t *object, const char *key)
 {
@@ -85,7 +85,8 @@ static int ask(struct hs_cli *cli, enum hs_api_verb verb, json_t **ok)
 	return hs_cli_ask(cli, json_pack("{s:{}}", hs_api_verb_name(verb)), ok);
 }
 
-// A controller that restarts forgets the session, and counts from 1 again.
+// Says that the session does not end. A controller that restarts forgets the session, and counts
+// from 1 again.
 static int say_gone(json_int_t session)
 {
 	fprintf(stderr,

@@ -38,7 +38,7 @@ const struct hs_cli_rule_option hs_cli_rule_options[] = {
 
 // ---- changes ----
 
-// "node_id,queue" as a list.
+// Returns "node_id,queue" as a list.
 static json_t *names_value(const char *text)
 {
 	json_t *list = json_array();
@@ -92,8 +92,8 @@ static int read_every(const char *text, json_t *content)
 	return HS_CLI_DONE;
 }
 
-// A setting alone is of mode count, and count alone has the setting 100. For other modes no setting
-// is usual.
+// Completes mode and setting. Without a mode, the mode is count. With mode count and no setting,
+// the setting is 100. Other modes have no default setting.
 static int complete_mode(json_t *content)
 {
 	const char *mode = json_string_value(json_object_get(content, "mode"));
@@ -135,12 +135,13 @@ static int read_sampling(const struct hs_cli *cli, json_t *content)
 // What the nodes of a rule have in common.
 struct common {
 	unsigned n, n_flexint, n_int,
-			n_label; // nodes with network ports; those with a port of this method
+			n_label; // n: nodes with network ports; others: those with a port of this
+				 // method
 	json_t *instructions;	 // of all nodes of method int; NULL: there was none so far
 	bool of_controller;
 };
 
-// A network port without a profile is of method flexint, too.
+// Returns the method of a port, or "". A network port without a profile has method flexint.
 static const char *method_of(const json_t *port)
 {
 	const char *method = json_string_value(json_object_get(port, "method"));
@@ -187,7 +188,8 @@ static void look_at_node(const json_t *answer, struct common *common)
 	json_decref(instructions);
 }
 
-// Whether a rule belongs to a node. Which nodes a path has is known to the controller alone.
+// Returns whether a rule belongs to a node. For a rule on a path, all nodes count, because only the
+// controller knows the nodes of a path.
 static bool is_on(const json_t *on, const char *name)
 {
 	const char *source = json_string_value(json_object_get(on, "source"));
@@ -216,7 +218,8 @@ static void look_at_nodes(const json_t *answer, const json_t *on, struct common 
 			look_at_node(node, common);
 }
 
-// *waits: nodes of a controller have not answered.
+// Asks for the ports of all nodes. *waits gets whether some nodes of a controller have not
+// answered.
 static int ask_ports(struct hs_cli *cli, struct common *common, bool *waits)
 {
 	static const char request[] = "{\"ports_get\":{}}";
@@ -238,7 +241,8 @@ static int ask_ports(struct hs_cli *cli, struct common *common, bool *waits)
 	return rc;
 }
 
-// A controller that has just begun does not reach its nodes at once.
+// Asks until a node answered, for at most two seconds: a controller that has just started does not
+// reach its nodes at once.
 static int ask_nodes(struct hs_cli *cli, struct common *common)
 {
 	const struct timespec pause = {.tv_nsec = 100000000};
@@ -265,8 +269,9 @@ static void set_instructions(json_t *content, json_t *instructions)
 	json_object_set_new(content, "instructions", list);
 }
 
-// Asks for every value that all nodes of the rule can carry. The method is that of their network
-// ports. Where a node has both methods, it is flexint, which does not measure IPv4.
+// Chooses every value that all nodes of the rule can carry. The method is that of the nodes'
+// network ports. If all nodes have ports of method flexint, the method is flexint, except for IPv4,
+// which flexint does not measure.
 static int choose_values(struct hs_cli *cli, json_t *content, bool only_int)
 {
 	struct common common = {.instructions = NULL};
@@ -352,7 +357,7 @@ int hs_cli_rule_add(struct hs_cli *cli)
 	return change_rule(cli, HS_VERB_INT_REQUEST, content, "installed");
 }
 
-// Adds "mode_setting=10" to the content, which names the rule already.
+// Adds a change such as "mode_setting=10" to the content, which already names the rule.
 static int add_change(char *word, json_t *content)
 {
 	char *equals = strchr(word, '=');

@@ -34,7 +34,7 @@ static enum hs_prometheus_type type_of(const json_t *stat, const char *name)
 								      : HS_PROMETHEUS_GAUGE;
 }
 
-// What a series is about: all members that do not describe its family.
+// Reads the labels of a series: all members that do not describe its family.
 static void read_labels(const json_t *stat, const char *node, struct hs_prometheus_labels *labels)
 {
 	static const char *const others[] = {"name", "kind", "unit", "help"};
@@ -75,7 +75,7 @@ static void add_stats(struct hs_prometheus *page, const json_t *answer, const ch
 	}
 }
 
-// Nodes without an answer have no series.
+// Names the nodes without an answer, which have no series.
 static void say_missing(const json_t *ok)
 {
 	const char *name;

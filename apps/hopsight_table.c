@@ -14,7 +14,7 @@
 
 #define MAX_COLUMNS 32
 #define MAX_PATH    96
-#define REST_RANK   3 // of columns that no view names
+#define REST_RANK   3 // rank of columns that no view names
 
 // ---- what others said ----
 
@@ -124,7 +124,7 @@ static void format_number(const char *path, const json_t *value, char *text)
 		snprintf(text, HS_CLI_TEXT, "%.6g", number);
 }
 
-// Appends as much as fits; `text` has HS_CLI_TEXT bytes.
+// Appends as much of a text as fits; `text` has HS_CLI_TEXT bytes.
 static void add(char *text, const char *more)
 {
 	size_t used = strlen(text);
@@ -293,7 +293,7 @@ const json_t *hs_cli_at_path(const json_t *object, const char *path)
 	return json_is_null(inner) ? inner : hs_cli_at_path(inner, dot + 1);
 }
 
-// The unit stands with each value, so the header has no unit.
+// Writes the header of a column. Each value has its unit, so that the header has none.
 static void header_of(const struct hs_cli_column *column, char *header, size_t size)
 {
 	static const char *const units[] = {"_ns", "_bps", "_ratio"};
@@ -377,7 +377,7 @@ static void fill(struct hs_text_table *text_table, const struct table *table, co
 
 // ---- fitting the terminal ----
 
-static size_t line_width; // 0: as wide as it is
+static size_t line_width; // 0: no limit
 
 static unsigned short number_of(const char *name, unsigned short otherwise)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `hopsight top`: rates of who answers, round after round, until it is interrupted.
+// `hopsight top`: shows the rates of a node, controller or collector, round after round, until it
+// is interrupted.
 #include "hopsight_cli.h"
 #include "top_feed.h"
 #include "top_rows.h"
@@ -50,7 +51,8 @@ static void take_round(struct top *top, const json_t *round)
 	top_who(round, top->who);
 }
 
-// Rates begin anew when somebody answers again, and until then nothing is known.
+// Shows that there is no answer. No value is known until the next answer, after which rates begin
+// anew.
 static void take_trouble(struct top *top)
 {
 	char time[HS_CLI_TEXT];
@@ -133,7 +135,7 @@ static void show(struct top *top)
 		print_text(top);
 }
 
-// Takes what came. Returns whether there is something to show.
+// Takes replies that came. Returns whether there is something new to show.
 static bool step(struct top *top)
 {
 	json_t *round = top_feed_step(top->feed, now_ns(CLOCK_MONOTONIC));
@@ -152,8 +154,9 @@ static bool step(struct top *top)
 	return changed && (round || top->on_screen);
 }
 
-// Waits for replies and keys. Signals come now or before, so that none is missed, and end a wait
-// for output that nobody takes (hs_cli_catch_signals). The terminal's size is noticed now as well.
+// Waits for replies and keys. Signals are blocked between the check for a stop and ppoll(), so that
+// none is missed. At other times, a signal may end a wait for output that no process reads
+// (hs_cli_catch_signals). A new size of the terminal also ends the wait.
 static int wait_for(struct top *top, struct pollfd fds[2], const sigset_t *caught)
 {
 	int64_t now = now_ns(CLOCK_MONOTONIC);
@@ -193,8 +196,8 @@ static int loop(struct top *top, const sigset_t *caught)
 	return HS_CLI_DONE;
 }
 
-// Asks once, as every verb does, so that what is wrong at the start is said before the screen is
-// taken.
+// Asks once, as every verb does, so that errors at the start are printed before the program takes
+// over the screen.
 static int first_contact(struct hs_cli *cli)
 {
 	const char *window = cli->values[HS_CLI_WINDOW];

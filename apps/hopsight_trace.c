@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *name;
-	uint32_t bits; // of the source's half and of the hops'
+	uint32_t bits; // in the half of the source and in that of the hops
 } values[] = {
 		{"packets", 0x20008000},
 		{"time", 0x40004000},
@@ -64,8 +64,8 @@ int hs_cli_trace_check(const char *text)
 						 text);
 }
 
-// Writes the names of values of which all, or `some`, bits are there. Returns the bits of these
-// values.
+// Writes the names of the values whose bits are all set in `bits`, or, with `some`, of those with a
+// bit set. Returns the bits of these values.
 static uint32_t write_names(uint32_t bits, bool some, char *names, size_t size)
 {
 	uint32_t named = 0;

@@ -52,7 +52,7 @@ json_t *hs_cli_value(const char *text)
 	return hs_cli_number_or_text(text);
 }
 
-// Reads a namespace id of the command line. Returns false after a usage error.
+// Reads an id of the command line. Returns false after a usage error.
 static bool read_id(const char *text, const char *noun, json_t **id)
 {
 	*id = hs_cli_number_or_text(text);
@@ -68,7 +68,7 @@ bool hs_cli_read_ns(const char *text, json_t **ns_id)
 	return read_id(text, "namespace id", ns_id);
 }
 
-// {verb: content}; takes the content over.
+// Returns {verb: content}. Takes ownership of the content.
 static json_t *request_of(enum hs_api_verb verb, json_t *content)
 {
 	return json_pack("{s:o}", hs_api_verb_name(verb), content);
@@ -158,7 +158,7 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-// Of a rule whose telemetry finds no room in a host's packets of full size.
+// Prints what a rule needs whose telemetry does not fit into full-size packets of hosts.
 static void print_mtu_need(json_t *ok)
 {
 	json_t *name, *below = json_object_get(ok, "ports_below_mtu");
@@ -174,7 +174,7 @@ static void print_mtu_need(json_t *ok)
 	printf("\n");
 }
 
-// A controller answers before it tells the nodes, which may refuse.
+// Prints that a change was made. A controller answers before it tells the nodes, which may refuse.
 static void print_done(const json_t *ok, const char *noun, const char *name, const char *done)
 {
 	const json_t *nodes = json_object_get(ok, "nodes");
@@ -281,7 +281,7 @@ static int events(struct hs_cli *cli)
 	return hs_cli_list(cli, HS_VERB_EVENTS, content, hs_cli_view_events);
 }
 
-// The exit code says whether everything adds up.
+// Shows an audit. The exit code says whether everything adds up.
 static int audit(struct hs_cli *cli)
 {
 	json_t *ok;
@@ -303,7 +303,7 @@ static int explain(struct hs_cli *cli)
 			hs_cli_view_explain);
 }
 
-// The node knows whether it has windows of this length.
+// Returns whether the text is "run" or a length, of which the node may have no windows.
 static bool is_window(const char *text)
 {
 	int64_t ns;
@@ -338,7 +338,7 @@ static int qos(struct hs_cli *cli)
 
 // ---- reports ----
 
-// Finds where listeners may subscribe at the node. The caller frees *endpoint.
+// Finds the endpoint at which listeners may subscribe to the node. The caller frees *endpoint.
 static int find_publisher(struct hs_cli *cli, char **endpoint)
 {
 	json_t *ok;
@@ -360,7 +360,7 @@ static int find_publisher(struct hs_cli *cli, char **endpoint)
 	return HS_CLI_REFUSED;
 }
 
-// A rule that does not exist may be installed later. Until then there is nothing to wait for.
+// Warns if no rule has this namespace: there are no reports until one is installed.
 static void warn_without_rule(struct hs_cli *cli, long long ns)
 {
 	char request[64], *reply = NULL;
@@ -462,7 +462,7 @@ static char *read_all(const char *name, size_t *len)
 	return text;
 }
 
-// Text that is not JSON may contain anything.
+// Prints a reply that is not JSON. Its control characters are escaped.
 static void print_foreign(const char *reply)
 {
 	char *clean = hs_clean_dup(reply);

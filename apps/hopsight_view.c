@@ -38,7 +38,7 @@ static const char *ns_key(const json_t *ns_id, char key[24])
 	return key;
 }
 
-// Adds to each rule who asked for it. A controller does not say.
+// Adds the origin of each rule. The rules of a controller have none.
 static void add_origins(const json_t *ok)
 {
 	static const struct {
@@ -120,8 +120,8 @@ void hs_cli_view_ports(const json_t *ok)
 	table_or(json_object_get(ok, "ports"), "no ports", COLUMNS(columns), false);
 }
 
-// Says what ended at ports before the node took it, which no drop and no equation contains. `at`
-// names the member of a port that has the counters, or is NULL.
+// Prints how many packets ended at ports before the node took them. No drop counter and no equation
+// contains these packets. `at` names the member of a port that has the counters, or is NULL.
 static void print_lost_before(const json_t *ports, const char *at)
 {
 	static const char none[] = "lost before the node: no packet (rx_errors 0, rx_missed 0)\n";
@@ -163,7 +163,7 @@ void hs_cli_view_drops(const json_t *ok)
 	print_lost_before(json_object_get(ok, "ports"), NULL);
 }
 
-// Further members of a counter, for example port or reason, share one column.
+// Returns the text of one column for the further members of a counter, for example port or reason.
 static json_t *labels_of(const json_t *stat)
 {
 	static const char *const named[] = {"name", "kind", "value", "unit", "help"};
@@ -352,7 +352,7 @@ void hs_cli_view_qos(const json_t *ok)
 
 // ---- applications ----
 
-// Writes "down  2001:db8::2 → 2001:db8::1".
+// Returns the row of a flow, whose member "flow" is like "2001:db8::2 → 2001:db8::1".
 static json_t *flow_row(const json_t *flow)
 {
 	char name[128];

@@ -32,7 +32,7 @@ void hs_cli_print_line(const json_t *value)
 	printf("\n");
 }
 
-// Failed equations of an audit are no reason to stop watching.
+// Returns whether an exit code ends the rounds. Failed equations of an audit do not.
 static bool ends_watching(int rc)
 {
 	return rc == HS_CLI_USAGE || rc == HS_CLI_UNREACHABLE;
@@ -50,8 +50,8 @@ static unsigned lines_of(const char *text, unsigned columns, const char **next)
 	return width ? (unsigned)((width - 1) / columns + 1) : 1;
 }
 
-// Prints as much of a text as the terminal has room for below the first line, and how much more
-// there is. The cursor needs the last line.
+// Prints as much of a text as fits into the terminal below the first line, and the number of lines
+// that do not fit. The cursor needs the last line.
 static void print_screen(const char *text)
 {
 	struct winsize size = hs_cli_terminal();
@@ -71,7 +71,7 @@ static void print_screen(const char *text)
 		printf("… %u more lines\n", more);
 }
 
-// Runs a verb whose output, errors too, replaces what is on the terminal when it is complete.
+// Runs a verb. Its complete output, with errors, replaces what is on the terminal.
 static int run_on_screen(const struct hs_cli_verb *verb, struct hs_cli *cli, const char *head)
 {
 	char *text = NULL;
@@ -95,7 +95,7 @@ static int run_on_screen(const struct hs_cli_verb *verb, struct hs_cli *cli, con
 	return rc;
 }
 
-// Whether a round can take the place of the one before it.
+// Returns whether a round can replace the one before it on the terminal.
 static bool is_screen(void)
 {
 	const char *term = getenv("TERM");

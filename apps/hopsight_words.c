@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command line says about words that it does not know.
+// The errors of the command line about unknown words.
 #include "hopsight_cli.h"
 
 #include "nearest.h"
@@ -40,8 +40,9 @@ int hs_cli_refuse_option(bool lacks_value, const char *word)
 
 // ---- verbs ----
 
-// Returns the verb that the words are nearest to, or NULL. Behind the first word of other verbs,
-// only the second word can be wrong: `group` is the length of that first word, or 0.
+// Returns the verb that the words are nearest to, or NULL. If the first word is that of a verb with
+// two words, only the second word can be wrong. `group` is then the length of the first word,
+// otherwise 0.
 static const char *nearest_verb(const struct hs_cli *cli, size_t group)
 {
 	char two[HS_NEAREST_BYTES];
@@ -61,7 +62,8 @@ static const char *nearest_verb(const struct hs_cli *cli, size_t group)
 	return both.word ? both.word : first.word;
 }
 
-// Returns the first of the verbs whose first word, of several, the word is nearest to, or NULL.
+// Returns a verb of several words whose first word is nearest to this word, or NULL. Of several
+// such verbs, it is the first.
 static const char *nearest_group(const char *word)
 {
 	struct hs_nearest nearest = {.typed = word};

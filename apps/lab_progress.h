@@ -17,10 +17,11 @@ struct hs_lab_line {
 	size_t width; // of the text that is shown
 };
 
-// Has the type that struct hs_lab_config needs. context: the line.
+// Shows the progress. This function has the type of hs_lab_config.progress, with the line as its
+// context.
 void hs_lab_line_show(void *line, const struct hs_lab_progress *progress);
 // Erases the text that is shown.
 void hs_lab_line_clear(struct hs_lab_line *line);
 
-// "42 %  50.4 of 120 s  4,812,223 events/s  4 s left"
+// Writes "42 % 50.4 of 120 s 4,812,223 events/s 4 s left", with two blanks between the parts.
 void hs_lab_progress_text(const struct hs_lab_progress *progress, char text[HS_LAB_LINE_TEXT]);

@@ -34,7 +34,8 @@ static void name_cell(struct hs_text_table *table, const char *name, size_t widt
 	hs_text_table_cell(table, cut);
 }
 
-// Shows this number of decimals; if negative, as many as the value has. NAN gives an empty cell.
+// Adds a cell with this number of decimals or, if it is negative, with as many as the value has.
+// NAN gives an empty cell.
 static void number_cell(struct hs_text_table *table, double value, int decimals)
 {
 	char text[HS_LAB_WORD] = "";
@@ -46,8 +47,8 @@ static void number_cell(struct hs_text_table *table, double value, int decimals)
 	hs_text_table_cell(table, text);
 }
 
-// The first column has the names, under this title. Names, and columns with the header "", are
-// left-aligned. NULL ends the headers. Returns NULL if memory is out.
+// Begins a table. The first column has the names, under this title. Names, and columns with the
+// header "", are left-aligned. NULL ends the headers. Returns NULL if memory is out.
 static struct hs_text_table *begin(const char *title, const char *const *headers)
 {
 	struct hs_text_table *table;
@@ -99,7 +100,8 @@ static void add_row(struct hs_text_table *table, const char *title, const char *
 		number_cell(table, paths[i] ? hs_outcome_number(of, paths[i]) * scale : NAN, -1);
 }
 
-// Adds the rows of a flow in a list of the result: the member `key` of each, or the row itself.
+// Adds the rows of a flow in a list of the result. The numbers are in the member `key` of each row,
+// or in the row itself if `key` is NULL.
 static void add_rows(struct hs_text_table *table, const char *title, const json_t *list,
 		const char *flow, const char *key, const char *const paths[NUMBERS], double scale)
 {
@@ -222,7 +224,7 @@ static int link_table(FILE *to, const json_t *result)
 	return rc;
 }
 
-// Of the sessions of a monitoring host.
+// Prints the table of a monitoring host's sessions.
 static int probing_table(FILE *to, const json_t *result)
 {
 	static const char *const columns[] = {"failed", "covered", "sent", "lost", "recovery",

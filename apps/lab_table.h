@@ -14,5 +14,5 @@
 // Number of flows with a table of their own. The result contains all flows.
 #define HS_LAB_TABLE_FLOWS 8
 
-// result: from hs_outcome_json. Returns 0 or -ENOMEM.
+// Prints the tables of a result, which is that of hs_outcome_json. Returns 0 or -ENOMEM.
 int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_t *result);

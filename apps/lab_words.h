@@ -9,16 +9,16 @@
 #define HS_LAB_WORD 96
 
 struct hs_lab_unit {
-	const char *of;	  // what a name has in it: "_ns"
+	const char *of;	  // the part of a metric's name that shows the unit: "_ns"
 	const char *unit; // "ms"; "" for counts
 	double scale;	  // value * scale is in the unit
 };
 
-// Returns the unit of an expectation's metric ("mae.delay_ns.truth"), by the unit in its name.
+// Returns the unit in which a metric is shown, by the unit in its name ("mae.delay_ns.truth").
 const struct hs_lab_unit *hs_lab_unit_of(const char *metric);
 
-// Writes as many decimals as the value has, at most six, with commas: "10,000.5", "0.000001", "-3";
-// "5e-07".
+// Writes a value with as many decimals as it has, at most six, and with commas: "10,000.5",
+// "0.000001", "-3". Writes very large and very small values as "5e-07".
 void hs_lab_number(double value, char text[HS_LAB_WORD]);
 
 // Returns the number of bytes in the first line of a text, with lines of at most `width`

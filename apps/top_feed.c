@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE	    8	// requests under way: a controller passes 16 to a node
+#define AT_ONCE	    8	// requests under way; a controller passes at most 16 to a node
 #define MOST_ASKED  512 // requests of a round
 #define MOST_RULES  256
 #define MOST_OTHERS 1000 // of each other list
 
 #define MS_NS	   INT64_C(1000000)
-#define CONNECT_NS (500 * MS_NS) // a connection may take so long before somebody is told
-#define LOOK_NS	   (100 * MS_NS) // interval of looks at a connection that is not there
+#define CONNECT_NS (500 * MS_NS) // time for a connection before its absence is reported
+#define LOOK_NS	   (100 * MS_NS) // interval between two checks of a missing connection
 
 struct asked {
 	const char *verb;
@@ -67,7 +67,7 @@ static void forget_round(struct top_feed *feed)
 		json_decref(feed->asked[i].content);
 	json_decref(feed->round);
 	feed->round = NULL;
-	feed->first_id += feed->n_asked; // replies that come later are not taken for others
+	feed->first_id += feed->n_asked; // late replies then match no later request
 	feed->n_asked = feed->n_sent = feed->n_answered = 0;
 }
 
@@ -132,7 +132,7 @@ static json_t *timed(json_t *ok, const struct asked *asked, int64_t now_ns)
 			(json_int_t)((asked->sent_ns + now_ns) / 2));
 }
 
-// Adds the lists of a page to those of the pages before. Returns how long the longest is.
+// Adds the lists of a page to those of the pages before. Returns the length of the longest list.
 static size_t add_lists(json_t *all, const json_t *page)
 {
 	const char *key;
@@ -196,7 +196,7 @@ static void take_error(struct top_feed *feed, const struct asked *asked, const j
 {
 	json_t *message = json_object_get(error, "message");
 
-	// A rule may be removed between two questions.
+	// The rule may have been removed since the list of rules was read.
 	if (strcmp(asked->verb, "int_get") == 0)
 		return;
 	json_object_set_new(feed->round, asked->verb,
@@ -284,7 +284,7 @@ static void look_at_connection(struct top_feed *feed, int64_t now_ns)
 							  : "nobody answers there";
 	else if (is_late(feed, now_ns))
 		feed->trouble = "no reply in time";
-	// What was sent before a connection broke may never be answered.
+	// Requests that were sent before a connection broke may never be answered.
 	if (feed->round && (is_late(feed, now_ns) ||
 					   (state.connected &&
 							   state.connections != feed->connections)))

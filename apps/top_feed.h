@@ -22,9 +22,9 @@ void top_feed_destroy(struct top_feed *feed);
 // otherwise NULL.
 json_t *top_feed_step(struct top_feed *feed, int64_t now_ns);
 
-// Readable when something came: then call top_feed_step.
+// Returns a descriptor that is readable when a reply came. Call top_feed_step then.
 int top_feed_fd(const struct top_feed *feed);
-// When top_feed_step is due without that.
+// Returns the time at which top_feed_step is due even if no reply came.
 int64_t top_feed_next_ns(const struct top_feed *feed, int64_t now_ns);
-// Why nothing is answered since the last complete round, or NULL.
+// Returns why no request is answered since the last complete round, or NULL.
 const char *top_feed_trouble(const struct top_feed *feed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `hopsight top` does with rows once they are made, and what it says of a round.
+// Sorts and clears the rows of `hopsight top`, and writes its texts about a round.
 #include "top_rows.h"
 
 #include <stdlib.h>

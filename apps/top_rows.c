@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY  ".key"  // names a row in both rounds
-#define BOOT ".boot" // which start of which process counted
+#define KEY  ".key"  // the same for a row in both rounds
+#define BOOT ".boot" // the boot id of the process that counted
 
 #define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
 
@@ -82,7 +82,7 @@ bool top_has_view(const json_t *round, enum top_view view)
 	       collected == top_is_true(top_answer(round, "hello"), "collector");
 }
 
-// Returns the boot id of a node of a controller, or of who answers itself.
+// Returns the boot id of a node of a controller or, if `node` is NULL, of the program that answers.
 static json_t *boot_of(const json_t *round, const char *node)
 {
 	json_t *one;
@@ -146,7 +146,8 @@ static void add_rates(json_t *rows, const json_t *before)
 
 // ---- rows ----
 
-// Adds a row. Takes over `row` and `parts`, which tell the row from the others of a round.
+// Adds a row. `parts` distinguish the row from the others of a round. Takes ownership of `row` and
+// `parts`.
 static void add_row(json_t *rows, json_t *row, json_t *at_ns, json_t *boot, json_t *parts)
 {
 	char *key = json_dumps(parts, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -205,7 +206,7 @@ static void port_rows(json_t *rows, const json_t *round)
 		add_ports(rows, round, node, one);
 }
 
-// The window of a rule that says most of now: the shortest.
+// Returns the shortest window of a rule, which says most about the present, or NULL.
 static const json_t *window_of(const json_t *round, const json_t *ns_id)
 {
 	const json_t *found = NULL;
@@ -224,7 +225,7 @@ static const json_t *window_of(const json_t *round, const json_t *ns_id)
 	return found;
 }
 
-// What a window does not tell is unknown, as in a stale one.
+// Sets a value of a row. A value that is missing, or that a stale window has, is unknown (null).
 static void set_or_null(json_t *row, const char *key, const json_t *value, bool stale)
 {
 	if (value && !stale)
@@ -266,7 +267,8 @@ static json_t *flow_text(const json_t *rule)
 	return json_string(text);
 }
 
-// A row of a rule at who answers, or at a node of a controller. `got` is the node's int_get, of
+// Adds the row of a rule at the node that answers, or at a node of a controller. `got` is the
+// node's int_get, of
 // the time `at_ns`.
 static void add_rule(json_t *rows, const json_t *round, const json_t *rule, const char *node,
 		const json_t *got, json_t *at_ns)
@@ -282,7 +284,7 @@ static void add_rule(json_t *rows, const json_t *round, const json_t *rule, cons
 		json_object_set_new(row, "node", json_string(node));
 	if (state)
 		json_object_set(row, "state", (json_t *)state);
-	// Reports are made where the flow leaves, and so are windows.
+	// Reports and windows are made at the sink, where the flow leaves.
 	const json_t *window = window_of(round, ns_id);
 	if (window && (!node || json_integer_value(json_object_get(row, "sink_packets")) > 0))
 		add_window(row, window);
@@ -327,7 +329,7 @@ static void add_hops(json_t *rows, const json_t *round, const json_t *window)
 		json_object_set(row, "window_ns", json_object_get(window, "window_ns"));
 		set_or_null(row, "p99_ns", json_object_get(json_object_get(hop, "delay_ns"), "p99"),
 				stale);
-		// Counters of windows are of one window each: they have no rates.
+		// The counters of a window are of this window only, so that they have no rates.
 		json_object_del(row, "rx_packets");
 		json_object_del(row, "tx_packets");
 		json_object_del(row, "rx_bytes");

@@ -3,7 +3,7 @@
 //
 // A round is an object: for each verb that was asked, {"ok": answer, "at_ns": time}, or {"error":
 // text}. "hello" says who answers. "int_get" has such an object for each rule, by its ns_id. A row
-// is an object whose members are shown as in tables; null is a value that nobody knows now. Members
+// is an object whose members are shown as in tables; null is a value that is not known now. Members
 // that begin with a dot are not shown.
 //
 // Thread rule: any; pure functions.
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOP_AT ".at_ns" // of a row: when its counters were read
+#define TOP_AT ".at_ns" // in a row: the time at which its counters were read
 
 enum top_view {
 	TOP_PORTS,
@@ -43,26 +43,26 @@ const json_t *top_answer(const json_t *round, const char *verb);
 // Returns whether a member of an object is true.
 bool top_is_true(const json_t *object, const char *key);
 
-// Whether a round's node, controller or collector has this view.
+// Returns whether a round's node, controller or collector has this view.
 bool top_has_view(const json_t *round, enum top_view view);
 
 // Returns the rows of a view; a new reference. `before` are the rows of the round before, or NULL.
 // A rate is the difference of a counter over the time between both answers, in units per second. A
-// rate is null without an earlier row of the same start of the same node, and if its counter went
-// back. Numbers of stale windows are null. `wall_ns` is the time of day, for ages.
+// rate is null if there is no earlier row of the same process of the same node, or if its counter
+// went back. Numbers of stale windows are null. `wall_ns` is the time of day, for ages.
 json_t *top_rows(enum top_view view, const json_t *round, const json_t *before, int64_t wall_ns);
 
 // Sorts rows by a member. Rows without a value come last. Equal rows keep their order.
 void top_sort(json_t *rows, const char *path, bool descending);
 
-// Makes all values of rows null but those that name them: nobody knows them any more. Rates begin
-// anew after these rows.
+// Makes the values of rows null, except for those that name the rows, because the values are no
+// longer known. Rates begin anew after these rows.
 void top_forget(enum top_view view, json_t *rows);
 
 // Returns whether a row says that something is lost, down or congested.
 bool top_is_alarm(const json_t *row);
 
-// Writes what a round could not tell, or "": errors, nodes that do not answer, lists that are
+// Writes what is missing from a round, or "": errors, nodes that do not answer, lists that are
 // longer than what is shown.
 void top_note(const json_t *round, char text[HS_CLI_TEXT]);
 

@@ -22,7 +22,7 @@ enum pair {
 	WARN,
 };
 
-// What keys have chosen, for each view.
+// What the user chose by keys, for each view.
 struct chosen {
 	size_t column; // that rows are sorted by
 	bool descending;
@@ -54,7 +54,7 @@ static void use_colours(void)
 	init_pair(WARN, COLOR_YELLOW, -1);
 }
 
-// Texts are UTF-8, whatever the locale says.
+// Sets a locale with UTF-8, because all texts are UTF-8.
 static void use_utf8(void)
 {
 	setlocale(LC_CTYPE, "");
@@ -66,7 +66,7 @@ int top_screen_open(void)
 {
 	use_utf8();
 	tcgetattr(STDOUT_FILENO, &screen.before);
-	// stdout passes a filter, so ncurses writes beside it.
+	// stdout leads to a filter, so that ncurses writes to a copy of the terminal's descriptor.
 	screen.in = fdopen(dup(STDIN_FILENO), "r");
 	screen.out = fdopen(dup(STDOUT_FILENO), "w");
 	if (screen.in && screen.out)
@@ -162,8 +162,8 @@ static bool has_values(const json_t *rows, const char *path)
 	return false;
 }
 
-// Chooses the next column that has values, in one direction. The chosen one is the first that is
-// looked at if `step` is 0.
+// Chooses the next column that has values, in the direction of `step`. If `step` is 0, keeps the
+// chosen column if it has values.
 static void choose_column(const json_t *rows, int step)
 {
 	const struct top_columns *of = &top_columns[screen.view];
@@ -178,13 +178,13 @@ static void choose_column(const json_t *rows, int step)
 	}
 }
 
-// Returns how many rows have room.
+// Returns the number of rows that fit on the screen.
 static int room(void)
 {
 	return LINES > ABOVE + BELOW ? LINES - ABOVE - BELOW : 0;
 }
 
-// Keeps the first row where rows are.
+// Limits the first row on the screen to the rows that there are.
 static void keep_in_range(int n_rows)
 {
 	int *first = &screen.chosen[screen.view].first;
@@ -282,7 +282,8 @@ static void number_view(const struct top_shown *shown, int number)
 			screen.view = view;
 }
 
-// Numbers that matter are large, names begin with the first.
+// Sorts by the next column: values in descending order, because large values matter, and names in
+// ascending order.
 static void sort_by_next(const json_t *rows, int step)
 {
 	struct chosen *chosen = &screen.chosen[screen.view];

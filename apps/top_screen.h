@@ -10,19 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What is shown. The screen changes nothing but the order of rows.
+// What is shown. The screen only changes the order of rows.
 struct top_shown {
-	json_t *rows[TOP_VIEWS]; // NULL: who answers does not have this view
+	json_t *rows[TOP_VIEWS]; // NULL: the program that answers does not have this view
 	const char *head;	 // who answers, and when
-	const char *note;	 // what could not be told, or ""
-	const char *trouble;	 // why nobody answers, or NULL
+	const char *note;	 // what is missing from the round, or ""
+	const char *trouble;	 // why there is no answer, or NULL
 };
 
 // Takes over the terminal. Returns 0, or -ENOTTY if it cannot move its cursor (TERM).
 int top_screen_open(void);
-// Gives the terminal back as it was. May be called without an open screen.
+// Restores the terminal as it was. May be called without an open screen.
 void top_screen_close(void);
-// Gives the terminal its settings back, and waits for no output. A signal handler may call it.
+// Restores the terminal's settings, without waiting for output. A signal handler may call it.
 void top_screen_abandon(void);
 
 void top_screen_draw(const struct top_shown *shown);

@@ -37,8 +37,8 @@ static int refuse(const char *path, int error, struct hs_error *err)
 	return -error;
 }
 
-// Creates the file beside its place with the mode that a new file usually gets; mkostemp alone
-// creates it for its owner.
+// Creates the file beside its place, with the mode that a new file usually gets. mkostemp would
+// create the file for its owner only.
 static FILE *open_temporary(char *name)
 {
 	int fd = mkostemp(name, O_CLOEXEC);
@@ -81,8 +81,8 @@ int hs_whole_file_open(struct hs_whole_file *file, const char *path, struct hs_e
 	return file->stream ? 0 : refuse(file->path, errno, err);
 }
 
-// Closes the file. Without an error, it gets its name; otherwise it is removed. Returns the first
-// error, or 0.
+// Closes the file. Without an error, the file gets its name. Otherwise, the file is removed.
+// Returns the first error, or 0.
 static int finish(struct hs_whole_file *file, int error)
 {
 	if (fclose(file->stream) != 0 && !error)

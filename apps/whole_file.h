@@ -16,8 +16,8 @@ struct hs_whole_file {
 	char temporary[PATH_MAX]; // "": written in place
 };
 
-// Opens the file, so that the caller knows before the work that it can be written. Returns 0, or a
-// negative errno with *err (path: the file's).
+// Opens the file, so that the caller knows before its work that the file can be written. Returns 0,
+// or a negative errno with *err (path: the file's).
 int hs_whole_file_open(struct hs_whole_file *file, const char *path, struct hs_error *err);
 
 // Closes the file under its name, or removes it on failure. Returns 0, or a negative errno with
