@@ -49,7 +49,7 @@ class Case:
     name: str
     way: str
     flows: int = 100
-    rate: int = 0  # offered; 0: as many as go
+    rate: int = 0  # reports offered in a second; 0: as many as possible
     words: tuple = ()  # of the sender
     least_per_core: float = 0
     most_share: float = 0
@@ -77,7 +77,7 @@ class Failed(Exception):
 # ---- what the system counts ----
 
 def cpu_seconds(pid):
-    """Of all threads, and of the one that takes most."""
+    """Returns the processor time of all threads, and that of the thread that takes most."""
     threads = []
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
@@ -93,7 +93,7 @@ def system_seconds(pid):
 # ---- the two processes ----
 
 def start(words, priority, **how):
-    """Starts a program; with a priority, ahead of all that has none or a lower one."""
+    """Starts a program. With a priority, the program runs before all that have none or a lower one."""
     def rise():
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
@@ -134,7 +134,7 @@ class Collector:
         raise Failed("the collector does not start: " + self.log.read()[-500:])
 
     def counters(self):
-        """Sums by name."""
+        """Returns the sum of each counter by its name."""
         sums = {}
         for stat in self.client.call("stats_get")["stats"]:
             name = stat["name"].removeprefix("hopsight_collector_").removesuffix("_total")
@@ -147,7 +147,7 @@ class Collector:
                 **self.counters()}
 
     def missed(self):
-        """What ports and sockets say that they lost."""
+        """Returns how many packets ports and sockets report as lost."""
         return sum(port.get(key, 0) for port in self.client.call("ports_get")["ports"]
                    for key in ("lost", "rx_missed", "rx_errors", "rx_nombuf"))
 
@@ -163,7 +163,7 @@ class Collector:
 
 
 def sender(case, folder, seconds, core, priority):
-    """Starts it, on one core."""
+    """Starts the sender on one core."""
     words = [SENDER, "--flows", str(case.flows), "--rate", str(case.rate), "--seconds", str(seconds), *case.words]
     device = {"memif": f"net_memif0,role=client,id=0,socket={folder}/memif,socket-abstract=no,rsize=12",
               "virtio": f"net_vhost0,iface={folder}/virtio"}

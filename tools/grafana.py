@@ -15,7 +15,7 @@ import re
 import sys
 import urllib.request
 
-# Rows: what the names begin with, and the title. The first that fits takes the family.
+# Rows: the beginning of names as a regular expression, and the title. The first row that fits gets the family.
 ROWS = (
     ("hopsight_port_drops|hopsight_port_events", "Drops and events"),
     ("hopsight_port_", "Ports"),
@@ -137,7 +137,7 @@ def row_of(name):
 
 
 def names_in(text):
-    """The metrics that a query names."""
+    """Returns the metrics that a query names."""
     return {SUFFIXES.sub("", name) for name in re.findall(r"\b(?:hopsight|process)_\w+", text)}
 
 
@@ -157,7 +157,7 @@ def variables(program):
 
 
 def panels_of(found):
-    """The first row is open, the others are folded."""
+    """Returns the panels in rows. The first row is open, the others are folded."""
     panels, rows, number = [], {}, 0
     for title, unit, text, legend in FIRST:
         if names_in(text) <= set(found):
@@ -186,7 +186,7 @@ def dashboard(program, found):
 
 
 def queries(board):
-    """Every query of a dashboard."""
+    """Yields every query of a dashboard."""
     for item in board["panels"]:
         for one in item.get("panels", [item]):
             yield from (target["expr"] for target in one["targets"])

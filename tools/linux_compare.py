@@ -103,14 +103,14 @@ def udp_arrived(host):
 
 
 def udp(path, seconds):
-    """The highest of _UDP_RATES at which the path loses nothing. iperf3 also counts what its own socket lost
+    """Returns the highest of _UDP_RATES at which the path loses nothing. iperf3 also counts what its own socket lost
     because iperf3 did not read soon enough."""
     for rate in _UDP_RATES:
         words = ["-u", "-l", str(_PAYLOAD_BYTES), "-b", str(rate * _PAYLOAD_BYTES * 8), "-t", str(seconds)]
         before = udp_arrived(path.hosts[1])
         end = _iperf(path, words)["end"]["sum"]
         sent = end["packets"] / end["seconds"]
-        arrived = udp_arrived(path.hosts[1]) - before - 1  # the first one only connects
+        arrived = udp_arrived(path.hosts[1]) - before - 1  # the first packet only connects
         if arrived >= end["packets"] and sent > 0.9 * rate:
             return {"packets/s": sent}
     return {"packets/s": 0.0}
@@ -129,7 +129,7 @@ def idle(path, seconds):
 
 
 def busy(path, seconds):
-    """Pings beside processes that never rest."""
+    """Measures pings beside processes that are always busy."""
     with contextlib.ExitStack() as stack:
         for _ in range(_BUSY_PROCESSES):
             process = path.hosts[0].spawn("sh", "-c", "while :; do :; done")
@@ -149,7 +149,7 @@ def _processor_s(path):
 
 
 def steady(path, seconds):
-    """Pings beside packets of a steady rate, and what a node takes of a core for both."""
+    """Measures pings beside packets of a steady rate, and the share of a core that a node takes for both."""
     server = _serve(path.hosts[1])
     client = path.hosts[0].spawn("iperf3", "-c", _B, "-u", "-l", str(_PAYLOAD_BYTES), "-b",
                                  str(_STEADY_RATE * _PAYLOAD_BYTES * 8), "-t", str(seconds + 2), log="client.log")
@@ -231,7 +231,8 @@ def _cell(values):
 
 
 def _ratio(rows, others, key):
-    """The median of the ratios of each round: what slows the machine for a while meets both of a round."""
+    """Returns the median of the ratios of each round. What slows the machine for a while slows both values of a
+    round."""
     ratios = [row[key] / other[key] for row, other in zip(rows, others) if other[key]]
     return f"{statistics.median(ratios):.2f}" if ratios else "–"
 

@@ -80,7 +80,7 @@ class Node:
         self.running = options.running
 
     def _make_folders(self):
-        """Returns the socket paths of memif and vhost devices."""
+        """Makes the folders of the sockets of memif and vhost devices."""
         for port in self.config["ports"]:
             for path in re.findall(r",(?:socket|iface)=(/[^,]+)", port.get("devargs", "")):
                 os.makedirs(os.path.dirname(path), exist_ok=True)

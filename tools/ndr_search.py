@@ -5,8 +5,8 @@ Throughput is that of RFC 2544, 26.1 (RFC 8219, 7.1, refers to it): the highest 
 Names and values are those of FD.io CSIT (Performance Test Methodology). NDR is the highest load
 without loss. PDR is the highest load with a loss of at most 0.5 %. MRR is the rate received under the
 highest possible load, with any loss. A failed trial is repeated. This is the loss verification of
-ETSI GS NFV-TST 009, 12.3.3, which RFC 9004 also recommends: a loss that does not come again was the
-machine's. All rates share their trials, and a search begins where the other one ended. This is the
+ETSI GS NFV-TST 009, 12.3.3, which RFC 9004 also recommends: the machine caused a loss that does not
+occur again. All rates share their trials, and a search begins where the other one ended. This is the
 idea of MLRsearch (draft-ietf-bmwg-mlrsearch).
 """
 
@@ -19,8 +19,9 @@ SHORT_RATIO = 0.98  # a trial that offered less than this share of its rate
 
 
 class Search:
-    """measure(pps) runs one trial and returns a dict with at least `offered_pps`, `received_pps`,
-    `received_packets` and `loss_ratio`; 0 asks for as many as go."""
+    """Searches rates by trials. measure(pps) runs one trial and returns a dict with at least
+    `offered_pps`, `received_pps`, `received_packets` and `loss_ratio`. A rate of 0 is the highest
+    load."""
 
     def __init__(self, measure, precision=0.005, repeats=1, floor_ratio=1e-3, said=None):
         self.measure = measure
@@ -95,13 +96,13 @@ class Search:
         return low
 
     def below(self, low, loss_ratio):
-        """Returns what was really offered in the best trial up to a rate. It is less than requested
-        if the generator did not get its processor time."""
+        """Returns the load that was really offered in the best trial up to a rate. This load is less
+        than requested if the generator did not get its processor time."""
         return max((t["offered_pps"] for asked, t in self.trials
                     if 0 < asked <= low and self._met(t, loss_ratio)), default=0.0)
 
     def rates(self, mrr_trials):
-        """Returns all three as a dict."""
+        """Returns MRR, PDR and NDR as a dict."""
         mrr, highest = self.mrr(mrr_trials)
         if not mrr:
             return {"mrr_pps": 0.0, "pdr_pps": 0.0, "ndr_pps": 0.0, **self.quality()}

@@ -201,7 +201,7 @@ def pcap(name, number, side, rx=None, tx=None, mtu=9000):
 
 
 def veth(a_namespace, a_name, b_namespace, b_name, mtu=1500, offloads=False):
-    """A veth pair with one end in each namespace, up. Without offloads, the packet sockets of a test
+    """Makes a veth pair with one end in each namespace, up. Without offloads, the packet sockets of a test
     see packets as a wire would carry them; with `offloads`, both ends are as Linux makes them."""
     run("ip", "link", "add", a_name, "netns", a_namespace, "mtu", str(mtu), "type", "veth",
         "peer", "name", b_name, "netns", b_namespace, "mtu", str(mtu))
@@ -231,7 +231,7 @@ class Host:
                 f"net.ipv6.conf.default.{key}={value}")
 
     def configure(self):
-        """Call this after the interface exists."""
+        """Gives the interface its address. Call this after the interface exists."""
         run("ip", "-n", self.namespace, "addr", "add", f"{self.address}/64", "dev", self.interface,
             "nodad")
         self.mac = mac_of(self.namespace, self.interface)
@@ -290,7 +290,7 @@ class Chain:
 
     def add_ipv4(self, profile):
         """Gives the hosts a second interface, eth1, with 192.0.2.1 and 192.0.2.2. A packet between
-        these comes by ports of its own, west4 and east4, which have this profile between nodes."""
+        these uses separate ports, west4 and east4, which have this profile between nodes."""
         ends = ((self.hosts[0], self.nodes[0], "west4"), (self.hosts[1], self.nodes[-1], "east4"))
         for i, (host, node, name) in enumerate(ends, 1):
             veth(host.namespace, "eth1", node.namespace, name)
@@ -325,8 +325,9 @@ class Chain:
         return self
 
     def _wait_links(self):
-        """A memif link is up at most a second after both its ends exist. Until then, a host's first
-        packets are dropped there. .at_start keeps these apart from later drops."""
+        """Waits until all links are up. A memif link is up at most a second after both its ends exist.
+        Before this, the link drops a host's first packets. .at_start has the counters with these
+        drops, so that a test can tell them from later ones."""
         end = time.monotonic() + START_LIMIT_S
         while not all(port["link_up"] for node in self.nodes
                       for port in node.call("ports_get")["ports"]):

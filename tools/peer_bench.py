@@ -30,7 +30,7 @@ def case_name(role, frame_bytes):
 
 @contextlib.contextmanager
 def huge_pages(wanted):
-    """Reserves so many, and gives them back."""
+    """Reserves this number of huge pages, and releases them at the end."""
     if not wanted:
         yield
         return
@@ -75,7 +75,7 @@ class Peers:
         self.ghz = 0
 
     def source(self, case):
-        """Writes the frames of a case where they are not yet."""
+        """Writes the frames of a case if they are not written yet. Returns the path of the file."""
         path = self.bench.capture(case)
         if not os.path.exists(path):
             measure.result_of(measure.start([self.args.case_program, case.name, "--frames", path], listen=True),
@@ -113,7 +113,7 @@ class Peers:
         return l3fwd.ns(self.args.l3fwd, self.bench, self.bench.source(case), cell.huge)
 
     def measure(self, cell):
-        """Returns what to say about it. A cell that failed is not measured again."""
+        """Measures a cell. Returns the text to print about it. A cell that failed is not measured again."""
         if cell.error:
             return cell.error
         try:
@@ -144,7 +144,7 @@ def ratios(cell, other):
 
 
 def both(cell):
-    """Median and least."""
+    """Returns the median and the least value as text."""
     if not cell or not cell.ns:
         return f"({cell.error})" if cell else ""
     return f"{statistics.median(cell.ns):.0f} / {min(cell.ns):.0f}"
@@ -205,7 +205,7 @@ def parse(words):
 
 
 def look_for_programs(parser, args):
-    """Says what is missing; without Hopsight's own program there is nothing to measure."""
+    """Says which programs are missing, and exits if nothing can be measured because Hopsight's own is missing."""
     args.case_program = os.path.join(args.build, "apps", "hopsight-bench-case")
     if not os.path.exists(args.case_program):
         parser.error(f"{args.case_program} is not built")

@@ -98,7 +98,7 @@ def _class(name, help_, rows):
 
 
 def _mapping(name, rows):
-    """A class one of whose members is a word of Python."""
+    """Returns the text of a class with a member whose name is a keyword of Python."""
     return "\n".join([f'{name} = TypedDict("{name}", {{', *_rows(rows, '    "{}": {},'), "})"])
 
 

@@ -44,7 +44,7 @@ REPORT_VALUES = (
     (0x0100, (("utilisation", 32),)), (0x0080, (("buffer_id", 8), ("buffer", 24))),
     *((1 << bit, (("", 32),)) for bit in range(6, 0, -1)),
     (0x0001, (("drop_queue_id", 8), ("drop_reason", 8), ("pad", 16))))
-# The same of 1.0: six bits.
+# The same for 1.0, with six bits.
 REPORT_VALUES_1_0 = (
     (0x20, (("ingress_port", 16), ("egress_port", 16))), (0x10, (("latency", 32),)),
     (0x08, (("queue_id", 8), ("occupancy", 24))), (0x04, (("egress_ns", 32),)),
@@ -63,7 +63,7 @@ def _fields(fields, values, pad=0):
 
 
 def values_of(table, bitmap, values):
-    """The values that the bitmap names, in its order."""
+    """Returns the bytes of the values that the bitmap names, in its order."""
     return b"".join(_fields(fields, values) for mask, fields in table if bitmap & mask)
 
 
@@ -75,7 +75,7 @@ def words_of(table, bitmap):
 
 
 def int_2016_stack(bitmap, hops):
-    """The stack of June 2016: the first bit of each word is 1 in the last one only."""
+    """Returns the stack of June 2016: the first bit of each word is 1 in the last one only."""
     words = [(hop.get(fields[0][0], 0x7FFFFFFF)) & 0x7FFFFFFF for hop in reversed(hops)
              for mask, fields in INSTRUCTIONS["2016-06"] if bitmap & mask]
     if words:
@@ -84,7 +84,7 @@ def int_2016_stack(bitmap, hops):
 
 
 def int_head(version, bitmap, n_hops, hop_words=None, domain=(0, 0, 0)):
-    """The INT header. hop_words: words of a hop where they are not those of the bitmap."""
+    """Returns the INT header. hop_words: words of a hop, if they are not those of the bitmap."""
     words = words_of(INSTRUCTIONS[version], bitmap) if hop_words is None else hop_words
     if version in ("2016-06", "0.5"):
         return struct.pack("!HBBHH", words, max(64, n_hops), n_hops, bitmap, 0)
@@ -94,7 +94,7 @@ def int_head(version, bitmap, n_hops, hop_words=None, domain=(0, 0, 0)):
 
 
 def int_md(version, bitmap, hops, protocol, port):
-    """Shim, header, stack and, in 0.5, tail, as they stand behind a TCP or UDP header."""
+    """Returns shim, header, stack and, in 0.5, tail, as they follow a TCP or UDP header."""
     stack = b"".join(values_of(INSTRUCTIONS[version], bitmap, hop) for hop in reversed(hops))
     body = int_head(version, bitmap, len(hops)) + stack
     if version == "0.5":
@@ -116,7 +116,8 @@ def checksum(data):
 
 
 def ip(src, dst, protocol, payload, dscp=0, identification=1, whole=None):
-    """An IPv4 or IPv6 packet. whole: bytes of the payload that the header says, if others."""
+    """Returns an IPv4 or IPv6 packet. whole: the payload's bytes as the header states them, if they
+    differ from the real ones."""
     src, dst = ipaddress.ip_address(src), ipaddress.ip_address(dst)
     length = len(payload) if whole is None else whole
     if src.version == 6:
@@ -137,7 +138,7 @@ def tcp(src_port, dst_port, payload, options=b""):
 
 
 def ethernet(packet, vlans=()):
-    """packet: IPv4 or IPv6. vlans: the ids of its tags, the outermost first."""
+    """Returns a frame. packet: IPv4 or IPv6. vlans: the ids of its tags, the outermost first."""
     head = bytes.fromhex("020000000002020000000001")
     for vlan in vlans:
         head += struct.pack("!HH", 0x8100, vlan)
@@ -145,7 +146,7 @@ def ethernet(packet, vlans=()):
 
 
 def packet_of(flow, inside=b"", payload=b"data", marked=True):
-    """flow: source, destination, protocol, ports. inside: what int_md made."""
+    """Returns an IP packet. flow: source, destination, protocol, ports. inside: what int_md made."""
     src, dst, protocol, src_port, dst_port = flow
     transport = {6: tcp, 17: udp}.get(protocol)
     body = transport(src_port, dst_port, inside + payload) if transport else payload
@@ -156,7 +157,8 @@ def packet_of(flow, inside=b"", payload=b"data", marked=True):
 
 
 def report_0_5(hw_id, sequence, ingress_ns, flags, packet, kind=0, values=None, version=0):
-    """flags: letters of D, Q, F. kind: 0 Ethernet, 1 drop header, 2 switch local header."""
+    """Returns a report. flags: letters of D, Q, F. kind: 0 Ethernet, 1 drop header, 2 switch local
+    header."""
     word = version << 28 | kind << 24 | ("D" in flags) << 23 | ("Q" in flags) << 22 | \
         ("F" in flags) << 21 | hw_id
     data = struct.pack("!III", word, sequence & 0xFFFFFFFF, ingress_ns & 0xFFFFFFFF)
@@ -170,7 +172,8 @@ def report_0_5(hw_id, sequence, ingress_ns, flags, packet, kind=0, values=None, 
 
 def report_1_0(node_id, hw_id, sequence, ingress_ns, flags, packet, inner=ETHERNET, bits=0,
                values=None, length=None):
-    """bits: the six of RepMdBits. length: words of the header where they are not those of bits."""
+    """Returns a report. bits: the six of RepMdBits. length: words of the header, if they are not those
+    of bits."""
     words = 4 + bits.bit_count() if length is None else length
     word = 1 << 28 | words << 24 | (inner - ETHERNET) << 21 | bits << 15 | ("D" in flags) << 8 | \
         ("Q" in flags) << 7 | ("F" in flags) << 6 | hw_id
@@ -179,7 +182,7 @@ def report_1_0(node_id, hw_id, sequence, ingress_ns, flags, packet, inner=ETHERN
 
 
 def report_2_0(flags, packet, inner=ETHERNET, bits=None, values=None, domain=(0, 0, 0), words=b""):
-    """One report behind a group header. bits: RepMdBits, None for a report without values. domain:
+    """Returns one report, which follows a group header. bits: RepMdBits, None for a report without values. domain:
     its id, bits and status; words: its values."""
     packet += bytes(-len(packet) % 4)
     md, body = b"", b""
@@ -201,8 +204,8 @@ def group_2_0(node_id, hw_id, sequence, reports):
 
 def intercollector(version, hops, flow=("10.0.0.1", "10.0.0.2", 17, 5000, 5000),
                    ingress_ns=1524138290):
-    """A report as this generator writes it: with lengths and a version that the specifications do
-    not have. The newest hop is the first here, as there. A hop: node id, ports in and out, latency,
+    """Returns a report as this generator writes it, with lengths and a version that the specifications
+    do not have. hops: the newest first, as the generator sends them. A hop: node id, ports in and out, latency,
     queue id, occupancy, ingress and egress time, word of bit 6, utilisation."""
     stack = b"".join(struct.pack("!IHHIHHIIII", *hop) for hop in hops)
     if version == "1.0":

@@ -88,7 +88,8 @@ class Reports:
         self.shared[hop["node_id"], hop[key]] = hop[self.measure]
 
     def hops_of(self, flow, now_ns):
-        """The flow's hops with times, and with what other flows told of the same queues and links."""
+        """Returns the flow's hops with times, and with what other flows reported of the same queues and
+        links."""
         key = "queue_id" if self.measure == "occupancy" else "egress_port"
         for hop in flow.hops:
             if self.shared:
@@ -160,7 +161,7 @@ class Reports:
 
 
 class InTCollector:
-    """What INTCollector's own generator sends: hops 4, 5 and 6, the newest first."""
+    """Makes the reports of INTCollector's own generator: hops 4, 5 and 6, the newest first."""
 
     def __init__(self, options):
         self.options, self.changed = options, False
@@ -191,7 +192,7 @@ class Socket:
     def send(self, payload, _now_ns):
         try:
             self.socket.send(payload)
-        except ConnectionRefusedError:  # of an earlier one: nobody listens there
+        except ConnectionRefusedError:  # of an earlier datagram: no process listens there
             self.refused += 1
 
     def close(self):
@@ -217,7 +218,7 @@ class Pcap:
         self.file.write(frame)
 
     def checksum(self, segment):
-        """UDP over IPv6 always has one."""
+        """Returns the UDP checksum, which UDP over IPv6 always has."""
         src, dst = (socket.inet_pton(socket.AF_INET6, end) for end in self.ends)
         data = src + dst + struct.pack("!II", len(segment), 17) + segment
         return struct.pack("!H", formats.checksum(data + bytes(len(data) % 2)) or 0xFFFF)
@@ -230,7 +231,7 @@ class Pcap:
 
 
 class Pace:
-    """When each report is due, in seconds from the beginning."""
+    """The times at which reports are due, in seconds from the beginning."""
 
     def __init__(self, options):
         self.rate, self.wait, self.begin = options.rate, not options.pcap, time.monotonic()
@@ -248,7 +249,7 @@ class Pace:
 
 
 def run(options, reports, to):
-    """Returns how many reports, datagrams and changes there were."""
+    """Sends reports, and prints how many there were. Returns the number of reports."""
     begin_ns, pace = time.time_ns(), Pace(options)
     sent = datagrams = changes = 0
     shown = 1.0
@@ -338,7 +339,7 @@ def parser_of():
 
 
 def check(parser, options):
-    """Says what does not go together."""
+    """Refuses options that do not go together, and sets the default of --fields."""
     if bool(options.destination) == bool(options.pcap):
         parser.error("give either ADDRESS:PORT or --pcap FILE")
     if options.pcap and not options.rate:

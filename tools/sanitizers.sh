@@ -3,14 +3,14 @@
 # test.sh sources this file, for the builds that sanitizers check. When run, it makes both builds.
 # shellcheck disable=SC2317 # functions for those who source this
 
-# Lines are all that a sanitizer's report needs of -g, and they take a fifth less time to compile. Code
-# that does not go on after an error is a tenth less to compile, and lld links in under half of ld's time.
+# A sanitizer's report needs only the line numbers of -g, which take a fifth less time to compile. Code
+# that stops at an error takes a tenth less time to compile. lld links in less than half of ld's time.
 build_asan() {
 	CC=clang CC_LD=lld build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
 		-Doptimization=2 -Ddebug=false -Dc_args='-gline-tables-only -fno-sanitize-recover=undefined'
 }
 
-# Only the tests whose threads ThreadSanitizer checks.
+# Builds only the tests whose threads ThreadSanitizer checks.
 build_tsan() {
 	CC=clang CC_LD=lld build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
 		tests/unit/{node/test_{pending,workers,sharing},flow/test_flow_table,datapath/test_fib_change}

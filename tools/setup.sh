@@ -4,7 +4,7 @@
 # stderr. Nothing is installed, configured or compiled twice.
 # shellcheck disable=SC2034 # names for those who source this
 
-# Debian's python3 has the distribution's zmq and scapy. Another python3 first on PATH has not.
+# Debian's python3 has the distribution's zmq and scapy. Another python3 that is first on PATH may have neither.
 readonly PYTHON=/usr/bin/python3
 
 readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libzmq3-dev
@@ -70,7 +70,7 @@ missing_packages() {
 	done
 }
 
-# A package that is installed starts no service: the tests run their own.
+# Packages start no service when they are installed, because the tests run their own services.
 readonly SERVICE_POLICY=/usr/sbin/policy-rc.d
 apt_install() (
 	if [ ! -e "$SERVICE_POLICY" ]; then

@@ -78,7 +78,7 @@ def install(node, numbers):
 
 
 def sizes_of_nodes(workspace, rules):
-    """What a node takes without traffic."""
+    """Returns the memory that a node takes without traffic."""
     state = workspace.path("state")
     small = node_with(workspace, "small", memory={"rules": 1000})
     rows = {"node": memory_bytes(small.process.pid)}
@@ -104,7 +104,7 @@ def sizes_of_nodes(workspace, rules):
 
 
 def size_of_a_monitored_flow(workspace, flows):
-    """What a sink takes for a flow whose packets carry telemetry."""
+    """Returns the memory that a sink takes for a flow whose packets carry telemetry."""
     chain = netlab.Chain(workspace, 2, memory={"monitored_rules": flows + 1})
     chain.start()
     for node in chain.nodes:

@@ -106,7 +106,7 @@ def options_header(next_header, rng):
 
 
 def hostile_frame(rng, source, destination, macs):
-    """Forged telemetry in any place of a frame, or junk."""
+    """Returns a frame with forged telemetry in any place, or junk."""
     if rng.random() < 0.1:
         return macs + rng.randbytes(rng.randrange(2, 1200))
     datagram = struct.pack("!HHHH", 5000, 5001, 8 + 32, 0) + rng.randbytes(32)
@@ -142,7 +142,7 @@ class HostileHost:
 # ---- a hostile client ----
 
 class HostileClient:
-    """Junk, broken and huge requests, floods that are never read, and silent connections."""
+    """Sends junk, broken and huge requests, and floods whose replies are never read. Makes silent connections."""
 
     def __init__(self, endpoints, rng):
         self.endpoints, self.rng = endpoints, rng
@@ -246,7 +246,7 @@ def fit(points):
 
 
 class Looker:
-    """Returns the figures of one node."""
+    """Measures one node again and again, and computes its figures."""
 
     def __init__(self, node):
         self.node = node

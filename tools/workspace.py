@@ -14,9 +14,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 _CLONE_NEWNET = 0x40000000
 
-# By default a Linux host reports its multicast groups and asks for routers during some seconds behind
-# an address or a link that comes up. Here it says all of that in the first milliseconds, so that a
-# test that counts packets counts its own.
+# By default a Linux host reports its multicast groups and asks for routers for some seconds after
+# an address or a link comes up. With these settings, the host sends all of this in the first
+# milliseconds, so that a test that counts packets counts only its own.
 _SILENT_SOON = [f"net.ipv6.conf.default.{key}" for key in (
     "mldv1_unsolicited_report_interval=1", "mldv2_unsolicited_report_interval=1",
     "router_solicitations=0", "router_solicitation_delay=0", "dad_transmits=0")]
