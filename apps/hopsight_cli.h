@@ -214,7 +214,7 @@ struct hs_cli_column {
 };
 
 // Writes a value as text for people, by the unit in its key: rates in bit/s or /s, times, percent.
-// null is "–": a number that nobody knows now.
+// null is "–": a number that is not known now.
 #define HS_CLI_TEXT 512
 void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]);
 // Writes the time of day by UTC, and returns it in ns since 1970.

@@ -132,7 +132,7 @@ static int read_sampling(const struct hs_cli *cli, json_t *content)
 	return percent ? HS_CLI_DONE : read_every(every ? every : "100", content);
 }
 
-// What the nodes of a rule have in common.
+// The methods and instructions that the nodes of a rule have in common.
 struct common {
 	unsigned n, n_flexint, n_int,
 			n_label; // n: nodes with network ports; others: those with a port of this

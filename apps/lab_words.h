@@ -18,7 +18,7 @@ struct hs_lab_unit {
 const struct hs_lab_unit *hs_lab_unit_of(const char *metric);
 
 // Writes a value with as many decimals as it has, at most six, and with commas: "10,000.5",
-// "0.000001", "-3". Writes very large and very small values as "5e-07".
+// "0.000001", "-3". Writes very large and very small values like "5e-07".
 void hs_lab_number(double value, char text[HS_LAB_WORD]);
 
 // Returns the number of bytes in the first line of a text, with lines of at most `width`

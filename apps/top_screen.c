@@ -22,7 +22,7 @@ enum pair {
 	WARN,
 };
 
-// What the user chose by keys, for each view.
+// The user's choices for a view.
 struct chosen {
 	size_t column; // that rows are sorted by
 	bool descending;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What is shown. The screen only changes the order of rows.
+// The content of the screen. The screen only changes the order of rows.
 struct top_shown {
 	json_t *rows[TOP_VIEWS]; // NULL: the program that answers does not have this view
 	const char *head;	 // who answers, and when

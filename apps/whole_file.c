@@ -37,8 +37,8 @@ static int refuse(const char *path, int error, struct hs_error *err)
 	return -error;
 }
 
-// Creates the file beside its place, with the mode that a new file usually gets. mkostemp would
-// create the file for its owner only.
+// Creates the file beside its place, with the mode that a new file usually gets. mkostemp alone
+// creates a file for its owner only.
 static FILE *open_temporary(char *name)
 {
 	int fd = mkostemp(name, O_CLOEXEC);

@@ -44,7 +44,7 @@ enum hs_bench_label {
 	HS_BENCH_LABEL_ALL,
 };
 
-// What happens to reports on the other core.
+// The use of reports on the other core.
 enum hs_bench_drain {
 	HS_BENCH_NO_DRAIN,
 	HS_BENCH_DISCARD,

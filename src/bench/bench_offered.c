@@ -46,7 +46,7 @@ struct source {
 	bool changing;
 };
 
-// What the collecting thread reads of itself between two bursts.
+// The values that the collecting thread reads between two bursts.
 struct look {
 	int64_t cpu_ns, now_ns;
 	struct hs_collect_counters counters;

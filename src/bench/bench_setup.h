@@ -43,7 +43,7 @@ struct hs_bench_setup {
 int hs_bench_setup_open(struct hs_bench_setup *setup, const struct hs_bench_case *spec,
 		const struct hs_bench_child_config *config, struct hs_error *err);
 
-// What the packets of the measurement have added to the counters.
+// The counts that the packets of the measurement have added.
 struct hs_bench_outcome {
 	uint64_t received, tx_full;
 	uint64_t reports_made, reports_lost;

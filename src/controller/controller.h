@@ -52,17 +52,18 @@ struct hs_controller_output {
 	// struct hs_api_backend. May be NULL.
 	int (*save)(void *context, const json_t *changes, struct hs_error *err);
 	void (*unsave)(void *context);
-	// As in struct hs_api_backend.
+	// Returns the processor time of this thread so far, as in struct hs_api_backend.
 	int64_t (*spent_ns)(void);
 	// Sends a frame of a probe. Returns 0 or a negative errno. NULL: nothing can be sent.
 	int (*probe)(void *context, const uint8_t *frame, size_t len);
-	// What hello tells of the sockets of clients. NULL: there are none. Borrowed for the life
-	// of the controller.
+	// The limits of clients' connections, which hello tells. NULL: there are no such sockets.
+	// The limits are borrowed for the life of the controller.
 	const struct hs_api_connection_limits *connection;
 };
 
-// `config` is borrowed for the life of the controller. Its requests are wanted from the start; an
-// error in them has its path. Returns 0, or a negative errno with *err.
+// Creates a controller. `config` is borrowed for the controller's life. The rules of its requests
+// are wanted from the start. An error in a request has the request's path. Returns 0, or a negative
+// errno with *err.
 int hs_controller_create(const struct hs_controller_config *config, const char *boot_id,
 		const struct hs_controller_output *output, int64_t now_ns,
 		struct hs_controller **controller, struct hs_error *err);

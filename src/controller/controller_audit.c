@@ -166,7 +166,7 @@ void controller_compare(struct hs_controller *controller, struct binding *bindin
 
 	binding->theirs = !is_ours(controller, binding, found) && !(same_flow && binding->force);
 	if (binding->theirs && binding->leaving) {
-		controller_drop_binding(controller, binding); // it belongs to somebody else now
+		controller_drop_binding(controller, binding); // it has another owner now
 		return;
 	}
 	if (binding->theirs && !same) {
@@ -240,7 +240,7 @@ static void see_listed(struct hs_controller *controller, struct controller_node 
 		return;
 	}
 	// Skip touched rules: a change is on its way, or happened behind the page. Skip rules that
-	// came in band: nobody asked the node for them, they expire by themselves, and they give
+	// came in band: no client asked the node for them, they expire by themselves, and they give
 	// way.
 	if (is_touched(node, binding) || in_band)
 		return;

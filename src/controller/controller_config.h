@@ -82,8 +82,8 @@ int hs_controller_config_parse(const char *text, size_t len, struct hs_controlle
 		struct hs_error *err);
 void hs_controller_config_fini(struct hs_controller_config *config);
 
-// Adds what the configuration names and this machine does not have: endpoints, a folder that can be
-// written, and interfaces.
+// Adds what the configuration names and this machine does not have: the folders of sockets and of
+// the state's file, and interfaces.
 void hs_controller_config_lacks(const struct hs_controller_config *config, struct hs_errors *lacks);
 
 // Returns the values in force, with defaults, as JSON that hs_controller_config_parse accepts. New

@@ -38,7 +38,7 @@ struct daemon {
 	struct hs_bus *bus;
 	struct hs_api_connection_limits limits; // of its sockets
 	struct hs_controller_links *links;
-	struct controller_label_udp *label;	   // NULL: nobody listens
+	struct controller_label_udp *label;	   // NULL: no socket listens
 	struct controller_label_capture *capture;  // NULL: no interface is read
 	struct controller_probing_socket *probing; // NULL: no probes
 	struct hs_key_watch key_watch;

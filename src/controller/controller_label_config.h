@@ -26,7 +26,7 @@ struct hs_controller_capture {
 	uint8_t format; // enum hs_controller_format
 };
 
-// What the controller does for INT-label.
+// The settings of the controller's part of INT-label.
 struct hs_controller_label_config {
 	bool on; // the configuration has the key
 	unsigned n_listen;
@@ -40,15 +40,15 @@ struct hs_controller_label_config {
 	uint32_t age_ms;      // after which an item is forgotten
 	uint32_t poll_ms;     // of asking nodes for their ports; 0: the controller chooses
 	struct hs_controller_pro_config {
-		bool on;	      // the configuration has the key; false: nobody writes S
-		double k;	      // a port may be silent for k x T
+		bool on;  // the configuration has the key; false: the controller does not change S
+		double k; // a port may be silent for k x T
 		uint32_t interval_ms; // T
 		uint32_t repeat_ms;   // after which a change that was not confirmed is repeated
 		uint32_t max_shift;   // S at most
 	} pro;
 };
 
-// What `label` contains, and its values where a file says nothing.
+// The keys of `label`, and a function that sets their defaults.
 extern const struct hs_schema_field hs_controller_label_fields[];
 void hs_controller_label_defaults(struct hs_controller_label_config *label);
 

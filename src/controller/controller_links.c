@@ -232,7 +232,7 @@ static void see_who_stirs(struct hs_controller_links *links)
 			links->stirred[events[i].data.u32] = true;
 }
 
-// What may be read before clients get a turn. The last message may exceed these limits.
+// The limits of what is read before clients get a turn. The last message may exceed these limits.
 struct allowance {
 	int messages;
 	int64_t bytes, end_ns;

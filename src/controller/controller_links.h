@@ -17,7 +17,8 @@ bool hs_controller_links_keys(const struct hs_controller_config *config, struct 
 // the configuration.
 int hs_controller_links_check(const struct hs_controller_config *config, struct hs_error *err);
 
-// `config` is borrowed. Returns 0, or a negative errno with *err. close accepts NULL.
+// Opens all sockets. `config` is borrowed. Returns 0, or a negative errno with *err. close accepts
+// NULL.
 int hs_controller_links_open(const struct hs_controller_config *config,
 		struct hs_controller_links **links, struct hs_error *err);
 void hs_controller_links_close(struct hs_controller_links *links);

@@ -87,8 +87,8 @@ static void set_unwanted(
 	flow->unwanted = unwanted;
 }
 
-// Returns the flow of a namespace, and adds the flow if it is new. If there is no room, a flow that
-// nobody wants gives way: the one that was silent for longest.
+// Returns the flow of a namespace, and adds the flow if it is new. If there is no room, a flow of
+// an unwanted rule gives way: the one that was silent for longest.
 static struct controller_flow *flow_of(struct hs_controller *controller, uint32_t ns_id)
 {
 	const struct controller_rule *rule = controller_find_rule(controller, ns_id);

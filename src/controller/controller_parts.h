@@ -108,15 +108,15 @@ struct controller_node {
 	int64_t next_hello_ns, last_answer_ns, next_audit_ns;
 	int64_t down_since_ns;
 	bool auditing;	  // true from the first page to the last
-	bool audit_again; // something changed meanwhile
+	bool audit_again; // a change came during the audit
 	int64_t audit_start_ns, audit_pause_ns;
 	uint64_t audit_offset;
 	// A ring. A node answers in order, so a call before an answered call is lost.
 	unsigned first_call, n_calls, n_relays, n_hellos;
 	struct call calls[CALLS_AT_ONCE];
 	struct binding_list bindings, queue;
-	// Rules that the last audit found and nobody here asked for; of the wanted rules, those
-	// that the node learned in band.
+	// foreign_rules: rules that the last audit found and that are not wanted here.
+	// in_band_rules: wanted rules that the node learned in band.
 	uint32_t foreign_rules, in_band_rules;
 	uint32_t n_bindings[BINDING_COUNTS];
 	uint32_t audits; // number of the audit under way, or of the last one
@@ -173,7 +173,8 @@ struct hs_controller {
 	struct hs_qos *qos;
 	void *flows_by_ns; // a tree of tsearch(3)
 	TAILQ_HEAD(flow_list, controller_flow) flows;
-	// Flows of rules that nobody here wants, the most recently heard last. The first gives way.
+	// Flows of rules that are not wanted here, in the order of their last report. The first
+	// gives way.
 	TAILQ_HEAD(unwanted_list, controller_flow) unwanted;
 	unsigned n_flows;
 	uint64_t window_bytes; // of the windows that are kept

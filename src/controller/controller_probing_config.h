@@ -26,7 +26,7 @@ struct hs_probing_link {
 	uint16_t cost;			     // of the link for routes, in either direction
 };
 
-// Where traffic goes, and at which node it ends.
+// A destination of traffic, and the node at which the traffic leaves the network.
 struct hs_probing_destination {
 	struct hs_probing_prefix {
 		uint8_t bytes[16]; // of IPv4: mapped

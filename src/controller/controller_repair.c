@@ -183,7 +183,7 @@ static void looked(struct hs_controller *controller, struct binding *binding, co
 	if (ok && hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) == 0)
 		controller_compare(controller, binding, &rule);
 	else
-		controller_doubt(controller, binding); // gone meanwhile
+		controller_doubt(controller, binding); // the rule has been removed since
 	hs_rule_fields_release(mark);
 }
 

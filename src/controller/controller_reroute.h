@@ -15,7 +15,7 @@
 #include "gpint_health.h"
 #include "gpint_routes.h"
 
-// What route_add needs for an arc. "": the node's ports_get has not told.
+// The port and the MAC address that route_add needs for an arc. "": ports_get has not told it yet.
 struct reroute_arc {
 	char port[HS_API_MAX_PORT_NAME + 1]; // that it leaves by
 	char mac[18];			     // of the port that it leads to

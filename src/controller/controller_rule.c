@@ -410,7 +410,7 @@ void controller_change(struct hs_controller *controller, struct controller_rule 
 	rule->revision = next_revision(controller, 0);
 	for (unsigned i = 0; i < rule->n_bindings; i++) {
 		struct binding *binding = rule->bindings[i];
-		// This change must replace what somebody else has set there.
+		// This change must replace the rule of another owner.
 		if (!binding->leaving && binding->state == BINDING_CONFLICT) {
 			controller_set_state(controller, binding, BINDING_MISSING);
 			binding->force = true;

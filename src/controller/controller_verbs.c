@@ -244,7 +244,7 @@ static int events(struct hs_controller *controller, const struct hs_api_args *ar
 	return 0;
 }
 
-// Only the nodes can answer. Their answers replace this call's answer.
+// Notes a question that only the nodes can answer. Their answers replace this call's answer.
 #define ASKED "asked"
 
 static int ask_nodes(struct hs_controller *controller, const struct hs_api_args *args,

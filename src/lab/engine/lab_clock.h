@@ -53,7 +53,7 @@ struct hs_lab_clock {
 	int64_t set_ns;	    // part of stepped_ns: set by hand since the last poll
 };
 
-// The clock starts now. True time is read from *now_ns in each function.
+// Starts the clock now. Each function reads the true time from *now_ns.
 void hs_lab_clock_init(struct hs_lab_clock *clock, const struct hs_lab_clock_config *config,
 		uint64_t seed, const int64_t *now_ns);
 

@@ -85,8 +85,8 @@ struct hs_lab {
 	// [destination * n_nodes + node]: the node's port towards the destination, or LAB_FAR. Only
 	// nodes with hosts are destinations. Not used if forwarding is patch.
 	uint8_t *next_ports;
-	// Of each of the scenario's routes: its port, or LAB_FAR where it leads along no shortest
-	// way now.
+	// [route]: the port of each of the scenario's routes, or LAB_FAR if the route leads along
+	// no shortest way now.
 	uint8_t *route_ports;
 
 	// Its timers are those of streams, then those of the nodes' control, then those of

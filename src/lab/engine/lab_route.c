@@ -134,7 +134,8 @@ static struct hs_fib_change route_to(const struct lab_node *node, uint32_t host,
 	return change;
 }
 
-// A node of the lab has no other routes, because the requests of a scenario cannot change routes.
+// Sets the routes to all hosts. The node has no other routes, because the requests of a scenario
+// cannot change routes.
 int lab_set_routes(struct lab_node *node, struct hs_error *err)
 {
 	const struct hs_scenario *s = node->lab->scenario;

@@ -39,8 +39,8 @@ struct hs_run {
 	struct hs_measured *measured;
 	struct hs_stream **streams;	     // [n_traffic]
 	struct hs_link_counters (*links)[2]; // [n_links][direction], of the whole run
-	// Of queues that stand in nodes: [2 * link + direction], then [2 * n_links + host]. Without
-	// a rate, there is no queue. NULL: there are none.
+	// The queues in nodes: [2 * link + direction], then [2 * n_links + host]. An entry without
+	// a rate is no queue. NULL: there are no queues.
 	struct hs_queue_truth *queues;
 	struct hs_label_truth *label;		 // NULL: the scenario has none
 	const struct hs_probing_counts *probing; // NULL: the same

@@ -202,9 +202,9 @@ static double sum_of_powers(const double *widths, size_t n, size_t power, double
 	return value;
 }
 
-// The density of a sum of uniforms is a difference of powers over the product of their widths.
-// E|sum| is therefore a difference of |x|^(m+1)/(m+1)! over m variables. Here each width occurs
-// twice.
+// The density of a sum of uniform variables is a difference of powers over the product of their
+// widths. E|sum| is therefore a difference of |x|^(m+1)/(m+1)! over m variables. Here each width
+// occurs twice.
 double outcome_uniform_jitter(const double *widths, size_t n)
 {
 	double scaled[MOST_UNIFORM], largest = 0, product = 1, divisor = 1;
@@ -233,8 +233,8 @@ static double jitter_of(const struct walk *walk)
 
 // ---- a window ----
 
-// The newest report up to the window's end shows the path. The last report shows whether the
-// configuration still held.
+// Returns the configured values of a hop. The newest report up to the window's end shows the path.
+// The last report shows whether the configuration still held.
 json_t *outcome_configured_json(const struct outcome_hop *hop)
 {
 	json_t *json = json_object();

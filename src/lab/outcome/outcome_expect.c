@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What an expectation asks for.
+// An expectation, with the metric and the list that it is about.
 struct question {
 	const struct hs_scenario *scenario;
 	const struct hs_scenario_expect *expect;

@@ -116,9 +116,9 @@ void outcome_rows_put(const struct outcome_flow *flow, json_t *result);
 
 // ---- the sides of a hop in a window, under the names of the measured numbers. New references ----
 
-// outcome_truth.c: what really happened.
+// outcome_truth.c. Returns the true values.
 json_t *outcome_truth_json(const struct outcome_hop *hop, struct outcome_row *row);
-// outcome_configured.c: what follows from the configuration of traffic and links.
+// outcome_configured.c. Returns the values that follow from the configuration of traffic and links.
 json_t *outcome_configured_json(const struct outcome_hop *hop);
 // Returns E|sum over i of (X_i - Y_i)| with X_i, Y_i uniform in [-widths[i], widths[i]], or NAN if
 // they are too many, or too different, to be summed exactly.

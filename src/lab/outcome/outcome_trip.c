@@ -93,7 +93,7 @@ static double error_of_pings(const struct ends *ends)
 
 // ---- windows of the pinging node's clock, in which replies arrived ----
 
-// What telemetry and the host say of a pair of flows.
+// The round trips of a pair of flows, by telemetry and by the host.
 struct numbers {
 	double measured_ns, truth_ns;
 	double mae_ns;			     // the larger of the two that follow

@@ -130,7 +130,7 @@ extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names, hs
 // The word "*" as the name of a node, for all nodes: HS_NO_INDEX.
 extern const struct hs_schema_word hs_draft_all_nodes[];
 #define HS_DRAFT_NODES "the name of a node, or \"*\""
-// What the word "*" stands for elsewhere.
+// The value of the word "*" in other keys.
 #define HS_DRAFT_ALL (UINT32_MAX - 1)
 
 // ---- checks that several lists share ----
@@ -160,8 +160,8 @@ bool hs_draft_join(uint32_t *parts, const struct hs_scenario_link *link);
 // Checks both directions of a link that was read. Without "reverse", they are the same.
 int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct hs_error *err);
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);
-// A link is added first, and then named: it gets the default name, or the name that it has is
-// checked.
+// Add a link, and name a link that was added. A link without a name gets the default name. A given
+// name is checked.
 int hs_draft_add_link(struct hs_draft *draft, const struct hs_scenario_link *link);
 int hs_draft_name_link(struct hs_draft *draft, size_t index);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);

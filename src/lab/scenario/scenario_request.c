@@ -53,7 +53,7 @@ int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *pa
 
 // ---- filling in ----
 
-// What the packets of an entry of traffic, or the replies to them, have as source and destination.
+// The source and the destination of an entry's packets, or of the replies to them.
 struct ends {
 	const uint8_t *src, *dst;
 	uint16_t src_port, dst_port;

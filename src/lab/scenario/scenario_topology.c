@@ -28,7 +28,7 @@ enum {
 static const struct hs_schema_word kind_words[] = {{"fat_tree", FAT_TREE}, {"hula", HULA},
 		{"watts_strogatz", WATTS_STROGATZ}, {NULL, 0}};
 
-// What the switches of each level are called.
+// The names of the switches of each level.
 struct levels {
 	const char *core, *agg, *edge;
 };
@@ -55,7 +55,7 @@ const struct hs_schema_field hs_draft_topology_fields[] = {
 		{NULL},
 };
 
-// `pod` is 0 for a node outside pods.
+// Adds a switch. `pod` is 0 for a switch outside pods.
 static int add_node(struct hs_draft *draft, const char *kind, uint32_t pod, uint32_t n)
 {
 	struct hs_scenario_node node = draft->topology.node;

@@ -35,7 +35,8 @@ static int open_file(
 	return ret;
 }
 
-// Each stream has its own random numbers, so that they do not change when another stream changes.
+// Returns the seed of a stream. Each stream has its own random numbers, which do not change when
+// another stream changes.
 static uint64_t seed_of(uint64_t seed, uint32_t traffic)
 {
 	return seed ^ (UINT64_C(0x73747265616d0000) + traffic) * UINT64_C(0xd6e8feb86659fd93);

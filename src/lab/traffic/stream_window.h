@@ -52,7 +52,8 @@ struct hs_stream_window {
 	uint64_t ring_mask; // of the rings `held` and `early`
 };
 
-// largest: 1 or more. Returns 0 or -ENOMEM. Call fini in either case.
+// Initialises a sender and a receiver. largest: 1 or more. Returns 0 or -ENOMEM. Call fini in
+// either case.
 int hs_stream_window_init(struct hs_stream_window *window, uint32_t largest, bool fixed,
 		uint64_t limit, int64_t start_ns, int64_t stop_ns);
 void hs_stream_window_fini(struct hs_stream_window *window);

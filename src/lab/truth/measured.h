@@ -71,7 +71,7 @@ struct hs_measured {
 	struct hs_measured_flow flows[];
 };
 
-// The scenario must outlive the result. Returns 0 or -ENOMEM. destroy accepts NULL.
+// Makes an empty result. The scenario must outlive it. Returns 0 or -ENOMEM. destroy accepts NULL.
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **measured);
 void hs_measured_destroy(struct hs_measured *measured);
 

@@ -57,8 +57,8 @@ struct hs_truth_report {
 	const struct hs_truth_stop *stops; // [n_stops - 1] is the sink
 };
 
-// What all packets of a flow that were at its sink by some time show. It serves windows that end
-// between reports.
+// The state of a flow at a time, from all packets that had reached its sink. Windows that end
+// between two reports need this state.
 struct hs_truth_edge {
 	int64_t last_shown_ns;	       // the last end of a window for which this is the state
 	struct hs_truth_report newest; // in source order; without or with telemetry
