@@ -111,7 +111,8 @@ def read_whole(options, word, least, most, default):
 
 
 def read_cores(options):
-    """The worker uses the last core. Control uses another core if there is one."""
+    """Returns the cores of the worker and of control. The worker uses the last core. Control uses another core if
+    there is one."""
     cores = sorted(os.sched_getaffinity(0))
     worker = read_whole(options, "worker", 0, 1023, cores[-1])
     if worker not in cores:
@@ -120,7 +121,7 @@ def read_cores(options):
 
 
 def read_options(words):
-    """The options by name, and the names of cases."""
+    """Returns the options by name, and the names of cases."""
     try:
         pairs, names = getopt.gnu_getopt(
             words, "h", [name + ("=" if value else "") for name, value, _ in OPTIONS])
@@ -130,7 +131,7 @@ def read_options(words):
 
 
 def choose_cases(cases, names, quick):
-    """Cases come in the order of the table, whatever the order of the names."""
+    """Returns the chosen cases in the order of the table, whatever the order of the names."""
     for name in names:
         if not fnmatch.filter([case.name for case in cases], name):
             raise Usage(f'there is no case "{name}" (--list)')
@@ -140,7 +141,7 @@ def choose_cases(cases, names, quick):
 
 
 def need_places(options):
-    """A place that cannot be written is said before the minutes of measuring."""
+    """Refuses files that cannot be written, before the minutes of measuring."""
     for word in ("json", "card", "update-baseline"):
         path = options.get(word, "-")
         folder = os.path.dirname(path) or "."
@@ -150,7 +151,8 @@ def need_places(options):
 
 
 def need_huge_pages():
-    """One process at a time has them, and the largest one needs some hundred MiB."""
+    """Checks that enough huge pages are free. One process at a time uses them, and the largest process needs some
+    hundred MiB."""
     try:
         with open(FREE_HUGE_PAGES, encoding="ascii") as f:
             free = int(f.read())
@@ -164,7 +166,7 @@ def need_huge_pages():
 # ---- measuring ----
 
 def machine_facts(build, words):
-    """Every figure needs the machine and the build beside it."""
+    """Returns what a figure needs beside it: the machine and the build."""
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
         model = re.search(r"^model name[^:]*: (.*)", f.read(), re.M)
     command = " ".join(["hopsight-bench", *words])

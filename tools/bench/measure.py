@@ -27,7 +27,7 @@ LIBC = ctypes.CDLL(None)
 
 
 class Failed(Exception):
-    """A measurement has no result; why."""
+    """A measurement has no result. The text says why."""
 
 
 class Interrupted(Exception):
@@ -93,7 +93,7 @@ def stop(process):
 
 
 def result_of(process, limit_s):
-    """The line of JSON that hopsight-bench-case printed, as a dict."""
+    """Returns the line of JSON that hopsight-bench-case printed, as a dict."""
     try:
         with interruptible():
             line = json.loads(process.communicate(timeout=limit_s)[0])
@@ -108,7 +108,7 @@ def result_of(process, limit_s):
 
 
 def wait_until(condition, limit_s):
-    """Whether the condition came true in time."""
+    """Waits for a condition. Returns whether it became true in time."""
     end = time.monotonic() + limit_s
     with interruptible():
         while not condition():
@@ -125,19 +125,19 @@ def peer_is_there():
 
 
 def runtime_folder(prefix):
-    """EAL's folder of a prefix, which contains the socket of dpdk-testpmd."""
+    """Returns EAL's folder of a prefix, which contains the socket of dpdk-testpmd."""
     base = os.environ.get("RUNTIME_DIRECTORY") or (
         "/var/run" if os.getuid() == 0 else os.environ.get("XDG_RUNTIME_DIR") or "/tmp")
     return os.path.join(base, "dpdk", prefix)
 
 
 def memory_words(huge):
-    """EAL's words for memory: huge pages need no mount if no file names them."""
+    """Returns EAL's words for memory: huge pages need no mount if no file names them."""
     return ["--in-memory"] if huge else ["--no-huge", "-m", "512", "--no-shconf"]
 
 
 def received_packets(prefix):
-    """What DPDK's telemetry says about the first port; None without an answer."""
+    """Returns the received packets of the first port by DPDK's telemetry, or None without an answer."""
     command = "/ethdev/stats"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.settimeout(2)
@@ -151,7 +151,7 @@ def received_packets(prefix):
 
 
 def worker_thread(pid):
-    """The folder of testpmd's worker thread in /proc, or None."""
+    """Returns the folder of testpmd's worker thread in /proc, or None."""
     for path in glob.glob(f"/proc/{pid}/task/*/comm"):
         with contextlib.suppress(OSError), open(path, encoding="ascii", errors="replace") as f:
             if "worker" in f.read():
@@ -212,7 +212,7 @@ class Bench:
                 shutil.rmtree(runtime_folder(self.prefix), ignore_errors=True)
 
     def capture(self, case):
-        """The file with the frames of a case. Cases with the same traffic share it."""
+        """Returns the file with the frames of a case. Cases with the same traffic share it."""
         return os.path.join(self.folder, "-".join(str(value) for value in case.traffic.values()) + ".pcap")
 
     def write_frames(self, rows):
@@ -227,7 +227,7 @@ class Bench:
                         other.error = f"its frames: {error}"
 
     def measure(self, row):
-        """Returns what to say about it."""
+        """Measures a row. Returns the text to print about it."""
         try:
             if row.mode:
                 row.samples.append(self.measure_peer(row))

@@ -26,12 +26,12 @@ class Case:
 
     @property
     def frames(self):
-        """What dpdk-testpmd can distinguish in the traffic."""
+        """Returns the properties of the traffic that make a difference for dpdk-testpmd."""
         return tuple(self.traffic[key] for key in ("frame_bytes", "frames", "hops", "int", "mixed"))
 
     @property
     def compared(self):
-        """Whether dpdk-testpmd is its yardstick."""
+        """Returns whether dpdk-testpmd is the yardstick of the case."""
         return self.collects or self.packets and not self.memif
 
 
@@ -56,29 +56,30 @@ class Row:
 
     @property
     def packets(self):
-        """Whether samples are nanoseconds for each packet."""
+        """Returns whether samples are nanoseconds for each packet."""
         return bool(self.mode) or self.case.packets
 
     @property
     def costs(self):
-        """Nanoseconds for each packet or operation, as the samples."""
+        """Returns the nanoseconds for each packet or operation, one for each sample."""
         return self.samples if self.packets else [share(1e9, rate) for rate in self.samples]
 
     def lost_ratio(self):
         return share(self.reports_lost, self.reports_made)
 
     def ratio(self):
-        """The ratio of medians to the yardstick, 0 without one."""
+        """Returns the ratio of medians to the yardstick, or 0 without one."""
         return share(median(self.costs), self.yardstick.median) if self.yardstick else 0
 
     def ratio_of_least(self):
-        """Noise only adds time, so the least figures have the least noise."""
+        """Returns the ratio of the least figures. Noise only adds time, so that these have the least noise."""
         if not self.yardstick or not self.samples or not self.yardstick.samples:
             return 0
         return share(min(self.costs), min(self.yardstick.samples))
 
     def limited(self):
-        """What the limit is compared with: the ratio to the yardstick or to another case, 0 without either."""
+        """Returns what the limit is compared with: the ratio to the yardstick or to another case, 0 without
+        either."""
         if self.mode or not self.case.limit or not self.limit_row:
             return 0
         return share(median(self.costs), median(self.limit_row.costs))
@@ -129,7 +130,8 @@ def _no_duplicates(pairs):
 
 
 def load_baseline(path, names):
-    """{"ratios": {"no_rules": 1.2, ...}, "ratios_of_least": {...}} of a file. ValueError says what is wrong."""
+    """Returns {"ratios": {"no_rules": 1.2, ...}, "ratios_of_least": {...}} of a file. Raises a ValueError that says
+    what is wrong."""
     try:
         with open(path, encoding="utf-8") as f:
             baseline = json.load(f, object_pairs_hook=_no_duplicates)
@@ -160,9 +162,10 @@ def csum_row(rows):
 
 
 def slow_factors(rows, baseline):
-    """How much slower the machine is now for work in caches: testpmd's checksum forwarding as a ratio to its mac
-    forwarding, over the baseline's ratio, for medians and for the least figures. A case reads more of each packet
-    than mac forwarding does, so others who use the same caches slow the case down and mac forwarding hardly."""
+    """Returns how much slower the machine is now for work in caches: testpmd's checksum forwarding as a ratio to
+    its mac forwarding, over the baseline's ratio, for medians and for the least figures. A case reads more of each
+    packet than mac forwarding does, so that other programs in the same caches slow the case down, but hardly mac
+    forwarding."""
     csum, was = csum_row(rows), baseline.get("csum", {})
     if not csum or not csum.samples:
         return 1, 1
@@ -171,8 +174,8 @@ def slow_factors(rows, baseline):
 
 
 def judge(row, baseline, slow=(1, 1)):
-    """What is wrong with a case by the baseline; "" if nothing is, or if the baseline does not have the case. `slow`:
-    see slow_factors()."""
+    """Returns what is wrong with a case by the baseline, or "" if nothing is, or if the baseline does not have the
+    case. `slow`: see slow_factors()."""
     ratios = baseline["ratios"]
     was, least = ratios.get(row.name, 0), baseline.get("ratios_of_least", {}).get(row.name, 0)
     if row.mode or was <= 0:
@@ -190,7 +193,7 @@ def judge(row, baseline, slow=(1, 1)):
 
 
 def compare(rows, baseline):
-    """The lines of a gate, one for each measured case of the baseline, and whether all passed."""
+    """Returns the lines of a gate, one for each measured case of the baseline, and whether all passed."""
     lines, slow = [], slow_factors(rows, baseline)
     for row in rows:
         if row.mode or row.name not in baseline["ratios"]:

@@ -81,7 +81,7 @@ def cells(row):
 
 
 def table(rows):
-    """A line for each row, without columns that are empty, and a line for each failure."""
+    """Returns a line for each row, without columns that are empty, and a line for each failure."""
     lines = [cells(row) for row in rows]
     used = [c for c in range(len(COLUMNS)) if any(line[c] for line in lines)]
     widths = {c: max(len(line[c]) for line in [COLUMNS, *lines]) for c in used}

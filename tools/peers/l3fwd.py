@@ -21,7 +21,8 @@ def write_routes(folder):
 
 
 def ns(program, bench, source, huge):
-    """The nanoseconds of its core for each packet. `bench` is a measure.Bench, `source` the device of the frames."""
+    """Returns the nanoseconds of its core for each packet. `bench` is a measure.Bench, `source` the device of the
+    frames."""
     process = measure.start([program, *measure.memory_words(huge), "--no-pci", f"--file-prefix={bench.prefix}",
                              "--lcores", f"0@{bench.worker}", "--vdev", source, "--vdev", "net_null0,no-rx=1", "--",
                              "-p", "0x3", "-P", "--config=(0,0,0)", "--lookup=lpm", "--parse-ptype",

@@ -14,7 +14,7 @@ NODES, ENTRY_BYTES = 3, 16
 
 
 def prefix(number):
-    """The destinations of hs_bench_prefix (src/bench/bench_frames.c), 48 bits."""
+    """Returns a destination as hs_bench_prefix (src/bench/bench_frames.c) does, of 48 bits."""
     word = 0x0DB80000 + number
     return f"2001:{word >> 16:x}:{word & 0xffff:x}::"
 
@@ -43,7 +43,8 @@ def write_pcap(path, frames):
 
 
 def with_trace(frame):
-    """The frame as VPP's source sends it: a header with room for NODES entries, of which the last one is written."""
+    """Returns the frame as VPP's source sends it: a header with room for NODES entries, of which the last one is
+    written."""
     ip = bytearray(frame[ETHER_BYTES:ETHER_BYTES + IPV6_BYTES])
     entries = bytes((NODES - 1) * ENTRY_BYTES) + struct.pack(">IIII", 64 << 24 | 1, 0x10002, 0x5F000000, 0x1234)
     option = bytes([TRACE_OPTION, 2 + len(entries), TRACE_TYPE, NODES - 1]) + entries

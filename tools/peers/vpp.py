@@ -68,7 +68,7 @@ def addresses(frame):
 
 
 def sessions(frames, end):
-    """The classifier in front of the routes. `end` says what becomes of a packet that it knows."""
+    """Yields the commands of the classifier before the routes. `end` is the action for a packet that it knows."""
     yield f"classify table buckets {traffic.ROUTES} memory-size 64M mask l3 ip6 src dst"
     for source, destination in sorted({addresses(frame) for frame in frames}):
         yield f"classify session {end} table-index 0 match l3 ip6 src {source} dst {destination}"
@@ -132,7 +132,7 @@ class Vpp:
             raise
 
     def ask(self, command):
-        """What VPP says, "" if it does not."""
+        """Returns the answer of VPP to a command, or "" without one."""
         done = subprocess.run([self.programs.vppctl, "-s", os.path.join(self.folder, "cli.sock"), command],
                               capture_output=True, text=True, check=False, timeout=START_S)
         return done.stdout if done.returncode == 0 else ""
@@ -148,7 +148,8 @@ class Vpp:
         raise measure.Failed("VPP has no worker")
 
     def read(self, schedstat):
-        """Packets and the worker's nanoseconds at the same moment: the mean of before and behind the question."""
+        """Returns the packets and the worker's nanoseconds at one moment. The time is the mean of two readings,
+        before and after the question for the packets."""
         def cpu_ns():
             with open(schedstat, encoding="ascii") as f:
                 return int(f.read().split()[0])
@@ -158,7 +159,7 @@ class Vpp:
         return sent, (before + cpu_ns()) / 2
 
     def ns(self, seconds):
-        """The worker's nanoseconds for each packet that it sent."""
+        """Returns the worker's nanoseconds for each packet that it sent."""
         if not measure.wait_until(lambda: self.sent() > WARM_PACKETS, START_S):
             raise measure.Failed("VPP forwards nothing")
         schedstat = self.worker()
@@ -169,7 +170,8 @@ class Vpp:
         return (cpu_ns_now - cpu_ns) / max(1, sent_now - sent)
 
     def check(self, sent):
-        """That packets went the way that the role means. Counters go on while they are read."""
+        """Checks that packets took the path of the role. Counters increase while they are read, so that 1 % may
+        differ."""
         if self.role not in SHOWN:
             return
         command, text = SHOWN[self.role]
