@@ -30,7 +30,7 @@ struct hs_delay_link {
 #define BOUND(e, ns) ns,
 static const int64_t bounds_ns[HS_DELAY_BOUNDS + 1] = {BOUNDS(BOUND, 0) INT64_MAX};
 
-// How many bounds are below 2^e. No doubling has more than one.
+// Counts the bounds below 2^e. At most one bound lies between 2^e and 2^(e + 1).
 #define IS_BELOW(e, ns) +(ns < INT64_C(1) << (e))
 #define BELOW(e)	BOUNDS(IS_BELOW, e)
 #define BELOW4(e)	BELOW(e), BELOW(e + 1), BELOW(e + 2), BELOW(e + 3)
@@ -40,7 +40,7 @@ static const uint8_t below[MAX_EXPONENT + 1] = {BELOW4(0), BELOW4(4), BELOW4(8),
 
 // ---- counting ----
 
-// The first bucket whose bound is not below the value.
+// Returns the first bucket whose bound is not below the value.
 static unsigned bucket_of(int64_t ns)
 {
 	if (ns <= 0)
@@ -71,7 +71,7 @@ static struct hs_delay_link *add_link(struct hs_delay_buckets *buckets)
 	return &buckets->links[buckets->n++];
 }
 
-// The links of a flow's first path stand in their order.
+// Finds or adds a link. The links of a flow's first path stand at the index of their hop.
 static struct hs_delay_link *link_of(
 		struct hs_delay_buckets *buckets, uint32_t hop, uint32_t from, uint32_t to)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Delays of a flow, end to end and on each link, in buckets that never start anew: a histogram as
-// Prometheus means it. Each value is counted in the bucket that it belongs to. The histograms of
-// windows (qos_hist.h) cannot be turned into one: their buckets lie around another origin for each
-// flow, and they end with their window.
+// Delays of a flow, end to end and on each link, in buckets that are never reset: a histogram for
+// Prometheus. Each value is counted in one bucket only, not cumulatively. The histograms of windows
+// (qos_hist.h) cannot be converted to such a histogram: each flow's buckets lie around an origin of
+// the flow, and the histograms end with their window.
 //
 // Thread rule: owner.
 #pragma once
@@ -22,7 +22,8 @@ struct hs_delay_buckets { // zeroed: empty
 	int64_t created_ns; // since 1970
 };
 
-// Counts the delays of a report whose sink has this id. What finds no memory is left out.
+// Counts the delays of a report whose sink has this id. A delay on a link for which there is no
+// memory is not counted.
 void hs_delay_buckets_add(struct hs_delay_buckets *buckets, const struct hs_report *report,
 		uint32_t sink_id, int64_t now_ns);
 void hs_delay_buckets_fini(struct hs_delay_buckets *buckets);

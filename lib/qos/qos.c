@@ -11,13 +11,14 @@
 
 #define SECOND	   1000000000ll
 #define MAX_SLACK  32768	   // half of what 16-bit counters can tell apart
-#define LAST_NS	   (INT64_MAX / 2) // no window ends so late that its time cannot be reckoned with
-#define LAST_COUNT (INT64_MAX / 2) // no sink counts so far
+#define LAST_NS	   (INT64_MAX / 2) // later stamps could overflow
+#define LAST_COUNT (INT64_MAX / 2) // no sink's counter gets so high
 
 // ---- reports that are placed ----
 
-// Until a window closes, reports of the current one need only be kept: what they add up is the same
-// when some are taken together, while their flow is in the cache.
+// Sets the times of reports that need only be kept in the ring until their window closes. The
+// window's sums are the same when several such reports are added up together, while their flow is
+// in the cache.
 static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	const struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
@@ -29,8 +30,8 @@ static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
 	flow->place_until_ns = end_ns < flow->close_at_ns ? end_ns : flow->close_at_ns - 1;
 }
 
-// Whether the counts of a report go on where those before ended: those of another rule, sink or
-// family do not.
+// Returns whether a report continues the counts of the reports before. A report of another rule,
+// sink or family does not.
 static inline bool goes_on(const struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_telemetry_family *family)
 {
@@ -53,7 +54,7 @@ static int64_t tag_of(const struct hs_qos *qos, int64_t ts_ns)
 	return ts_ns <= 0 ? 0 : (ts_ns + length - 1) / length;
 }
 
-// The sum that a report of this time goes into; closes and opens windows on the way.
+// Returns the sum that a report of this time goes into. Closes and opens windows where needed.
 static enum hs_qos_sum_id enter(
 		struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_report *report)
 {
@@ -98,7 +99,7 @@ static void destroy_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 	qos->counters.flows--;
 }
 
-// The last flow moves into the free place.
+// Removes a flow from the list. The last flow moves to its index.
 static void forget_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	uint32_t at = hs_u32_map_find(&qos->by_ns, flow->ns_id);
@@ -124,10 +125,10 @@ int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
 
 // ---- the limit of memory ----
 
-// Who sends reports of ever new paths makes its flow large: such flows give way to others, and not
-// the other way round.
+// A sender of reports of ever new paths makes its own flow large. Such a flow makes room for other
+// flows, and no other flow makes room for it.
 
-// The flow that takes most goes, with what is open handed out.
+// Removes the flow that takes the most memory. Its open windows are handed out first.
 static void evict(struct hs_qos *qos)
 {
 	const struct hs_qos_flow *largest = qos->flows[0];
@@ -138,7 +139,7 @@ static void evict(struct hs_qos *qos)
 	hs_qos_remove(qos, largest->ns_id);
 }
 
-// Returns whether one more flow fits under the limit. One with many paths makes room.
+// Returns whether one more flow fits under the limit. Removes large flows to make room.
 static bool has_room(struct hs_qos *qos)
 {
 	uint64_t limit = qos->memory.limit_bytes;
@@ -150,7 +151,7 @@ static bool has_room(struct hs_qos *qos)
 	return true;
 }
 
-// Of what grew beyond the limit, the largest goes.
+// Removes the largest flows while the monitor takes more memory than the limit.
 static void keep_to_limit(struct hs_qos *qos)
 {
 	uint64_t limit = qos->memory.limit_bytes;
@@ -212,7 +213,8 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 	flow->late_reports = late;
 }
 
-// What else there is in a report is the peers'; these alone are reckoned with as they are.
+// Checks the sink's own fields. They are used in arithmetic unchecked. All other fields of a report
+// come from peers.
 static inline bool is_of_a_sink(int64_t ts_ns, uint64_t rx_packets, uint64_t rx_bytes)
 {
 	return (uint64_t)ts_ns <= LAST_NS && (rx_packets | rx_bytes) <= LAST_COUNT;
@@ -228,7 +230,7 @@ static inline void take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
 	}
 }
 
-// The flow that a number of hs_qos_expect is of, if it is still there.
+// Returns the flow for which hs_qos_expect returned `expected`, or NULL if the flow is gone.
 static inline struct hs_qos_flow *expected_flow(
 		const struct hs_qos *qos, uint32_t expected, uint32_t ns_id)
 {
@@ -282,7 +284,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	qos->counters.reports++;
 	allow_placing(qos, flow);
 	hs_qos_charge(qos, flow);
-	keep_to_limit(qos); // the flow itself, maybe
+	keep_to_limit(qos); // may remove this flow
 	return 0;
 }
 
@@ -300,7 +302,7 @@ void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected)
 		return;
 	struct hs_qos_flow *flow = qos->flows[expected];
 	hs_qos_ring_expect(&flow->ring);
-	if (flow->ring.ahead >= HS_QOS_RING_AHEAD - 1) // it will be settled
+	if (flow->ring.ahead >= HS_QOS_RING_AHEAD - 1) // the next report settles the flow
 		hs_qos_absorb_expect(flow);
 }
 
@@ -318,7 +320,7 @@ static int apply_defaults(struct hs_qos_config *config)
 	}
 	if (!config->lateness_ns)
 		config->lateness_ns = SECOND / 10;
-	// A third window would begin while the first is open.
+	// With a longer lateness, a third window would begin while the first is open.
 	if (config->lateness_ns > config->window_ns[0])
 		config->lateness_ns = config->window_ns[0];
 	if (!config->stale_ns)

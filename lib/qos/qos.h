@@ -19,36 +19,37 @@
 
 struct hs_qos;
 
-// 0, -EINVAL (windows that do not divide each other) or -ENOMEM. destroy accepts NULL and hands
-// out nothing.
+// Returns 0, -EINVAL (a window length is not a multiple of the one before) or -ENOMEM.
+// hs_qos_destroy accepts NULL, and hands out no windows.
 int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **qos);
 void hs_qos_destroy(struct hs_qos *qos);
 
-// Takes a report into its flow, which its first report creates. 0; -ENOSPC: the monitor is full
-// and the flow is counted but not monitored; -ENOMEM, or -EINVAL where the sink's stamp is from
-// before 1970 or of the year 2116 or later, a count of its is above 2^62, or more entries came than
-// packets carry: nothing changed. Reports of an open window are only kept at first and taken
-// together, before anything can tell: one that finds no memory then is counted as out_of_memory
-// after all.
+// Adds a report to its flow. The first report creates the flow. Returns 0; -ENOSPC: the monitor is
+// full, and the report is counted as refused; -ENOMEM; or -EINVAL: the sink's stamp is before 1970
+// or in 2116 or later, a count of the sink is 2^62 or more, or the report has more entries than a
+// packet carries. After an error the flow has nothing of the report. Reports of an open window are
+// only kept at first, and added up together before any result is read. If a kept report then finds
+// no memory, the monitor counts it as out_of_memory instead of as taken.
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report);
 
-// Of a flow whose report comes soon: brings what it will touch first near the processor. To be
-// called some thirty reports ahead, then some four ahead with what the first call returned.
-// Changes nothing.
+// Prefetch the memory of a flow whose report comes soon. Call hs_qos_expect some thirty reports
+// ahead, and hs_qos_expect_next some four reports ahead with the number that hs_qos_expect
+// returned. Neither changes anything.
 uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id);
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected);
 
-// Takes a report without decoding it, where it need only be kept at first, of a flow for which
-// hs_qos_expect returned `expected`. False, with nothing changed, where there is more to it: it is
-// to be decoded for hs_qos_report.
+// Takes a report without decoding it, if the report need only be kept at first. `expected` is what
+// hs_qos_expect returned for the flow. Returns false, with nothing changed, for any other report:
+// the caller decodes it and calls hs_qos_report.
 bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key *key,
 		const struct hs_report_record *record, const struct hs_telemetry_family *family);
 
-// Sets flags (enum hs_qos_flag) in the windows that are open of a flow, and in those that repeat
-// its last values while it is silent: what the caller knows and reports do not tell. Of a flow that
-// is not monitored it does nothing.
+// Sets flags (enum hs_qos_flag) that the caller knows of and reports do not show. Sets them in the
+// open windows of a flow; if the flow has no open shortest window, also in the windows that repeat
+// its last values. Does nothing for a flow that is not monitored.
 void hs_qos_mark(struct hs_qos *qos, uint32_t ns_id, uint32_t flags);
 
-// Hands out what is open and forgets the flow. -ENOENT: it is not monitored.
+// Hands out the flow's open windows and removes the flow. Returns 0, or -ENOENT: the flow is not
+// monitored.
 int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id);
 void hs_qos_counters(struct hs_qos *qos, struct hs_qos_counters *counters);

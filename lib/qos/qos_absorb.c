@@ -79,8 +79,8 @@ void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag)
 	set_closing_edge(flow);
 }
 
-// This may be a restart or only reordering. The carry goes: a surplus that is not real would hide a
-// later loss.
+// Marks counts that show a restart or only reordering. Drops the carry: a surplus that is not real
+// would hide a later loss.
 static void doubt_counts(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
 	sum->flags |= HS_QOS_COUNTER_AMBIGUOUS;
@@ -96,7 +96,7 @@ static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, ui
 		flow->resets = 0;
 		return;
 	}
-	// Three in a row: no node restarts that often, its counts are of other packets.
+	// No node restarts three times in a row: the node counts other packets.
 	if (++flow->resets >= 3) {
 		sum->flags |= HS_QOS_RULES_DIFFER;
 		return;
@@ -107,22 +107,24 @@ static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, ui
 		hs_qos_sum_end_carry(flow, i);
 }
 
-static const struct hs_qos_chain ends_alone; // source and sink: nothing is charged to a link
+static const struct hs_qos_chain ends_alone; // source and sink only: no link gets a loss
 
-// Newer than what the next window has seen already: its step can only go there.
+// Returns whether the edge is still the closing window's. A step from that edge to a report of the
+// closing window belongs to the closing window.
 static bool moves_closing(const struct hs_qos_flow *flow, enum hs_qos_sum_id id)
 {
 	return id == HS_QOS_CLOSING && flow->edge_order == flow->closing_order;
 }
 
-// The sum that the step to a report goes into, which is in this one.
+// Returns the sum that the step to a report goes into. `id` is the sum of the report itself.
 static struct hs_qos_sum *sum_of_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id)
 {
 	return &flow->sums[moves_closing(flow, id) ? HS_QOS_CLOSING : HS_QOS_CURRENT];
 }
 
-// The step to a newer report, into flow->last_step. Counts may show here that it is the first of a
-// new epoch: before its delays make pairs with those of the reports before it.
+// Computes the step to a newer report, into flow->last_step. The step's counts may show that the
+// report is the first of a new epoch. This is known before the report's delays are paired with
+// delays of the reports before.
 static void take_step(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
@@ -135,8 +137,8 @@ static void take_step(
 	plan->order = hs_qos_plus(flow->edge_order, 1);
 }
 
-// Rule 10: nothing is carried over. The gap is in the window of the step, which may be behind that
-// of the report.
+// Begins an epoch (rule 10): nothing is carried over. The gap is in the window of the step, which
+// may be a later window than the report's.
 static void begin_epoch(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
@@ -161,8 +163,8 @@ static void begin_epoch(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	}
 }
 
-// Where the source sends no count, the rate says what it may have sent: the highest in any tenth of
-// a second, at the node that counted most.
+// Notes the highest packet rate of any tenth of a second, at the node that counted most. The rate
+// limits how much a source may have sent that sends no count.
 static void note_pace(struct hs_qos_flow *flow, const struct hs_report *report,
 		const struct hs_qos_step *step)
 {
@@ -203,8 +205,8 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		sum->path_changed = true;
 }
 
-// A report from before the end of the closing window that was overtaken by one from behind it:
-// the edge between the two windows moves to it.
+// Moves the edge between the closing and the current window to a late report. A report of the
+// current window overtook this report, which is of the closing window.
 static void move_closing_edge(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
@@ -213,7 +215,7 @@ static void move_closing_edge(
 			!hs_qos_path_same(&report->telemetry, &flow->closing_edge.telemetry))
 		return;
 	struct hs_qos_step *step = flow->last_step;
-	if (flow->partial) // the marks of the links stay where they are
+	if (flow->partial) // the marks of the links do not move
 		plan->chain = ends_alone;
 	else
 		hs_qos_path_chain_same(report, plan);
@@ -226,7 +228,8 @@ static void move_closing_edge(
 	flow->closing_order = plan->order;
 }
 
-// All that may fail, before anything is noted of the report: it may be in the ring already.
+// Does all that may fail, before the flow takes anything from the report. A placed report is in the
+// ring already.
 static int reserve(struct hs_qos_flow *flow, const struct hs_report *report, bool placed,
 		struct hs_qos_plan *plan)
 {
@@ -260,7 +263,7 @@ static int make_plan(struct hs_qos_flow *flow, const struct hs_report *report, b
 	return 0;
 }
 
-// A usual report that the short cut cannot take all the same.
+// Completes the plan of a usual report that hs_qos_quick_absorb cannot take.
 static void complete_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
@@ -280,7 +283,7 @@ static void absorb_edge(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	hs_qos_order_newest(flow, plan->order, flow->ring.next - 1);
 }
 
-// Rule 20: before the delays and the step.
+// Notes steps of clocks (rule 20). Runs before the delays and the step are added up.
 static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan,
 		const struct hs_qos_delays *delays)
@@ -368,7 +371,7 @@ int hs_qos_absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 	return absorb(flow, report, id, false);
 }
 
-// Beyond what there is of links nothing is harmed.
+// A prefetch beyond the end of the links does no harm.
 void hs_qos_absorb_expect(struct hs_qos_flow *flow)
 {
 	flow->expected = true;

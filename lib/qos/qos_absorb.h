@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes reports into a flow. Internal to this folder.
+// Adds reports to a flow. Internal to this folder.
 //
 // Thread rule: owner.
 #pragma once
 
 #include "qos_flow.h"
 
-// Takes a report into the sum of its window (HS_QOS_CURRENT or HS_QOS_CLOSING). 0, -ENOMEM, or
-// -EINVAL: longer than a wire carries; then nothing changed.
+// Adds a report to the sum of its window (HS_QOS_CURRENT or HS_QOS_CLOSING). Returns 0, -ENOMEM, or
+// -EINVAL: the report has more entries than a packet carries. After an error nothing has changed.
 int hs_qos_absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id);
 
-// Takes the reports into the current window's sum that were placed in the ring; returns how many
-// were lost to a lack of memory.
+// Adds the reports that were placed in the ring to the current window's sum. Returns how many were
+// lost for lack of memory.
 unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow);
 
-// The current window becomes the closing one (which must be closed), a new one begins.
+// Makes the current window the closing one, and begins a new current window. The closing window
+// before must be closed.
 void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag);
 
-// Brings all near that those placed will touch. Where flows take turns, all of it has left the
-// cache since they were taken last.
+// Prefetches the memory that the placed reports will touch. With many flows, this memory has left
+// the cache since the flow's last reports.
 void hs_qos_absorb_expect(struct hs_qos_flow *flow);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is asked of a flow at any time: its newest windows, any span, its newest reports.
+// Answers for a flow at any time: its newest windows, a window of any span, its newest reports.
 #include "qos_answer.h"
 
 #include "qos_absorb.h"
@@ -23,7 +23,7 @@ static int tier_of(const struct hs_qos *qos, int64_t window_ns)
 
 static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *run)
 {
-	// Oldest first, so that the span comes out right.
+	// Oldest first: the span begins with the first part and ends with the last.
 	static const uint8_t parts[] = {HS_QOS_RUN, HS_QOS_TIER + 2, HS_QOS_TIER + 1, HS_QOS_TIER,
 			HS_QOS_CLOSING, HS_QOS_CURRENT};
 	static_assert(sizeof(parts) == HS_QOS_SUMS, "all");
@@ -33,7 +33,7 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 		struct hs_qos_sum part = flow->sums[parts[i]];
 		if (parts[i] >= flow->n_sums)
 			continue;
-		if (parts[i] <= HS_QOS_CLOSING) // the open sum itself is judged when it closes
+		if (parts[i] <= HS_QOS_CLOSING) // the open sum is judged when it closes
 			hs_qos_entries_judge(flow, &part);
 		hs_qos_sum_merge(flow, run, &part);
 	}
@@ -78,7 +78,7 @@ const struct hs_qos_window *hs_qos_latest(struct hs_qos *qos, uint32_t ns_id, in
 	return &flow->latest[tier].window;
 }
 
-// Runs the reports of the ring once more, through a flow of its own.
+// Adds the reports of the ring once more, to a second flow.
 static int replay(struct hs_qos *qos, const struct hs_qos_flow *flow, struct hs_qos_flow *again,
 		int64_t start_ns, int64_t end_ns)
 {

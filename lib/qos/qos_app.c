@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_GAP_NS 1000000000ll // beyond it, a packet down does not answer one up
+#define MAX_GAP_NS 1000000000ll // a packet down that comes later does not answer the one up
 
 #define MOST_TRIPS (HS_TRIPS > HS_QOS_REPORTS ? HS_TRIPS : HS_QOS_REPORTS)
 
@@ -48,7 +48,7 @@ static int by_ns_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// Each flow with the first other one that is free and goes the opposite way.
+// Pairs each flow with the first unpaired flow of the opposite direction.
 static void find_opposites(struct app *app)
 {
 	for (size_t i = 0; i < app->n; i++) {
@@ -219,7 +219,7 @@ static void collect(void *user, const struct hs_report *report)
 	collected->n += hs_trip_of(report, &collected->trips[collected->n]);
 }
 
-// Trips of the reports that are not older than the window, as seen from the newest.
+// Returns the trips that are at most a window's length older than the newest trip.
 static struct collected trips_of(const struct app *app, const struct app_flow *flow)
 {
 	struct collected all = {malloc(MOST_TRIPS * sizeof(struct hs_trip)), 0};
@@ -275,7 +275,8 @@ static bool mean_delay(const json_t *hop, int64_t *mean_ns)
 	return mean;
 }
 
-// What the two directions take by the clocks of their ends, added up; the mean of all pairs.
+// Adds the mean delays of the two directions of each pair, by the clocks of their ends. Sets the
+// mean over all pairs.
 static void put_one_way_sum(const struct app *app, struct shown_app *to)
 {
 	__int128 sum = 0;
@@ -297,7 +298,7 @@ static void put_one_way_sum(const struct app *app, struct shown_app *to)
 
 // ---- the worst hop ----
 
-// -1: the node did not say its id.
+// Returns the id of a hop's end, or -1 if the node did not send its id.
 static int64_t end_of(const json_t *hop, const char *key)
 {
 	const json_t *id = json_object_get(hop, key);
@@ -334,7 +335,7 @@ static void put_worst(const struct app_flow *flow, struct worst *worst)
 	}
 }
 
-// ---- all of it ----
+// ---- the whole answer ----
 
 static json_t *app_json(struct app *app, struct shown_app *shown)
 {

@@ -15,7 +15,7 @@
 
 // ---- delay ----
 
-// Rule 17: nearest rank, the value number ceil(p * n).
+// Returns the nearest rank ceil(p * n) (rule 17).
 static uint64_t rank_of(uint64_t n, uint64_t per_mille)
 {
 	return (n * per_mille + 999) / 1000;
@@ -35,7 +35,8 @@ static hs_qos_wide rounded_mean(hs_qos_wide sum, uint64_t n)
 	return (sum < 0 ? sum - half : sum + half) / (hs_qos_wide)n;
 }
 
-// Delays may be as far apart as stamps of 64 bits; JSON has 63 bits for a number above 0.
+// Limits a distance of two delays to what JSON can show: 63 bits. Stamps have 64 bits, so that
+// delays may be farther apart.
 static uint64_t shown_distance(hs_qos_wide ns)
 {
 	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
@@ -44,13 +45,13 @@ static uint64_t shown_distance(hs_qos_wide ns)
 static const uint16_t per_mille[] = {500, 990, 999};
 #define PERCENTILES 3
 
-// How many of these there are of so many values.
+// Returns how many of these percentiles n values have.
 static unsigned percentiles_of(uint64_t n)
 {
 	return 1u + (n >= P99_VALUES) + (n >= P999_VALUES);
 }
 
-// False where there are none.
+// Returns false if the link has no values to find percentiles in.
 static bool find_percentiles(const struct hs_qos_link_sum *sum, struct hs_qos_columns *columns,
 		unsigned index, unsigned n, int64_t found[PERCENTILES])
 {
@@ -114,7 +115,7 @@ static uint64_t per_second(int64_t bytes, int64_t ns)
 	return rate > INT64_MAX ? INT64_MAX : (uint64_t)rate;
 }
 
-// Rule 8.
+// Fills in the throughput (rule 8).
 static void fill_throughput(
 		const struct hs_qos_link_sum *sum, int64_t window_ns, struct hs_qos_hop *hop)
 {
@@ -132,8 +133,9 @@ static void fill_throughput(
 	}
 }
 
-// Rule 14: what a window leaves to the next: a surplus to pay back, or a loss that a later report
-// denied and that must be seen again; no more than reordering can explain.
+// Returns what a window carries over to the next (rule 14): a surplus that offsets a later loss, or
+// a loss that a later report denied and that must show again. The amount is limited to what
+// reordering can explain.
 static int64_t carry_over(const struct hs_qos_link_sum *sum, int64_t left, int64_t slack)
 {
 	if (sum->differs || sum->renewed)
@@ -143,8 +145,9 @@ static int64_t carry_over(const struct hs_qos_link_sum *sum, int64_t left, int64
 	return left > slack ? slack : left;
 }
 
-// Rule 14: a packet is lost when it is missing at the window's last report and at all those that
-// came since; a window with more received than sent pays back what the one before called lost.
+// Fills in the loss (rule 14): a packet is lost when it is missing at the window's last report and
+// at all reports since. A surplus of received packets offsets what the window before counted as
+// lost.
 static void fill_loss(const struct hs_qos_link_sum *sum, const struct hs_qos_link_sum *since,
 		int64_t slack, struct hs_qos_carry *carry, struct hs_qos_hop *hop)
 {
@@ -186,7 +189,7 @@ void hs_qos_slot_fini(struct hs_qos_slot *slot)
 	memset(slot, 0, sizeof(*slot));
 }
 
-// Rule 22: where some reports lack what is computed from the others.
+// Fills in how many reports each metric is computed from, if some reports lack fields (rule 22).
 static void fill_reports(const struct hs_qos_sum *sum, const struct hs_qos_link_sum *link_sum,
 		struct hs_qos_hop *hop)
 {
@@ -208,7 +211,7 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	fill_delay(link_sum, hop);
 	if (link_sum->delay_n)
 		fill_percentiles(link_sum, columns, index, hop);
-	// Where the sink's clock stepped, the window was longer or shorter than it says.
+	// After a step of the sink's clock, the length of the window is not known.
 	fill_throughput(link_sum, sum->sink_stepped ? 0 : window_ns, hop);
 	fill_loss(link_sum, since ? &since->links[index] : NULL, flow->slack,
 			tier < 0 ? NULL : &link->carry[tier], hop);
@@ -227,7 +230,8 @@ static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *pa
 	slot->window.n_path = (uint16_t)n;
 }
 
-// Links of the newest path from source to sink, then those that earlier reports came by.
+// Lists the links of the newest path from source to sink, then the other links of the window's
+// reports.
 static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_decoded *path, uint16_t order[HS_QOS_FLOW_LINKS])
 {
@@ -248,7 +252,7 @@ static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_
 	return n;
 }
 
-// No node receives or sends fewer packets than none: some count is not what it seems.
+// Returns whether a hop has a negative count of packets or bytes. Then some counter is wrong.
 static bool is_negative(const struct hs_qos_hop *hop)
 {
 	return (hop->has & HS_QOS_HAS_LOSS && hop->tx_packets < 0) ||
@@ -256,7 +260,8 @@ static bool is_negative(const struct hs_qos_hop *hop)
 	       (hop->has & HS_QOS_HAS_BYTES && hop->rx_bytes < 0);
 }
 
-// A node without an id: nobody can tell which node the numbers of its links are of.
+// Flags a window that has a node without an id. The metrics of such a node's links cannot be
+// assigned to a node.
 static void flag_unknown(struct hs_qos_window *window)
 {
 	bool unknown = false;
@@ -278,7 +283,7 @@ static void flag_negative(struct hs_qos_window *window)
 		window->flags |= HS_QOS_COUNTER_AMBIGUOUS;
 }
 
-// Rule 11.
+// Fills in the loss that no link or node explains (rule 11).
 static void fill_unattributed(struct hs_qos_window *window)
 {
 	int64_t left = window->e2e.lost_packets;
@@ -305,8 +310,8 @@ static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 	window->flags = sum->flags;
 }
 
-// A node of the path whose entries have no counts, though they were asked for: its links have no
-// loss where the whole path has one.
+// Returns whether a node's entries lack counts that the packets requested. Then a link has no loss
+// value although the whole path has one.
 static bool lacks_counts(const struct hs_qos_window *window, const struct hs_report *path_of)
 {
 	bool asked = path_of->telemetry.trace_type & HS_HOP_PACKETS;
@@ -322,7 +327,8 @@ static bool lacks_counts(const struct hs_qos_window *window, const struct hs_rep
 	return false;
 }
 
-// What the window carried is known from its start on. The run starts with its first report.
+// Returns whether the window's traffic is known from its start on. A run starts with its first
+// report.
 static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int64_t start_ns)
 {
 	return start_ns >= flow->joined_ns || start_ns >= sum->first_ns;
@@ -382,7 +388,8 @@ void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum
 	}
 }
 
-// More received than sent, again and again, and more than reordering within a window can explain.
+// Returns whether a link received more than was sent in several windows in a row, and more than
+// reordering within a window can explain.
 static bool lasting(const struct hs_qos_flow *flow, const struct hs_qos_link *link,
 		const struct hs_qos_link_sum *sum)
 {
@@ -397,7 +404,8 @@ static void judge_link(const struct hs_qos_flow *flow, struct hs_qos_link *link,
 	link->negative = sum->lost < 0 ? link->negative + 1 : 0;
 	link->surplus = sum->lost < 0 ? link->surplus - sum->lost : 0;
 	sum->differs = lasting(flow, link, sum);
-	// Such a surplus was not late: it pays for no loss, neither now nor once it is over.
+	// Such a surplus is not late packets: it offsets no loss, neither now nor in the next
+	// window.
 	if (sum->differs || link->differs)
 		memset(link->carry, 0, sizeof(link->carry));
 	link->differs = sum->differs;

@@ -19,8 +19,8 @@ void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 	qos->clock = *clock;
 }
 
-// The run goes on, for it is made of what the windows added up; but neither an edge, nor a report,
-// nor a window that is handed out later is of both times.
+// Ends the time before a step of this node's clock. The run continues, because it is the sum of the
+// windows. No edge, report or later window mixes the time before the step with the time after it.
 static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	mark_open(flow);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows that end: which flows have some, and what is made of them.
+// Closes windows: finds the flows with windows that end, and builds these windows.
 #include "qos_close.h"
 
 #include "qos_absorb.h"
@@ -83,7 +83,7 @@ static void hand_out(struct hs_qos *qos, const struct hs_qos_window *window)
 		qos->config.on_window(qos->config.user, window);
 }
 
-// What has come since the windows ended that close now; NULL: nothing.
+// Returns the sum of the reports since the end of the windows that close now, or NULL: none.
 static const struct hs_qos_sum *sum_since(const struct hs_qos_flow *flow, int64_t end_tag)
 {
 	const struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
@@ -104,7 +104,7 @@ static void build_tier(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_q
 	hand_out(qos, &slot->window);
 }
 
-// Rule 9.
+// Hands out the last values of a silent flow once more (rule 9).
 static void repeat_stale(struct hs_qos *qos, struct hs_qos_flow *flow, int tier, int64_t end_tag)
 {
 	struct hs_qos_window *window = &flow->latest[tier].window;
@@ -120,7 +120,7 @@ static void repeat_stale(struct hs_qos *qos, struct hs_qos_flow *flow, int tier,
 	hand_out(qos, window);
 }
 
-// What a window of this length is added to once it is over.
+// Returns the sum that a window of this length is added to when it has ended.
 static struct hs_qos_sum *sum_behind(const struct hs_qos *qos, struct hs_qos_flow *flow, int tier)
 {
 	return &flow->sums[tier + 1 < qos->n_windows ? HS_QOS_TIER + tier : HS_QOS_RUN];
@@ -137,12 +137,12 @@ static void add_column(const struct hs_qos_flow *flow, struct hs_qos_sum *into, 
 		hs_qos_sum_add_delays(flow, into, link, hs_qos_column(columns, link), n);
 }
 
-// The delays of a shortest window go on into the histograms of the next longer one.
+// Adds the delays of a shortest window to the histograms of the next longer window.
 static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
 {
 	struct hs_qos_sum *into = sum_behind(qos, flow, 0);
 	if (sum->folded)
-		return; // hs_qos_sum_merge takes them
+		return; // hs_qos_sum_merge adds them
 	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++)
 		add_column(flow, into, i, &qos->columns);
 }
@@ -165,7 +165,8 @@ static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
 	flow->unfolded = ring->next - left;
 }
 
-// What a window's delays go into: no processor sees this coming.
+// Prefetches the histograms that a window's delays go into. The hardware's prefetcher cannot
+// predict these accesses.
 static void expect_hists(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
 {
 	for (unsigned i = 0; i < flow->n_links; i++) {
@@ -228,7 +229,7 @@ static bool has_open(const struct hs_qos_flow *flow)
 	return false;
 }
 
-// Rule 9: of a flow that fell silent nothing is shown, however long ago its last window ended.
+// Drops the windows of a flow that was silent for stale_ns, so that none is shown (rule 9).
 static void fall_silent(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
@@ -244,7 +245,7 @@ void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 	struct hs_qos_sum *sum = sum_to_close(flow);
 	if (sum && sum->reports) {
 		close_shortest(qos, flow, sum);
-	} else { // open without a report: there was no memory for it
+	} else { // a sum is open without a report if there was no memory for the report
 		if (sum)
 			hs_qos_sum_clear(flow, sum);
 		repeat_stale(qos, flow, 0, tag);
@@ -258,8 +259,8 @@ void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 		fall_silent(qos, flow);
 }
 
-// While one flow's windows close, the memory of the next one comes near, and the part of the one
-// behind it that tells where that is.
+// Prefetches the memory of the next flow while one flow's windows close. Prefetches also the part
+// of the flow after the next that has the pointers to its memory.
 static void expect_next(const struct hs_qos_flow *flow)
 {
 	if (!flow->next)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows that end.
+// Closes windows that end.
 //
 // Thread rule: owner.
 #pragma once
@@ -8,13 +8,14 @@
 
 struct hs_qos;
 
-// Closes the windows that ended lateness_ns ago or earlier: some 20 us for each flow with a hundred
-// reports. Costs nothing between window ends. With flows_per_advance, call it again while
-// hs_qos_next_ns is not later than now.
+// Closes the windows that ended lateness_ns ago or earlier. This takes some 20 us for each flow
+// with a hundred reports. Between window ends the function returns at once. With flows_per_advance,
+// call hs_qos_advance again while hs_qos_next_ns is not later than now.
 void hs_qos_advance(struct hs_qos *qos, int64_t now_ns);
 
-// When hs_qos_advance has something to do next; INT64_MAX: nothing before the next report.
+// Returns when hs_qos_advance has something to do next. INT64_MAX: nothing before the next report.
 int64_t hs_qos_next_ns(const struct hs_qos *qos);
 
-// Hands out what is open of all flows, which stay: before exit, at the end of a test.
+// Hands out the open windows of all flows, and keeps the flows. Call it before exit, or at the end
+// of a test.
 void hs_qos_flush(struct hs_qos *qos);

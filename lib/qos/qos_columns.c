@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW	   16 // values, that are not worth buckets
+#define FEW	   16 // values: fewer are not sorted into buckets
 #define MANY	   256
 #define FEW_BITS   6 // of buckets
 #define MANY_BITS  8
@@ -43,7 +43,7 @@ static void clear(struct hs_qos_columns *columns)
 	columns->narrow = false;
 }
 
-// Of some link, percentiles are found by the values alone.
+// Returns whether some link's percentiles are found from the values themselves.
 static bool is_needed(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
 {
 	for (unsigned i = 0; i < flow->n_links; i++)
@@ -56,11 +56,11 @@ static bool is_needed(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 struct reports {
 	const struct hs_qos_flow *flow;
 	int64_t after, until; // their tags
-	uint64_t n;	      // as the sum says: behind so many are no others
+	uint64_t n;	      // as the sum has counted; there are no more in the ring
 	struct hs_qos_usual usual;
 };
 
-// A report has at most one value for a link, so a column is never full.
+// Fills columns of 64 bits. A report has at most one value for a link, so a column cannot overflow.
 static void collect_wide(struct hs_qos_columns *columns, const struct reports *reports)
 {
 	const struct hs_qos_flow *flow = reports->flow;
@@ -85,7 +85,7 @@ struct narrow {
 	struct lane {
 		uint64_t base_ns;
 		int32_t *to;
-		uint32_t id;	     // and bitmap of the entry at the far end, not the sink's
+		uint32_t id;	     // and bitmap of the far end's entry; 0 for the sink
 	} lanes[HS_PACKED_HOPS + 2]; // end to end, and each link in path order
 };
 
@@ -96,7 +96,7 @@ static inline void put(struct narrow *narrow, const struct lane *lane, uint64_t 
 	lane->to[narrow->n] = (int32_t)value;
 }
 
-// False: the report is not usual.
+// Returns false if the report is not usual.
 static inline bool put_delays(struct narrow *narrow, const struct hs_packed *packed)
 {
 	const struct hs_packed_hop *hop = hs_packed_hops(packed), *end = hop + narrow->n_hops;
@@ -117,7 +117,8 @@ static inline bool put_delays(struct narrow *narrow, const struct hs_packed *pac
 	return !differ;
 }
 
-// Of `n` reports that lie behind each other. False: one of the window is not usual.
+// Puts the delays of `n` reports that are contiguous in memory. Returns false if one of the
+// window's reports is not usual.
 static bool put_stretch(struct narrow *narrow, const struct reports *reports,
 		const struct hs_packed *packed, uint32_t n)
 {
@@ -167,7 +168,7 @@ static bool are_at_most(const int32_t *values, uint32_t n, int32_t most)
 	return (any | beyond[0] | beyond[1] | beyond[2] | beyond[3]) >= 0;
 }
 
-// What the sum says of a link's delays are their bounds, if it knows of all.
+// Sets the bounds of a link's delays from the sum. The bounds hold only if the sum has all delays.
 static bool set_bounds(struct hs_qos_columns *columns, const struct hs_qos_sum *sum, uint16_t link)
 {
 	const struct hs_qos_link_sum *link_sum = &sum->links[link];
@@ -227,8 +228,8 @@ static inline void swap(int64_t *a, int64_t *b)
 	*b = t;
 }
 
-// The value of index k were v[low ... n - 1] sorted (and all before them smaller, all behind them
-// greater): Hoare's selection, median of three.
+// Returns the value that index k of v would have if v[low ... n - 1] were sorted. Uses Hoare's
+// selection with the median of three.
 static int64_t select_value(int64_t *v, int64_t low, int64_t n, int64_t k)
 {
 	int64_t high = n - 1;
@@ -259,7 +260,7 @@ static int64_t select_value(int64_t *v, int64_t low, int64_t n, int64_t k)
 	return v[k];
 }
 
-// Values in buckets of one width between the least and the greatest.
+// Buckets of equal width between the least and the greatest value.
 struct buckets {
 	int64_t low;
 	unsigned bits, shift;
@@ -271,7 +272,8 @@ static inline uint64_t bucket_of(const struct buckets *buckets, int64_t value)
 	return ((uint64_t)value - (uint64_t)buckets->low) >> buckets->shift;
 }
 
-// Puts the values into `sorted` by their buckets. False where one is not between the bounds.
+// Puts the values into `sorted` in the order of their buckets. Returns false if a value is not
+// between the bounds.
 static bool sort(struct buckets *buckets, const int64_t *values, uint32_t n, int64_t *sorted)
 {
 	uint32_t n_buckets = 1u << buckets->bits, mask = n_buckets - 1;
@@ -292,7 +294,8 @@ static bool sort(struct buckets *buckets, const int64_t *values, uint32_t n, int
 	return true;
 }
 
-// False for bounds so far apart, or so far out, that what is beyond them may seem to be between.
+// Sets the buckets' width. Returns false if the bounds are so far apart, or so far from 0, that a
+// value beyond the bounds may appear to be between them.
 static bool set_width(struct buckets *buckets, int64_t low, int64_t high, uint32_t n)
 {
 	uint64_t range = (uint64_t)high - (uint64_t)low;
@@ -329,9 +332,9 @@ static void select_wide(struct hs_qos_columns *columns, unsigned link, int64_t l
 
 struct narrow_column {
 	const int32_t *values;
-	uint32_t n, whole;			   // in vectors
+	uint32_t n, whole;			   // values; those in whole vectors
 	unsigned shift;				   // to a value's bucket
-	uint16_t counts[(1u << MANY_BITS) + FOUR]; // and none behind
+	uint16_t counts[(1u << MANY_BITS) + FOUR]; // and four counts of 0
 };
 
 static void count_values(struct narrow_column *column, int32_t most)
@@ -350,7 +353,7 @@ static void count_values(struct narrow_column *column, int32_t most)
 		column->counts[column->values[i] >> column->shift]++;
 }
 
-// Of a bucket and the three behind it. All counts add up to less than 65536.
+// Adds the counts of a bucket and of the next three. All counts add up to less than 65536.
 static inline uint32_t count_four(const struct narrow_column *column, int32_t bucket)
 {
 	uint64_t four;
@@ -358,7 +361,7 @@ static inline uint32_t count_four(const struct narrow_column *column, int32_t bu
 	return (uint32_t)(four * UINT64_C(0x0001000100010001) >> 48);
 }
 
-// Copies the values of a bucket; returns how many.
+// Copies the values of a bucket. Returns how many there are.
 static uint32_t take_bucket(const struct narrow_column *column, int32_t bucket, int64_t *to)
 {
 	const int32_t *values = column->values;

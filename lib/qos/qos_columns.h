@@ -6,25 +6,26 @@
 
 #include "qos_flow.h"
 
-// The delays of a window as they lie in the ring, a column for each link, and one behind them.
+// The delays of a window from the ring: a column for each link, and one more column as scratch.
 struct hs_qos_columns {
 	int64_t *values; // [capacity + 1][HS_QOS_RING_MAX]
 	uint32_t capacity;
 	uint32_t n[HS_QOS_FLOW_LINKS]; // values of a column
-	// All reports are alike, and their delays close to each other: columns have numbers of 32
-	// bits, from 0 to the link's `most`, that are to be added to its `base_ns`.
+	// All reports are usual, and their delays are close to each other. Then columns have
+	// numbers of 32 bits, from 0 to the link's `most`. A delay is the link's `base_ns` plus
+	// such a number.
 	bool narrow;
 	int64_t base_ns[HS_QOS_FLOW_LINKS];
 	int32_t most[HS_QOS_FLOW_LINKS];
 };
 
 void hs_qos_columns_fini(struct hs_qos_columns *columns);
-// Collects the delays of the reports with a tag in (after, until], which the sum has added up. They
-// are left out where no percentile can be found by them. 0 or -ENOMEM: the columns are empty.
+// Collects the delays of the reports with a tag in (after, until], which the sum has added up.
+// Collects none if no percentile can be found from them. Returns 0, or -ENOMEM with empty columns.
 int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
 		int64_t after, int64_t until, const struct hs_qos_sum *sum);
-// The values at `ranks` (0: the least), which ascend, of a link's column, which has some. `low` and
-// `high`: what the sum says of them.
+// Finds the values at `ranks` in a link's column, which is not empty. Rank 0 is the least value,
+// and the ranks ascend. `low` and `high` are the sum's least and greatest delay of the link.
 void hs_qos_columns_select(struct hs_qos_columns *columns, unsigned link, int64_t low, int64_t high,
 		unsigned n, const uint32_t *ranks, int64_t *found);
 

@@ -6,34 +6,35 @@
 
 #include "qos_flow.h"
 
-// Of a report: end to end first, by the indices of their links.
+// Delays of a report and the indices of their links. The delay end to end is first.
 struct hs_qos_delays {
 	unsigned n;
 	uint16_t links[HS_QOS_MAX_LINKS + 1];
 	int64_t ns[HS_QOS_MAX_LINKS + 1];
 };
 
-// Of a report whose path has these links.
+// Computes the delays of a report whose path has these links.
 void hs_qos_delays_collect(const struct hs_report *report, const uint16_t *path_links,
 		struct hs_qos_delays *delays);
 
-// Of the report of this number in the ring. Links that the flow does not know, or has forgotten
-// since, are left out.
+// Computes the delays of the report of this number in the ring. Leaves out links that the flow does
+// not know, or whose entry was reused since.
 void hs_qos_delays_of(
 		const struct hs_qos_flow *flow, uint64_t number, struct hs_qos_delays *delays);
 
-// How reports by the newest path lie in the ring, where all of its entries have all fields, and the
-// links of their delays, end to end first.
+// Layout in the ring of usual reports: their path is the newest one, and all entries have all
+// fields. Has also the links of their delays, end to end first.
 struct hs_qos_usual {
-	uint64_t from; // number of the first report that none of the links is younger than
+	uint64_t from; // number of the first report that came after all links began
 	unsigned n_hops;
 	uint32_t ids[HS_PACKED_HOPS];
-	uint32_t source; // where nodes tell of themselves: it stands behind their entries
+	uint32_t source; // for families with locals: the source's id stands after the entries
 	uint16_t links[HS_PACKED_HOPS + 2];
 };
 void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual);
 
-// False, with nothing of use in `delays`, for a report of another path or without all fields.
+// Computes the delays of a usual report. Returns false for a report of another path or without all
+// fields; `delays` is undefined then.
 static inline bool hs_qos_usual_delays(
 		const struct hs_qos_usual *usual, const struct hs_packed *packed, int64_t *delays)
 {
@@ -44,7 +45,7 @@ static inline bool hs_qos_usual_delays(
 		return false;
 	delays[0] = (int64_t)(next_ns - packed->ts_ns);
 	for (unsigned i = 0; i < usual->n_hops; i++) {
-		if (hops[i].id != usual->ids[i]) // the next one may lie elsewhere
+		if (hops[i].id != usual->ids[i]) // the next entry may have another offset
 			return false;
 		delays[usual->n_hops + 1 - i] = (int64_t)(next_ns - hops[i].ts_ns);
 		next_ns = hops[i].ts_ns;
@@ -55,7 +56,8 @@ static inline bool hs_qos_usual_delays(
 	return true;
 }
 
-// Delays of a report of the ring, which lies there. Returns the links that they are of.
+// Computes the delays of a report of the ring, which is at `packed`. Returns the links of the
+// delays.
 static inline const uint16_t *hs_qos_delays_at(const struct hs_qos_flow *flow,
 		const struct hs_qos_usual *usual, uint64_t number, const struct hs_packed *packed,
 		struct hs_qos_delays *delays)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a step from one report of a flow to the next consists of: the nodes of both, and the
+// A step from one report of a flow to the next: the nodes that both reports have, and the
 // differences of their counters.
 //
 // Thread rule: any; values.
@@ -13,15 +13,15 @@
 #define HS_QOS_MAX_LINKS    (HS_TELEMETRY_MAX_HOPS + 1) // of one path
 #define HS_QOS_MOST_PACKETS (1ll << 40)			// in one step: no flow has more
 
-// Of what peers sent: it may wrap where that is nonsense, but not overflow.
+// Adds numbers that peers sent. Implausible numbers may wrap, which is no undefined behaviour.
 static inline int64_t hs_qos_plus(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 // The transit nodes that both reports passed, in path order, as indices into their hops[]. Link i
-// runs from node i - 1 (or the source) to node i (or the sink); where it is not `joined`, the two
-// paths differ between these nodes and nothing in between is charged to anyone.
+// runs from node i - 1 (or the source) to node i (or the sink). If a link is not `joined`, the two
+// paths differ between its nodes, and no loss between them is charged to a link or node.
 struct hs_qos_chain {
 	unsigned n;
 	uint8_t at_a[HS_TELEMETRY_MAX_HOPS];
@@ -36,17 +36,17 @@ struct hs_qos_delta {
 };
 
 enum hs_qos_step_flag {
-	HS_QOS_STEP_AMBIGUOUS = 1 << 0,	    // some link's multiple of packets_wrap is not known
-	HS_QOS_STEP_TRANSIT_RESET = 1 << 1, // some node began anew: links say nothing
-	HS_QOS_STEP_SOURCE_RESET = 1 << 2,  // the source did: nothing says anything
-	HS_QOS_STEP_DOUBTFUL = 1 << 3,	    // a restart, unless packets were under way in a pause
+	HS_QOS_STEP_AMBIGUOUS = 1 << 0, // the multiple of packets_wrap of some link is not known
+	HS_QOS_STEP_TRANSIT_RESET = 1 << 1, // some node's counts began anew: links have no values
+	HS_QOS_STEP_SOURCE_RESET = 1 << 2, // the source's counts began anew: the step has no values
+	HS_QOS_STEP_DOUBTFUL = 1 << 3,	   // a restart, unless packets were under way in a pause
 	HS_QOS_STEP_RESETS = HS_QOS_STEP_TRANSIT_RESET | HS_QOS_STEP_SOURCE_RESET,
 };
 
 struct hs_qos_limits {
 	uint32_t slack_packets; // how far packets may be out of order
-	uint64_t packets_per_s; // the most that were seen on the way; 0: not known yet
-	int64_t under_way;	// packets that reordering may explain, beside what is usual
+	uint64_t packets_per_s; // highest rate seen at any node; 0: not known yet
+	int64_t under_way;	// packets that reordering may explain, beyond the usual
 	uint64_t packets_wrap;	// hops' counts of packets are modulo this: 65536 where they have 16
 				// bits
 };

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #define LOOK_BACK 64	// reports
-#define MOST_SENT 32767 // packets between two reports that 16 bits can tell
-#define MUCH_SENT 4096	// packets that are enough to judge by: older ones count less and less
-#define SLACK	  64	// packets that may be late, beside as many as were sent
+#define MOST_SENT 32767 // packets between two reports that counts of 16 bits can show
+#define MUCH_SENT 4096	// packets that are enough to judge by; older counts are halved
+#define SLACK	  64	// packets that may be late, beyond as many as were sent
 #define UNKNOWN	  (1 << 30)
 
 // ---- paths ----
@@ -41,7 +41,7 @@ static void set_longest(struct hs_qos_flow *flow, const uint32_t *nodes, unsigne
 	memset(&flow->entries.counts, 0, sizeof(flow->entries.counts));
 }
 
-// The newest reports of this epoch: the number of the first of them.
+// Returns the number of the first of the newest LOOK_BACK reports of this epoch.
 static uint64_t look_back(const struct hs_qos_flow *flow)
 {
 	uint64_t first = hs_qos_ring_oldest(&flow->ring);
@@ -50,7 +50,8 @@ static uint64_t look_back(const struct hs_qos_flow *flow)
 	return flow->ring.next > first + LOOK_BACK ? flow->ring.next - LOOK_BACK : first;
 }
 
-// Before the longest path was known, parts of it looked like several paths.
+// Returns whether all newest reports took a part of the longest path. Parts of it looked like
+// several paths before it was known.
 static bool were_parts(const struct hs_qos_flow *flow)
 {
 	struct hs_report report;
@@ -62,8 +63,8 @@ static bool were_parts(const struct hs_qos_flow *flow)
 	return true;
 }
 
-// What is neither a part of the longest nor contains it is another path, and those that come are
-// compared with it.
+// Compares a path with the longest one. A path that is no part of the longest and does not contain
+// it is another path. It replaces the longest, as does a path that contains the longest.
 static void take_path(struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns)
 {
 	struct hs_qos_entries *entries = &flow->entries;
@@ -103,7 +104,7 @@ void hs_qos_entries_begin(
 
 // ---- counts ----
 
-// Has the report the counts of all nodes of the longest path?
+// Returns whether the report has the counts of all nodes of the longest path.
 static bool is_whole(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry)
 {
 	bool whole = telemetry->n_hops == flow->entries.n;
@@ -127,13 +128,14 @@ static void set_mark(struct hs_qos_entry_counts *counts, const struct hs_report 
 	}
 }
 
-// The least number, by its amount, that is the same modulo 2^bits.
+// Returns the number of least magnitude that is equal to the difference modulo 2^bits.
 static int32_t signed_of(uint32_t difference, unsigned bits)
 {
 	return (int32_t)(difference << (32 - bits)) >> (32 - bits);
 }
 
-// What was missing on each link from the mark to this report. False: it cannot be.
+// Computes the packets missing on each link from the mark to this report. Returns false if the
+// numbers are implausible.
 static bool missing_since(const struct hs_qos_entry_counts *counts, const struct hs_report *report,
 		int32_t sent, int32_t missing[HS_QOS_MAX_LINKS])
 {
@@ -195,8 +197,9 @@ void hs_qos_entries_count(struct hs_qos_flow *flow, const struct hs_report *repo
 	set_mark(counts, report);
 }
 
-// Packets that passed by a node are missing in front of it, and too many behind it: as many as the
-// reports that lack entries say, or half of that.
+// Returns whether packets bypassed a node. Such packets are missing before the node, and a surplus
+// after it. Their number must be at least half of what the share of reports without the entry
+// implies.
 static bool passed_by(const struct hs_qos_flow *flow)
 {
 	const struct hs_qos_entry_counts *counts = &flow->entries.counts;

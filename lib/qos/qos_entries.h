@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Paths that alternate: are they several, or is it one path of which some reports lack entries?
-// Where each is a part of the longest, in its order, entries are missing: a node had no room for
-// its own, say. A route past a node looks the same, but for the counts of that node.
+// Tells whether alternating paths are several paths, or one path of which some reports lack
+// entries. If each path is a part of the longest, in the same order, entries are missing. A node
+// may have had no room for its entry, for example. A route that bypasses a node looks the same,
+// except for that node's counts.
 //
 // Source: docs/metrics.md, rule 10.
 // Thread rule: owner.
@@ -9,18 +10,19 @@
 
 #include "qos_flow.h"
 
-#define HS_QOS_CALM_NS 10000000000ll // on one path: then paths alternate no more
+#define HS_QOS_CALM_NS 10000000000ll // after this time on one path, alternation ends
 
-// Paths begin to alternate: the edge's and this one.
+// Begins an alternation between the edge's path and this one.
 void hs_qos_entries_begin(
 		struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns);
-// While they alternate: a report came by another path than the edge's.
+// Notes a report that came by another path than the edge's, while paths alternate.
 void hs_qos_entries_path(
 		struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns);
-// While they alternate: any report.
+// Counts a report, while paths alternate.
 void hs_qos_entries_count(struct hs_qos_flow *flow, const struct hs_report *report);
 
-// The flag of a window in which paths alternate.
+// Returns the flag of a window in which paths alternate.
 uint32_t hs_qos_entries_flag(const struct hs_qos_flow *flow, int64_t now_ns);
-// Of a shortest window that ends, or is asked for before: by then counts may have told more.
+// Corrects the flag of a shortest window that ends, or that is read before its end. The counts may
+// show more now than at the reports.
 void hs_qos_entries_judge(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);

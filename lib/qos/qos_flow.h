@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One flow of the monitor: its newest reports, the links it was seen on, and what its open windows
-// have added up. Internal to this folder.
+// One flow of the monitor: its newest reports, the links of its paths, and the sums of its open
+// windows. Internal to this folder.
 //
 // Thread rule: owner.
 #pragma once
@@ -14,45 +14,45 @@
 #include <stdint.h>
 
 #define HS_QOS_SEEN	    1024 // newest reports whose source order is remembered
-#define HS_QOS_SEEN_FIRST   64	 // until one comes later than so many
+#define HS_QOS_SEEN_FIRST   64	 // at first; HS_QOS_SEEN once a report comes later than so many
 #define HS_QOS_SCARCE_LINKS 32	 // of all paths, where memory is scarce
 #define HS_QOS_PATHS	    8	 // paths remembered to tell alternation from change
-#define HS_QOS_FLOW_LINKS   192	 // links of all paths; the least recently used one makes room
+#define HS_QOS_FLOW_LINKS   192	 // links of all paths; the least recently used is replaced
 #define HS_QOS_HELD_NS	    1000000000ll // no network holds a packet back for so long
 
-// What is being added up: the open window, the one before it, the longer windows, the whole run so
-// far. Tags number the shortest windows: tag t is (t - 1, t] times their length.
+// The sums: the open window, the window before it, the run so far, the longer windows. Tags number
+// the shortest windows: tag t is (t - 1, t] times their length.
 enum hs_qos_sum_id {
 	HS_QOS_CURRENT,
-	HS_QOS_CLOSING, // its end is past, its lateness is not
+	HS_QOS_CLOSING, // has ended, but late reports may still come
 	HS_QOS_RUN,
-	HS_QOS_TIER, // the second window length, and on: as many as there are lengths
+	HS_QOS_TIER, // the second window length; then one for each longer length
 	HS_QOS_SUMS = HS_QOS_TIER + HS_QOS_WINDOWS - 1
 };
 
 typedef __int128 hs_qos_wide;
 
-// In the order of three cache lines, of which a report writes the first two and a half.
+// Members are ordered by cache line: of the first three lines, a report writes two and a half.
 struct hs_qos_link_sum {
 	hs_qos_wide delay_sum, jitter_sum;
 	int64_t delay_min, delay_max;
 	uint64_t delay_n, jitter_n;
 	int64_t lost, node_lost, tx, rx, rx_bytes;
-	int64_t lost_low;	     // the least that `lost` was on its way here, at most 0
-	int64_t rate_bytes, span_ns; // of the steps that have both
+	int64_t lost_low;	     // the least value that `lost` has had, at most 0
+	int64_t rate_bytes, span_ns; // of the steps that have both values
 	int64_t span_start_ns, span_end_ns;
-	uint32_t has;	  // of the numbers of steps
-	bool differs;	  // the rules at its ends, in some part of the window
-	bool unpaired;	  // a report came too late to be put between its neighbours
-	bool renewed;	  // one of them counted anew: its surplus is not carried on
-	bool has_arrived; // with `arrived` and `rfc3550`: those of the link, as of
+	uint32_t has;	  // enum hs_qos_has
+	bool differs;	  // the rules at its ends differ, in some part of the window
+	bool unpaired;	  // a late report's neighbours were not known
+	bool renewed;	  // a node at its ends restarted: no carry
+	bool has_arrived; // this, `arrived` and `rfc3550` are the link's, as of
 	int64_t arrived;  // the window's end
 	uint64_t rfc3550;
 	uint64_t lack_loss, lack_rate; // reports without the fields
 	struct hs_qos_hist hist;
 };
 
-// What the node before a link said of itself: qos_local.h.
+// Local values of the node before a link: qos_local.h.
 struct hs_qos_local_sum {
 	hs_qos_wide latency_sum;
 	uint64_t latency_n;
@@ -67,26 +67,26 @@ struct hs_qos_sum {
 	bool open;
 	bool path_changed;
 	bool clock_stepped;
-	bool sink_stepped; // by whose clock windows are cut
+	bool sink_stepped; // windows end by the sink's clock
 	bool partial;	   // some of its reports have fields that others lack
 	bool folded;	   // (some of) its delays are in the histograms of its links
 	uint32_t flags;	   // enum hs_qos_flag
-	int64_t tag;	   // of the shortest window; of a longer one: its number
+	int64_t tag;	   // of the shortest window; not used for longer ones
 	uint64_t reports;
 	int64_t first_ns, last_ns;	 // sink times of its reports
 	struct hs_qos_link_sum *links;	 // [link_capacity]
 	struct hs_qos_local_sum *locals; // [link_capacity]; NULL: the family has none
 };
 
-// Rule 14, for one window length.
+// The carry of rule 14 for one window length.
 struct hs_qos_carry {
 	int64_t packets; // below 0: a surplus
-	uint32_t age;	 // windows since the last that had one
+	uint32_t age;	 // windows since the last surplus
 };
 
-// Between two nodes that were neighbours on some path. Link 0 is end to end. A path may pass the
-// same two nodes again (a loop, or nodes without an id of their own): each visit is a link of its
-// own, so that a report has at most one value for a link.
+// A link between two nodes that were neighbours on some path. Link 0 is end to end. A path may pass
+// the same two nodes again (a loop, or nodes without an own id). Each visit is a separate link, so
+// a report has at most one value for a link.
 struct hs_qos_link {
 	uint32_t from, to;
 	uint8_t visit; // 0: the first on its path
@@ -97,12 +97,12 @@ struct hs_qos_link {
 	uint64_t rfc3550; // smoothed jitter times 16
 	struct hs_qos_carry carry[HS_QOS_WINDOWS];
 	uint32_t negative; // shortest windows with negative loss in a row
-	int64_t surplus;   // packets that these received too many
-	bool differs;	   // the rules at its ends
+	int64_t surplus;   // excess packets received in these windows
+	bool differs;	   // the rules at its ends differ
 	bool has_base;	   // base_ns: the least delay of the windows that ended, qos_stamp.h
 	int64_t base_ns;
 	uint64_t used; // the newest plan that needs it
-	uint64_t born; // number of its first report: older ones are not its own
+	uint64_t born; // number of its first report; no older report is of this link
 };
 
 struct hs_qos_seen {
@@ -110,8 +110,8 @@ struct hs_qos_seen {
 	uint64_t number;
 };
 
-// Counts of the nodes of a path, at the newest report with all of its entries, and what reports of
-// that kind have told since: qos_entries.h.
+// Counts of a path's nodes at the newest report with all entries, and sums over such reports since:
+// qos_entries.h.
 struct hs_qos_entry_counts {
 	bool marked, has_source;
 	uint32_t source, sink;
@@ -121,7 +121,7 @@ struct hs_qos_entry_counts {
 	uint32_t whole, lacking; // reports with all entries, and others
 };
 
-// While paths alternate.
+// State while paths alternate.
 struct hs_qos_entries {
 	bool several; // some path is no part of the longest
 	int64_t several_ns;
@@ -145,20 +145,20 @@ struct hs_qos_slot {
 };
 
 struct hs_qos_flow {
-	// What a report touches that is only placed.
+	// Members that a report touches which is only placed.
 	uint32_t ns_id, generation;
 	uint32_t sink_id;
 	int64_t place_after_ns, place_until_ns; // sink times of such reports
 	int64_t place_tag;
-	bool expected; // hs_qos_absorb_expect
+	bool expected; // set by hs_qos_absorb_expect
 	struct hs_qos_ring ring;
 
 	uint32_t app_id;
 	bool plain; // hs_qos_config
 	uint32_t slack;
 	struct hs_qos_limits limits;
-	int64_t pace_packets, pace_ns; // from which limits.packets_per_s is seen next
-	uint32_t lasting; // shortest windows in a row that are no chance: of 3 s, at least 3
+	int64_t pace_packets, pace_ns; // since the last rate was noted
+	uint32_t lasting; // shortest windows in a row that are no chance: 3 s, at least 3 windows
 
 	// Edges: the newest report in source order, and the newest of the closing window.
 	bool has_edge, has_closing_edge;
@@ -174,21 +174,21 @@ struct hs_qos_flow {
 	uint64_t plans;			       // made with links to be found
 	uint32_t resets;		       // transit resets in a row
 	uint32_t stragglers;		       // reports in a row that look older than the epoch
-	bool restarted;			       // the source has, and so counted and stamped then:
+	bool restarted;			       // the source restarted; its values at that report:
 	uint32_t restart_tx_packets;
 	uint64_t restart_ts_ns;
 	int64_t restart_sink_ts_ns;
 	uint32_t late_in_row; // reports older than the edge, each newer than
 	int64_t late_order;   // the one before: the last of them
-	// Packets that were sent and not received, and so may still come late: of the last `slack`
-	// packets sent, and of those before.
+	// Packets that were sent and not received, so that they may still come late: of the last
+	// `slack` packets sent, and of the packets before.
 	int64_t missing, missing_before, missing_sent;
 	int64_t deficit;	// sent and not received since the epoch began: lost, or on the way
 	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
-	uint64_t stepped; // clocks, at the present report: qos_stamp.h
-	int64_t base_tag; // windows behind this one are of the present time of all clocks
-	bool sink_tells;  // when its clock steps: hs_qos_config
+	uint64_t stepped; // mask of clocks that stepped at this report: qos_stamp.h
+	int64_t base_tag; // in windows after this tag no clock has stepped since
+	bool sink_tells;  // hs_qos_config.tells_steps, if the sink is this node
 
 	bool multipath;
 	uint64_t multipath_edge; // when the path last changed
@@ -198,22 +198,22 @@ struct hs_qos_flow {
 	struct hs_qos_path paths[HS_QOS_PATHS];
 	struct hs_qos_entries entries;
 
-	// A circle in source order of the newest reports.
+	// A circular buffer of the newest reports, in source order.
 	struct hs_qos_seen *seen; // [seen_capacity], a power of two
 	uint32_t seen_head, n_seen, seen_capacity;
 	uint64_t seen_from; // number of the first report that others may be paired with
-	bool seen_lost;	    // some of those since are not remembered
+	bool seen_lost;	    // some reports since are not remembered
 	struct hs_qos_seen first_seen[HS_QOS_SEEN_FIRST];
 
 	int64_t joined_ns; // sink time of the first report of a flow that began before it; else 0
 
-	uint64_t charged;     // bytes, of those that the monitor may take
-	uint64_t built_bytes; // of histograms and finished windows, when one ended last
-	bool large;	      // more than a usual flow takes
-	bool scarce;	      // memory: its links make room for each other
-	uint16_t plan_links;  // that the present plan may need at once
+	uint64_t charged;     // bytes of the monitor's limit
+	uint64_t built_bytes; // of histograms and finished windows, when a window last ended
+	bool large;	      // takes more than a usual flow
+	bool scarce;	      // memory is scarce: fewer links are kept
+	uint16_t plan_links;  // the most that the current plan may need at once
 
-	uint64_t unfolded; // number of the first report that no histogram can have
+	uint64_t unfolded; // number of the first report whose delays are in no histogram
 	uint16_t n_links;
 	uint16_t link_capacity;
 	uint8_t n_sums; // in use
@@ -232,7 +232,7 @@ struct hs_qos_flow {
 	struct hs_qos_slot latest[HS_QOS_WINDOWS];
 };
 
-// What a report is to those before it, in source order.
+// How a report relates to the reports before it, in source order.
 enum hs_qos_relation {
 	HS_QOS_FIRST,
 	HS_QOS_NEWER,
@@ -242,7 +242,7 @@ enum hs_qos_relation {
 	HS_QOS_NEW_EPOCH, // the first of a new epoch
 };
 
-// What a report will do, found before anything changes.
+// What a report will change, determined before anything changes.
 struct hs_qos_plan {
 	enum hs_qos_relation relation;
 	int64_t order;
@@ -256,34 +256,35 @@ struct hs_qos_plan {
 	struct hs_qos_chain chain;
 };
 
-// The configuration is one that hs_qos_create has completed.
+// Initialises a flow. The configuration is one that hs_qos_create has completed.
 void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_qos_config *config, uint64_t packets_wrap,
 		struct hs_qos_step *scratch);
 void hs_qos_flow_fini(struct hs_qos_flow *flow);
-// Of a sum with so many links in use.
+// Frees the local values of a sum with this many links in use.
 void hs_qos_flow_free_locals(struct hs_qos_sum *sum, unsigned n_links);
 
-// The open sum that reports with this tag are in; NULL: it is closed.
+// Returns the open sum of the reports with this tag, or NULL: the window is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
 
-#define HS_QOS_LINE 64 // bytes of the cache's
+#define HS_QOS_LINE 64 // bytes of a cache line
 
-// Brings memory near that is needed soon.
+// Prefetches memory that is needed soon.
 static inline void hs_qos_fetch(const void *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += HS_QOS_LINE)
 		__builtin_prefetch((const char *)from + i, 1);
 }
 
-// The delay end to end of a report that has the source's stamp. Stamps are a peer's: they may wrap.
+// Returns the delay end to end of a report that has the source's stamp. A peer's stamp may have any
+// value, so the difference may wrap.
 static inline int64_t hs_qos_flow_delay(const struct hs_report *report)
 {
 	return (int64_t)((uint64_t)report->sink_ts_ns - report->telemetry.e2e.ts_ns);
 }
 
-// Of the source's life before: its count is ahead of that of the first report of this one, its
-// stamp is not.
+// Returns whether a report is from before the source's restart. Its count is above that of the
+// first report after the restart, and its stamp is older.
 static inline bool hs_qos_flow_is_of_life_before(
 		const struct hs_qos_flow *flow, const struct hs_report *report)
 {

@@ -9,7 +9,8 @@
 #define EXACT_BITS 6 // deviations below 64 have a bucket each
 #define SUB_BITS   5 // buckets in a doubling: 32
 
-// Below 2 * 2^SUB_BITS a deviation is its own bucket; above, each doubling has 2^SUB_BITS of them.
+// Returns a deviation's bucket. Below 2 * 2^SUB_BITS each deviation has its own bucket. Above, each
+// doubling has 2^SUB_BITS buckets.
 static inline uint32_t bucket_of(uint64_t deviation)
 {
 	unsigned above = 63u - SUB_BITS - (unsigned)__builtin_clzll(deviation | 1u << SUB_BITS);
@@ -27,7 +28,8 @@ static uint64_t middle_of(uint32_t bucket)
 	return low + (1ull << (exponent - SUB_BITS)) / 2;
 }
 
-// Below the origin, without the overflow that a peer's nonsense could provoke.
+// Returns a value's distance from the origin, and sets *below. Implausible values of a peer cause
+// no overflow.
 static inline uint64_t deviation_of(const struct hs_qos_hist *hist, int64_t value, bool *below)
 {
 	*below = value < hist->origin;
@@ -35,7 +37,7 @@ static inline uint64_t deviation_of(const struct hs_qos_hist *hist, int64_t valu
 		      : (uint64_t)value - (uint64_t)hist->origin;
 }
 
-// Where the bucket farthest below the origin lies.
+// Returns the bucket farthest below the origin.
 static uint32_t *first_of(const struct hs_qos_hist *hist)
 {
 	return hist->buckets ? hist->buckets - hist->n_buckets[1] : NULL;
@@ -121,8 +123,9 @@ typedef float real_vector __attribute__((vector_size(16)));
 #define REAL_BITS     23 // of a fraction
 #define REAL_EXPONENT 127
 
-// As bucket_of does: a real number has the exponent and the highest bits side by side. Without bits
-// that lie eight below another, none is rounded up to the next bucket.
+// Returns the buckets that bucket_of returns. In a floating-point number, the exponent and the
+// highest bits of the fraction lie side by side. Each bit that lies eight below a set bit is
+// cleared, so that no number is rounded up to the next bucket.
 static inline vector buckets_of(vector deviation)
 {
 	const int32_t first = (REAL_EXPONENT + SUB_BITS - 1) << SUB_BITS;
@@ -173,8 +176,8 @@ static int64_t value_of(const struct hs_qos_hist *hist, bool below, uint32_t buc
 	return (int64_t)(below ? origin - middle : origin + middle);
 }
 
-// Histograms of different epochs have different origins: each value counts as the middle of its
-// bucket.
+// Merges histograms of different origins, as of different epochs. Each value counts as the middle
+// of its bucket.
 static int merge_moved(struct hs_qos_hist *into, const struct hs_qos_hist *from)
 {
 	for (unsigned below = 0; below < 2; below++)

@@ -17,7 +17,7 @@
 struct hs_qos_hist {
 	int64_t origin;
 	uint64_t n;
-	uint32_t *buckets; // from the origin upwards; those below it before it, from -2 downwards
+	uint32_t *buckets; // from the origin upwards; buckets below the origin from index -2 down
 	uint32_t n_buckets[2]; // at and above the origin, below it
 };
 
@@ -25,14 +25,16 @@ struct hs_qos_hist {
 void hs_qos_hist_fini(struct hs_qos_hist *hist);
 // Forgets the values and keeps the memory.
 void hs_qos_hist_clear(struct hs_qos_hist *hist, int64_t origin);
-// 0 or -ENOMEM: the value is not in it.
+// Adds a value. Returns 0, or -ENOMEM: the value was not added.
 int hs_qos_hist_add(struct hs_qos_hist *hist, int64_t value);
-// Those that find no memory are not in it.
+// Adds n values. Values for which there is no memory are left out.
 void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t n);
-// Values of 0 to `most`, which is at most HS_QOS_NARROW_MOST, each to be added to `base`.
+// Adds the values `base` + values[i]. Each values[i] is from 0 to `most`, and `most` is at most
+// HS_QOS_NARROW_MOST.
 void hs_qos_hist_add_narrow(struct hs_qos_hist *hist, int64_t base, int32_t most,
 		const int32_t *values, size_t n);
 int hs_qos_hist_merge(struct hs_qos_hist *into, const struct hs_qos_hist *from);
-// The value of this rank (1 is the smallest): the middle of its bucket. 0 where it is empty.
+// Returns the value of this rank (1 is the smallest): the middle of its bucket. Returns 0 for an
+// empty histogram.
 int64_t hs_qos_hist_value(const struct hs_qos_hist *hist, uint64_t rank);
 size_t hs_qos_hist_bytes(const struct hs_qos_hist *hist);

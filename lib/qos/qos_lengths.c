@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MS	 INT64_C(1000000)
-#define LEAST_MS 100 // as long as a window stays open behind its end
+#define LEAST_MS 100 // as long as a window stays open after its end
 #define MOST_MS	 600000
 #define USUAL_NS (10000 * MS)
 

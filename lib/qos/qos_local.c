@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UTILISATION_UNIT 10000.0 // of the wire, in a whole
+#define UTILISATION_UNIT 10000.0 // wire units in a ratio of 1
 #define P99_VALUES	 100
 
 // ---- memory ----
@@ -37,7 +37,7 @@ int hs_qos_local_begin(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	return sum->locals ? 0 : -ENOMEM;
 }
 
-// The memory of the histogram stays.
+// Clears a link's values, and keeps the memory of the histogram.
 static void clear_link(struct hs_qos_local_sum *local)
 {
 	struct hs_qos_hist latency = local->latency;
@@ -135,7 +135,7 @@ bool hs_qos_local_some(const struct hs_qos_sum *sum, unsigned link)
 	return local && (local->latency_n || local->queue_n || local->utilisation_n);
 }
 
-// Rule 17, of nearest rank, by the histogram alone.
+// Returns a percentile by nearest rank (rule 17), from the histogram alone.
 static uint64_t percentile(const struct hs_qos_local_sum *local, uint64_t per_mille)
 {
 	uint64_t rank = (local->latency_n * per_mille + 999) / 1000;

@@ -4,7 +4,7 @@
 #include "qos_partial.h"
 #include "qos_parts.h"
 
-#define LARGE_BYTES (2 * HS_QOS_SHARE_BYTES) // of a flow that is no usual one
+#define LARGE_BYTES (2 * HS_QOS_SHARE_BYTES) // a flow that takes more is large
 
 // All but histograms and finished windows: without a look at each link.
 static size_t frame_bytes(const struct hs_qos_flow *flow)

@@ -11,5 +11,5 @@
 struct hs_qos;
 
 void hs_qos_memory(const struct hs_qos *qos, struct hs_qos_memory *memory);
-// What one flow takes at most, whatever its reports are.
+// Returns the most bytes that one flow takes, for any reports.
 uint64_t hs_qos_most_bytes(void);

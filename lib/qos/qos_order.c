@@ -8,24 +8,25 @@
 #include <stdlib.h>
 
 #define MS   1000000ll
-#define NEAR 64 // reports that are looked at for one of the same link
+#define NEAR 64 // reports that are searched for a neighbour on the same link
 
-// A source's stamps and counts run together: a packet with an older count and a stamp this much
-// newer (workers of one source may be a burst apart) comes from a source that began anew.
+// A source's stamps and counts grow together. A packet with an older count and a stamp this much
+// newer comes from a source that restarted. (Workers of one source may be a burst apart.)
 #define RESTART_NS (100 * MS)
-// No software source sends faster, and no network loses this much between two sampled packets.
+// No software source sends faster. No network loses this much between two sampled packets.
 #define MIN_PACKET_NS	    5
 #define IMPLAUSIBLE_PACKETS (1ll << 28)
-// No network holds so many packets back that had not been missing.
+// More late packets than the missing ones by this many are not reordering.
 #define HELD_PACKETS 64
-// A burst of each of some workers.
+// A burst of each of several workers.
 #define YOUNG_PACKETS 64
 #define LATE_PACKETS  256
-// More packets received than sent that are no reordering, beside half of those sent.
+// A surplus of received packets up to this, or half of the packets sent, may be reordering.
 #define SURPLUS_PACKETS 16
 
-// How much newer than the newest a report is, by the best count there is (serial arithmetic). A
-// burst has one stamp: where there is nothing else, its packets are in the order of arrival.
+// Returns how much newer than the newest a report is, by the best count there is (serial
+// arithmetic). All packets of a burst have the same stamp. If there is only the stamp, the packets
+// of a burst are in the order of arrival.
 static int64_t order_ahead(const struct hs_report *newest, const struct hs_report *report)
 {
 	const struct hs_e2e *edge = &newest->telemetry.e2e, *e2e = &report->telemetry.e2e;
@@ -46,8 +47,9 @@ static int64_t may_come_late(const struct hs_qos_flow *flow)
 	return flow->missing + flow->missing_before;
 }
 
-// Before a pause all that is under way was sent; it is received behind it. Of a source that began
-// anew this early, no more can have been lost than it had sent.
+// Returns how many packets may have been under way during a pause: they were sent before the pause
+// and received after it. A source that restarts so early cannot have lost more packets than it had
+// sent.
 static int64_t may_have_waited(const struct hs_qos_flow *flow)
 {
 	int64_t deficit = flow->deficit < flow->slack ? flow->deficit : flow->slack;
@@ -73,7 +75,7 @@ void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta 
 	if (flow->deficit < 0)
 		flow->deficit = 0;
 	flow->missing_sent += e2e->tx;
-	if (flow->missing < 0) { // those of before came
+	if (flow->missing < 0) { // packets missing before have come
 		int64_t left = flow->missing_before + flow->missing;
 		flow->missing_before = left > 0 ? left : 0;
 		flow->missing = 0;
@@ -84,7 +86,7 @@ void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta 
 	flow->missing = flow->missing_sent = 0;
 }
 
-// For how long newer reports than one of this order have been here.
+// Returns how long ago a report newer than this order came.
 static int64_t held_ns(const struct hs_qos_flow *flow, int64_t order, int64_t now_ns)
 {
 	struct hs_report newer;
@@ -99,9 +101,9 @@ static int64_t held_ns(const struct hs_qos_flow *flow, int64_t order, int64_t no
 	return 0;
 }
 
-// Without stamps a source that began anew, at a count just below that of the newest report, looks
-// like reordering at first. But packets only come late that had been missing, between newer ones,
-// and soon.
+// Returns whether late reports show a restart of a source without stamps. A restart at a count just
+// below that of the newest report looks like reordering at first. But only packets that were
+// missing come late, they come between newer ones, and they come soon.
 static bool late_for_too_long(
 		struct hs_qos_flow *flow, const struct hs_report *report, int64_t ahead, bool sent)
 {
@@ -127,7 +129,7 @@ void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *repo
 	flow->restart_sink_ts_ns = report->sink_ts_ns;
 }
 
-// A count that may be all of the time since the newest report.
+// Returns whether all packets of a count may have been sent since the newest report.
 static bool is_young(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	const struct hs_e2e *e2e = &report->telemetry.e2e;
@@ -137,8 +139,8 @@ static bool is_young(const struct hs_qos_flow *flow, const struct hs_report *rep
 	       (sent ? e2e->tx_packets : e2e->int_packets) <= 2 * received + YOUNG_PACKETS;
 }
 
-// Without stamps: later than any network holds a packet back, or by far more packets than had been
-// missing.
+// Returns whether a report without stamps is later than any network delays a packet, or late by far
+// more packets than were missing.
 static bool too_late(const struct hs_qos_flow *flow, const struct hs_report *report, int64_t ahead,
 		bool sent)
 {
@@ -164,8 +166,9 @@ static enum hs_qos_relation relate_back(struct hs_qos_flow *flow, const struct h
 	return anew ? HS_QOS_NEW_EPOCH : HS_QOS_LATE;
 }
 
-// One packet has one count and one stamp. Two workers of a source may give a count twice, within a
-// burst; without stamps, what comes so late, and with so many others, is no copy of the newest.
+// Relates a report whose count equals that of the newest. One packet has one count and one stamp.
+// Two workers of a source may use a count twice within a burst. Without stamps, a report that comes
+// so late and after so many packets is no copy of the newest.
 static enum hs_qos_relation relate_equal(
 		struct hs_qos_flow *flow, const struct hs_report *report, bool stamped)
 {
@@ -182,7 +185,7 @@ static enum hs_qos_relation relate_equal(
 			       : HS_QOS_DUPLICATE;
 }
 
-// The sink's own count went back while its stamp went forward.
+// Returns whether the sink's own count went back while its stamp went forward.
 static bool sink_restarted(
 		const struct hs_qos_flow *flow, const struct hs_report *report, int64_t ahead)
 {
@@ -194,8 +197,8 @@ static bool sink_restarted(
 			       (elapsed_ns > RESTART_NS || report->sink_rx_packets <= flow->slack));
 }
 
-// Counts that cannot belong to one epoch: the sink received more than was sent, or the source's
-// serial step forward is really one back.
+// Returns whether counts cannot belong to one epoch: the sink received more than was sent, or the
+// source's count went back although serial arithmetic shows a step forward.
 static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_report *report,
 		int64_t sent, bool stamped, int64_t elapsed_ns, bool *doubtful)
 {
@@ -207,8 +210,8 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 		return true;
 	if (!stamped || elapsed_ns < 0)
 		return false;
-	// A restart whose first reports were lost, with a count that has overtaken the old one
-	// since.
+	// The first reports after a restart may be lost. Then the new count may have passed the old
+	// one already.
 	int64_t most = may_have_waited(flow) +
 		       (sent > 2 * SURPLUS_PACKETS ? sent / 2 : SURPLUS_PACKETS);
 	if (sent - slack > elapsed_ns / MIN_PACKET_NS)
@@ -258,7 +261,8 @@ enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct 
 		flow->disagreements = 0;
 		return HS_QOS_NEWER;
 	}
-	// Once is a restart; again and again is what rules that differ, or duplicates, look like.
+	// One disagreement is a restart. Repeated disagreements are rules that differ, or
+	// duplicates.
 	return flow->disagreements++ ? HS_QOS_NEWER : HS_QOS_NEW_EPOCH;
 }
 
@@ -291,7 +295,7 @@ void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t numbe
 	flow->seen[seen_index(flow, flow->n_seen++)] = (struct hs_qos_seen){order, number};
 }
 
-// What hs_qos_order_note_step does with each of these steps, which lose nothing.
+// Does what hs_qos_order_note_step does with each of these steps. The steps lose nothing.
 static void note_sent(struct hs_qos_flow *flow, const struct hs_packed *before,
 		const struct hs_packed *const *reports, unsigned n)
 {
@@ -351,7 +355,8 @@ static void see_at(struct hs_qos_flow *flow, unsigned position, int64_t order, u
 	flow->seen[seen_index(flow, position)] = (struct hs_qos_seen){order, number};
 }
 
-// The memory grows once, to what the ring still has. False where there is none.
+// Grows the memory of seen reports once, and fills it with the reports that the ring still has.
+// Returns false if it has grown already, or if there is no memory.
 static bool remember_more(struct hs_qos_flow *flow)
 {
 	struct hs_report report;
@@ -396,7 +401,8 @@ enum found {
 	UNKNOWN
 };
 
-// The neighbour in source order that was on the link too, looking from `i` in direction `step`.
+// Finds the nearest report in source order that has a delay on the link, from `i` in direction
+// `step`.
 static enum found neighbour(const struct hs_qos_flow *flow, int i, int step, uint16_t link,
 		int64_t *delay, uint64_t *number)
 {
@@ -414,8 +420,8 @@ static enum found neighbour(const struct hs_qos_flow *flow, int i, int step, uin
 	return UNKNOWN;
 }
 
-// A late report comes between two that were a pair: their pair goes, two new ones come, each into
-// the window of its later packet. Pairs of windows that are closed stay as they are.
+// Puts a late report between two reports that were a pair. Removes their pair and adds two new
+// ones, each to the window of its later packet. Pairs of closed windows do not change.
 static bool late_pair(struct hs_qos_flow *flow, struct hs_qos_sum *sum, unsigned position,
 		uint16_t link, int64_t delay)
 {
@@ -431,7 +437,7 @@ static bool late_pair(struct hs_qos_flow *flow, struct hs_qos_sum *sum, unsigned
 				hs_qos_flow_sum(flow, hs_qos_ring_tag(&flow->ring, number));
 		if (later && is_before == FOUND)
 			hs_qos_sum_add_pair(&later->links[link], after, before, -1);
-		if (later) // or closed
+		if (later) // else its window is closed
 			hs_qos_sum_add_pair(&later->links[link], after, delay, 1);
 	} else {
 		flow->links[link].has_ordered = true;
@@ -442,7 +448,8 @@ static bool late_pair(struct hs_qos_flow *flow, struct hs_qos_sum *sum, unsigned
 	return true;
 }
 
-// Its neighbours are not remembered: a pair of some window is wrong, and two are missing.
+// Marks the open windows of a late report whose neighbours are not remembered. Some window has a
+// wrong pair and lacks two.
 static void leave_unpaired(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link)
 {
 	sum->links[link].unpaired = true;

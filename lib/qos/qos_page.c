@@ -16,7 +16,7 @@ enum unit {
 	SMALL, // uint32_t
 };
 
-// A number of a hop, and of the whole path where it has a name for this.
+// A metric of hops, and of whole paths if `path` is set.
 struct row {
 	const char *path, *hop; // NULL: none
 	const char *unit;
@@ -101,10 +101,10 @@ static const struct row rows[] = {
 #define OF_PATH	  "hopsight_path_"
 #define LOSS_HELP "Share of the packets sent that were lost in the window"
 
-// Whose series it is.
+// The flow, window and hop of a series.
 struct owner {
 	char ns_id[LABEL_BYTES], window[HS_DURATION_BYTES];
-	char hop[LABEL_BYTES], from[LABEL_BYTES], to[LABEL_BYTES]; // "": of the path
+	char hop[LABEL_BYTES], from[LABEL_BYTES], to[LABEL_BYTES]; // "" for the path
 };
 
 static struct owner owner_of(const struct hs_qos_window *window)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows of metrics as series for Prometheus.
+// Prints windows as series for Prometheus.
 //
 // Thread rule: any; values.
 #pragma once
@@ -7,7 +7,7 @@
 #include "prometheus.h"
 #include "qos_window.h"
 
-// Adds what a window says end to end (hopsight_path_*), or of its hops (hopsight_hop_*). A stale
-// window has nothing but that it is stale.
+// Adds the end-to-end metrics of a window (hopsight_path_*), or those of its hops (hopsight_hop_*).
+// Of a stale window, only hopsight_path_stale is added.
 void hs_qos_page_path(struct hs_prometheus *page, const struct hs_qos_window *window);
 void hs_qos_page_hops(struct hs_prometheus *page, const struct hs_qos_window *window);

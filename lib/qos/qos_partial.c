@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The nodes at the ends of a link, as a report has them; NULL: the source, the sink.
+// The entries of the nodes at the ends of a link, in a report. `from` NULL: the source; `to` NULL:
+// the sink.
 struct ends {
 	const struct hs_hop *from, *to;
 };
@@ -58,7 +59,7 @@ static void set_mark(
 	mark->sink_rx_bytes = report->sink_rx_bytes;
 }
 
-// The fields that all entries have.
+// Returns the fields that all entries have.
 static unsigned fields_of(const struct hs_report *report)
 {
 	unsigned bits = HS_HOP_MEASURED;
@@ -74,7 +75,7 @@ static bool is_whole(const struct hs_report *report)
 
 // ---- the step of one count ----
 
-// A report of the nodes concerned alone. The others are to it as nodes that never gave counts.
+// Makes a report of the needed nodes alone. The other nodes count as nodes without counts.
 static void reduce(const struct hs_qos_mark *mark, bool from, bool to, struct hs_report *report)
 {
 	struct hs_decoded *telemetry = &report->telemetry;
@@ -89,7 +90,7 @@ static void reduce(const struct hs_qos_mark *mark, bool from, bool to, struct hs
 	report->sink_rx_bytes = mark->sink_rx_bytes;
 }
 
-// From mark a to mark b; returns the flags.
+// Computes the step from mark a to mark b. Returns its flags.
 static uint32_t step_between(const struct hs_qos_flow *flow, const struct hs_qos_mark *a,
 		const struct hs_qos_mark *b, const struct ends *ends, enum hs_qos_count count,
 		struct hs_qos_delta *delta)
@@ -109,8 +110,9 @@ static uint32_t step_between(const struct hs_qos_flow *flow, const struct hs_qos
 	return step.flags;
 }
 
-// With which count goes what the link's far end received? The sink's own counts are in each report;
-// a first node's loss needs a count of the source, which may not be carried.
+// Returns with which count the packets received at the link's far end are added. The sink's own
+// counts are in each report. A first node's loss needs a count of the source, which may not be
+// carried.
 static enum hs_qos_count count_of_received(const struct hs_report *report, const struct ends *ends)
 {
 	if (!ends->to)
@@ -154,14 +156,14 @@ static void add(struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta,
 	hs_qos_sum_add_delta(sum, &part, 1);
 }
 
-// A node's restart shows at each link it is on, and for each count: the one that needs the node
-// alone tells of it.
+// Notes a restart of a node. The restart shows on each link of the node and in each count. Only the
+// count that needs this node alone counts the epoch.
 static void note_reset(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t index,
 		struct hs_qos_mark *mark, enum hs_qos_count count)
 {
 	if (count != HS_QOS_COUNT_LOSS && count != HS_QOS_COUNT_NODE)
 		return;
-	if (++mark->resets >= 3) { // as in a whole step
+	if (++mark->resets >= 3) { // as in note_step_flags of qos_absorb.c
 		sum->flags |= HS_QOS_RULES_DIFFER;
 		return;
 	}
@@ -178,7 +180,7 @@ static void take_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_
 
 	set_mark(mark, report, ends);
 	if (!before.valid) {
-		// The window of the epoch is over, perhaps: this one has the gap.
+		// The window in which the epoch began may have ended. The gap is in this window.
 		sum->flags |= flow->epochs ? HS_QOS_EPOCH : 0;
 		return;
 	}
@@ -202,7 +204,7 @@ static bool is_stamped(enum hs_qos_count count)
 	return count == HS_QOS_COUNT_SPAN || count == HS_QOS_COUNT_RATE;
 }
 
-// Rule 20: where a clock stepped, spans of time begin anew.
+// Drops the marks of stamps after a step of a clock, so that spans begin anew (rule 20).
 static void forget_stamps(struct hs_qos_flow *flow)
 {
 	for (unsigned i = 0; i < flow->n_links; i++)
@@ -219,7 +221,7 @@ static void take_link(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	struct ends before = ends_of(&flow->edge, plan->chain.at_a, plan->chain.n, i);
 	struct ends now = ends_of(report, plan->chain.at_b, plan->chain.n, i);
 
-	if (marks->used != flow->edges) // no step was in parts, or by this link, since
+	if (marks->used != flow->edges) // the last step was whole, or over another link
 		memset(marks->marks, 0, sizeof(marks->marks));
 	marks->used = flow->edges + 1;
 	for (enum hs_qos_count count = 0; count < HS_QOS_COUNTS; count++) {
@@ -239,10 +241,10 @@ void hs_qos_partial_step(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	for (unsigned i = 0; i <= plan->chain.n; i++)
 		if (plan->chain.joined[i])
 			take_link(flow, sum, report, plan, i);
-	flow->partial = !is_whole(report); // all marks are at a whole one, which is the edge now
+	flow->partial = !is_whole(report); // after a whole report, all marks are at it
 }
 
-// ---- when ----
+// ---- whether to take a step in parts ----
 
 static bool bitmaps_differ(const struct hs_report *a, const struct hs_report *b,
 		const struct hs_qos_chain *chain)
@@ -254,7 +256,7 @@ static bool bitmaps_differ(const struct hs_report *a, const struct hs_report *b,
 	return differ;
 }
 
-// Whether the entries of some node may differ: of all that the chain may consist of.
+// Returns whether the bitmaps of some node may differ, among all nodes that the chain may have.
 static bool may_differ(const struct hs_decoded *a, const struct hs_decoded *b, bool same_path)
 {
 	for (unsigned i = 0; i < b->n_hops; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that leave fields out of some of their entries: each count of a link then has a span of its
-// own, between the newest reports that have it at the nodes concerned. Internal to this folder.
+// Steps for nodes that leave fields out of some entries. Then each count of a link has its own
+// span, between the newest reports that have the count at the nodes that it needs. Internal to this
+// folder.
 //
 // A flow is partial from a report whose entries differ in their bitmaps from those of the report
 // before it, to the next that is whole.
@@ -11,22 +12,22 @@
 
 #include "qos_flow.h"
 
-// What has a span of its own.
+// The counts that have their own span.
 enum hs_qos_count {
 	HS_QOS_COUNT_LOSS,  // packets at both ends
 	HS_QOS_COUNT_NODE,  // packets at the far end
 	HS_QOS_COUNT_BYTES, // bytes at the far end
 	HS_QOS_COUNT_SPAN,  // the far end's stamp
-	HS_QOS_COUNT_RATE,  // both
+	HS_QOS_COUNT_RATE,  // bytes and stamp
 	HS_QOS_COUNTS
 };
 
-// The newest report that has the count: as much of it as the next step from there needs.
+// The fields of the newest report with the count that the next step needs.
 struct hs_qos_mark {
 	bool valid;
-	uint32_t resets; // steps in a row that a restart of a node made void
+	uint32_t resets; // steps in a row with a restart of a node
 	struct hs_e2e e2e;
-	struct hs_hop from, to; // unless they are the source and the sink
+	struct hs_hop from, to; // not used for the source and the sink
 	int64_t sink_ts_ns;
 	uint64_t sink_rx_packets, sink_rx_bytes;
 };
@@ -37,18 +38,19 @@ struct hs_qos_marks {
 	struct hs_qos_mark marks[HS_QOS_COUNTS];
 };
 
-// Takes the memory for a step to the report in parts, if there may be one. 0 or -ENOMEM.
+// Allocates the memory for a step in parts to the report, if there may be one. Returns 0 or
+// -ENOMEM.
 int hs_qos_partial_reserve(
 		struct hs_qos_flow *flow, const struct hs_report *report, bool same_path);
 
-// Decides whether the step to a report that is newer is to be taken in parts.
+// Decides whether the step to a newer report is taken in parts.
 void hs_qos_partial_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
 
-// Takes the step, end to end apart, into the sum: flow->edge is the report before.
+// Adds the step from flow->edge to the sum, except for the step end to end.
 void hs_qos_partial_step(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan);
 
-// Counts what a report lacks.
+// Counts the links on which a report lacks fields.
 void hs_qos_partial_count(
 		struct hs_qos_sum *sum, const struct hs_report *report, const uint16_t *path_links);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The monitor as its parts see it: qos.c (reports), qos_close.c (windows that end), qos_answer.c
-// (questions), qos_clock.c, qos_memory.c. For lib/qos only.
+// The monitor's state, shared by qos.c (reports), qos_close.c (windows that end), qos_answer.c
+// (queries), qos_clock.c and qos_memory.c. For lib/qos only.
 //
 // Thread rule: owner.
 #pragma once
@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What each flow is reckoned with at least: a thousand reports of five nodes, and their links. So
-// all flows that were taken fit, unless one of them takes more.
+// The least memory that a flow is charged with: a thousand reports of five nodes, and their links.
+// So all accepted flows fit under the limit, unless one of them takes more.
 #define HS_QOS_SHARE_BYTES (256u << 10)
 
 struct hs_qos {
@@ -28,17 +28,17 @@ struct hs_qos {
 	struct hs_u32_map by_ns;       // ns_id -> flows[]
 	struct hs_qos_flow *active;    // flows with windows to close
 	int64_t next_ns;
-	struct hs_qos_flow *cursor; // where hs_qos_advance goes on; NULL: at the front
-	int64_t round_next_ns;	    // next_ns, once it is through
+	struct hs_qos_flow *cursor; // where hs_qos_advance continues; NULL: at the front
+	int64_t round_next_ns;	    // next_ns after the current round over all flows
 	struct hs_qos_counters counters;
 	struct hs_qos_memory memory;
-	uint32_t n_large; // flows that make room
+	uint32_t n_large; // flows that may be removed to make room
 	struct hs_qos_columns columns;
 	struct hs_qos_step step;   // scratch
-	struct hs_qos_slot answer; // of hs_qos_latest for the run, of hs_qos_slide
+	struct hs_qos_slot answer; // result of hs_qos_latest for the run, and of hs_qos_slide
 };
 
-// Returns NULL if the namespace has no flow.
+// Returns the flow of a namespace, or NULL if there is none.
 static inline struct hs_qos_flow *hs_qos_find(const struct hs_qos *qos, uint32_t ns_id)
 {
 	uint32_t at = hs_u32_map_find(&qos->by_ns, ns_id);
@@ -48,25 +48,26 @@ static inline struct hs_qos_flow *hs_qos_find(const struct hs_qos *qos, uint32_t
 
 // ---- windows that end (qos_close.c) ----
 
-// Counts and adds up the reports that were only placed.
+// Adds up the reports that were only placed in the ring. Counts the ones lost for lack of memory.
 void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow);
 
-// A flow with a window to close, the next one that of this tag; and one without.
+// Adds a flow to the list of flows with windows to close; the next one to close is the one of this
+// tag. hs_qos_deactivate removes a flow from this list.
 void hs_qos_activate(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag);
 void hs_qos_deactivate(struct hs_qos *qos, struct hs_qos_flow *flow);
-// Closes the windows that end where the flow's next shortest window does.
+// Closes the flow's next shortest window, and the longer windows that end at the same time.
 void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow);
-// Hands out whatever is open, ended or not.
+// Hands out the flow's open windows, ended or not.
 void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow);
-// What is known of the clocks of a window.
+// Fills in what is known of the clocks in a window.
 void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, bool stepped);
 
 // ---- memory (qos_memory.c) ----
 
 size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow);
 
-// What a flow takes is added up where it may have grown.
+// Updates the bytes charged for a flow. Call it where the flow may have grown.
 void hs_qos_charge(struct hs_qos *qos, struct hs_qos_flow *flow);
-// The same when a window has ended.
+// Does the same with the bytes of histograms and finished windows. Call it when a window has ended.
 void hs_qos_charge_all(struct hs_qos *qos, struct hs_qos_flow *flow);
 void hs_qos_discharge(struct hs_qos *qos, struct hs_qos_flow *flow);

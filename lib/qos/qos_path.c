@@ -14,7 +14,8 @@
 #define MS     1000000ll
 #define SECOND (1000 * MS)
 
-// A path that comes back this soon alternates with the other; alternation ends after calm.
+// A path that comes back within RETURN_EDGES reports or RETURN_NS alternates with the other path.
+// Alternation ends after CALM_EDGES reports and HS_QOS_CALM_NS on one path.
 #define RETURN_EDGES 16
 #define RETURN_NS    SECOND
 #define CALM_EDGES   32
@@ -62,7 +63,8 @@ static uint16_t least_used_link(const struct hs_qos_flow *flow)
 	return least;
 }
 
-// Where memory is scarce, a flow whose paths are many has no more links than its plan needs.
+// Returns the most links that a flow may have. If memory is scarce, a flow with many paths has no
+// more links than its plan needs.
 static unsigned most_links(const struct hs_qos_flow *flow)
 {
 	if (!flow->scarce)
@@ -71,7 +73,8 @@ static unsigned most_links(const struct hs_qos_flow *flow)
 	return needed > HS_QOS_SCARCE_LINKS ? needed : HS_QOS_SCARCE_LINKS;
 }
 
-// The index of a new link, or -ENOMEM. What a link that made room had lost becomes unattributed.
+// Returns the index of a new link, or -ENOMEM. At the limit, the new link replaces the least
+// recently used one, whose loss becomes unattributed.
 static int new_link(struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit)
 {
 	uint16_t index;
@@ -218,7 +221,8 @@ static void note_alternation(struct hs_qos_flow *flow, const struct hs_report *r
 	flow->multipath_ns = report->sink_ts_ns;
 }
 
-// Rule 10: one that comes back soon alternates. Before the chain of the step is made.
+// Notes a report's path: a path that comes back soon alternates (rule 10). Runs before the step's
+// chain is made.
 static void note_path(struct hs_qos_flow *flow, const struct hs_report *report, bool same)
 {
 	int64_t now_ns = report->sink_ts_ns;
@@ -237,9 +241,9 @@ static void note_path(struct hs_qos_flow *flow, const struct hs_report *report, 
 	note_alternation(flow, report);
 }
 
-// Rule 10: a slower path whose reports always come late alternates too: one of them was sent after
-// the newest path was taken up, so between two reports of it. Stragglers of a path that was left
-// are older than that.
+// A slower path whose reports always come late alternates too (rule 10). Such a report was sent
+// after the first report of the newest path, so between two reports of that path. Late reports of a
+// path that is no longer used are older.
 void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
@@ -251,7 +255,7 @@ void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	sum->flags |= hs_qos_entries_flag(flow, report->sink_ts_ns);
 }
 
-// From here on the links of the newest path are in use, whatever else the plan needs.
+// Begins a plan, and marks the links of the newest path as used, so that no new link replaces them.
 static void begin_plan(struct hs_qos_flow *flow)
 {
 	flow->plans++;
@@ -308,7 +312,8 @@ void hs_qos_path_chain_same(const struct hs_report *a, struct hs_qos_plan *plan)
 	memcpy(plan->chain_links, plan->path_links, (n + 1) * sizeof(plan->path_links[0]));
 }
 
-// Where node of b stands on path a, at or behind `from`; -1: nowhere.
+// Returns the index of a node on path a, at or after `from`, or -1 if the path does not have the
+// node.
 static int position_on(
 		const struct hs_qos_flow *flow, const struct hs_decoded *a, uint32_t node, int from)
 {
@@ -318,7 +323,7 @@ static int position_on(
 	return -1;
 }
 
-// The link of the chain from node `last` of path b to node i: that of the path itself, or one that
+// Sets the chain's link from node `last` of path b to node i: the path's own link, or a link that
 // spans the nodes between them.
 static void chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
 		const struct hs_decoded *on_b, int last, int i, bool joined)
@@ -339,11 +344,12 @@ static void chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
 		visit += plan->chain_links[j] && link->from == from && link->to == to;
 	}
 	int link = ensure_link(flow, from, to, visit);
-	plan->chain.joined[at] = link >= 0; // there is memory for it: hs_qos_path_reserve
+	plan->chain.joined[at] = link >= 0; // hs_qos_path_reserve has allocated the memory
 	plan->chain_links[at] = link < 0 ? 0 : (uint16_t)link;
 }
 
-// The nodes that both paths have; of alternating paths, those that all have.
+// Makes the chain of the nodes that both paths have. For alternating paths, takes only nodes that
+// all paths have.
 static void chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
 		const struct hs_report *b, struct hs_qos_plan *plan)
 {
@@ -376,7 +382,7 @@ void hs_qos_path_chain(
 		chain_common(flow, &flow->edge, report, plan);
 }
 
-// More than reordering within a window explains.
+// Returns whether a link's surplus is more than reordering within a window can explain.
 static bool too_many(const struct hs_qos_link_sum *sum)
 {
 	return -sum->lost > 256 + sum->tx / 8;

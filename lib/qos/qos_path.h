@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The links that a flow was seen on, and what a report's path means for the step from the report
-// before it: change, alternation, the nodes in common. Internal to this folder.
+// The links of a flow's paths. Compares a report's path with that of the report before: change,
+// alternation, common nodes. Internal to this folder.
 //
 // Source: docs/metrics.md, rule 10.
 // Thread rule: owner.
@@ -20,28 +20,29 @@ static inline bool hs_qos_path_same(const struct hs_decoded *a, const struct hs_
 	return !differ;
 }
 
-// The links of a path, from the source on; 0 for those that are not known.
+// Finds the links of a path, from the source on. A link that is not known is 0.
 void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry,
 		uint16_t links[HS_QOS_MAX_LINKS]);
 
-// Finds (and creates) the links of a report's path. 0 or -ENOMEM.
+// Finds or creates the links of a report's path. Returns 0 or -ENOMEM.
 int hs_qos_path_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
 
-// Takes the memory for the links of a planned report's chain, which cannot fail then. 0 or -ENOMEM.
+// Allocates the memory for the links of a planned report's chain, so that hs_qos_path_chain cannot
+// fail. Returns 0 or -ENOMEM.
 int hs_qos_path_reserve(struct hs_qos_flow *flow, const struct hs_report *report,
 		const struct hs_qos_plan *plan);
-// Of a report that becomes the newest: notes its path, and finds what it has in common with the
-// one before.
+// Notes the path of a report that becomes the newest, and finds the nodes that it has in common
+// with the path before.
 void hs_qos_path_chain(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
-// The same where the paths are known to be equal.
+// Does the same for paths that are known to be equal.
 void hs_qos_path_chain_same(const struct hs_report *report, struct hs_qos_plan *plan);
-// Of a late report by another path than the newest one's: notes its path in the sum that it is in.
+// Notes a late report by another path than the newest one's. Flags the sum that the report is in.
 void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan);
 
-// Of a shortest window that ends: a hop received many more than the one before it sent, and as many
-// were missing on the way there. They passed by, on a path that no sampled packet took, or a rule
-// is narrower at the nodes between.
+// Returns whether packets bypassed nodes in a shortest window that ends. A hop received many more
+// packets than the one before it sent, and about as many were missing on the links before. The
+// packets took a path that no sampled packet took, or a rule is narrower at the nodes between.
 bool hs_qos_path_bypassed(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum);

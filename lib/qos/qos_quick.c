@@ -7,10 +7,10 @@
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
 #define HOP_FIELDS   HS_HOP_MEASURED
-#define MOST_PACKETS 32767 // of this many frames of MOST_BYTES, a count of bytes is below 2^31
+#define MOST_PACKETS 32767 // frames of MOST_BYTES: their bytes are below 2^31
 #define MOST_BYTES   65535
-#define WRAP	     65536  // counts of 16 bits; others take the long way
-#define HALF	     16384u // frames: so many bytes too many are another multiple of 65536 packets
+#define WRAP	     65536  // counts of 16 bits; qos_step.c takes others
+#define HALF	     16384u // mean frames: more bytes may hide a multiple of 65536 packets
 
 #define HAS_ENDS (HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN)
 
@@ -36,14 +36,14 @@ bool hs_qos_quick_fits(const struct hs_qos_flow *flow, const struct hs_report *r
 	return !differ && bits == HOP_FIELDS;
 }
 
-// Rule 13, as in qos_step.c.
+// Unwraps a difference of counts (rule 13), as in qos_step.c.
 static inline int32_t unwrap(uint16_t difference, int32_t slack)
 {
 	return difference >= WRAP - slack ? (int32_t)difference - WRAP : difference;
 }
 
-// Which steps qos_restart.c has to look at: a node (or the source) whose count is young, and fewer
-// packets at some than at one behind it.
+// Returns whether qos_restart.c has to judge the step: some node counted fewer packets than a node
+// after it, and the count of a node or of the source is young.
 static inline bool may_be_restart(const struct step *step, int32_t slack, bool surplus,
 		uint32_t least, uint32_t source)
 {
@@ -51,16 +51,17 @@ static inline bool may_be_restart(const struct step *step, int32_t slack, bool s
 					  source <= 2 * MOST_PACKETS + 2 * (uint32_t)slack);
 }
 
-// Which steps qos_stamp.c has to look at: time ran back at a node, or differs from that at the node
-// before.
+// Returns whether qos_stamp.c has to judge the step: time ran back at a node, or the time elapsed
+// at a node differs from that at the node before.
 static inline uint64_t may_be_step(int64_t before_ns, int64_t ns)
 {
 	uint64_t change = (uint64_t)ns - (uint64_t)before_ns + HS_QOS_STEP_NS;
 	return (uint64_t)(change > 2 * HS_QOS_STEP_NS) | (uint64_t)(ns < -HS_QOS_STAMP_BACK_NS);
 }
 
-// False where a multiple of 65536 packets or 2^32 bytes may be hidden, or a count ran backwards:
-// with few packets, frames of a plausible size and sums that meet, none can be.
+// Computes the step. Returns false if a multiple of 65536 packets or of 2^32 bytes may be hidden,
+// or if a count ran backwards. With few packets, frames of plausible size and a loss that adds up,
+// neither is possible.
 static inline bool reckon(
 		const struct hs_qos_flow *flow, const struct hs_report *report, struct step *step)
 {
@@ -123,7 +124,7 @@ static inline void absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint
 	hs_qos_sum_add_delta(link_sum, delta, 1);
 }
 
-// Between the sink's counts: end to end, and on the last link.
+// Returns the differences of the sink's counts, for the path end to end and for the last link.
 static inline struct hs_qos_delta at_sink(const struct hs_qos_flow *flow,
 		const struct hs_report *report, const struct step *step)
 {

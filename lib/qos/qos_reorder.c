@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A packet is overtaken by those that are sent within the time by which delays differ. How many
-// these are is told by the rate between the flow's other reports: the mean rate of a span that
-// contains a pause is too low.
+// Estimates how many packets overtake each other. A packet can be overtaken by packets that are
+// sent after it within the time by which delays differ. Their number follows from the highest rate
+// between the flow's other reports. The mean rate of a span with a pause would be too low.
 #include "qos_reorder.h"
 
 #include "qos_step.h"
@@ -9,10 +9,10 @@
 
 #define MS 1000000ll
 
-#define NEWEST	 256	   // reports of the ring that are looked at
-#define LEAST_NS (15 * MS) // by which delays differ where packets overtake each other
-#define RATE_NS	 (5 * MS)  // at least, between two reports that tell a rate
-#define PAUSE	 2	   // times slower than that is a span that contains a pause
+#define NEWEST	 256	   // most reports of the ring to read
+#define LEAST_NS (15 * MS) // least difference of delays where packets overtake each other
+#define RATE_NS	 (5 * MS)  // least time between two reports for a rate
+#define PAUSE	 2	   // a span with a pause is at least so many times slower
 
 struct spread {
 	unsigned n; // reports
@@ -41,8 +41,8 @@ static void look_at(struct spread *spread, const struct hs_report *report)
 	spread->last = *e2e;
 }
 
-// The reports of this epoch before the one of this number. Stragglers of the one before were
-// stamped by another clock, perhaps.
+// Reads the reports of this epoch before the one of this number. Leaves out stragglers of the epoch
+// before, because another clock may have stamped them.
 static struct spread spread_before(const struct hs_qos_flow *flow, uint64_t number)
 {
 	const uint16_t needed = HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS;
@@ -61,9 +61,9 @@ static struct spread spread_before(const struct hs_qos_flow *flow, uint64_t numb
 	return spread;
 }
 
-// Of n delays that are spread evenly, the extremes are (n - 1) / (n + 1) of the whole range apart.
-// A packet overtakes others and is overtaken: twice as many. What is to be explained explains
-// nothing: the report itself may have another clock's stamp.
+// The extremes of n evenly spread delays are (n - 1) / (n + 1) of the whole range apart. A packet
+// overtakes others and is overtaken, hence the factor 2. The report itself is left out, because its
+// stamp may be another clock's.
 int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number, int64_t packets,
 		int64_t elapsed_ns)
 {
@@ -79,7 +79,7 @@ int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number
 	return under_way < flow->slack ? (int64_t)under_way : flow->slack;
 }
 
-// Of all packets between two reports: at the end that counted more.
+// Returns the packets between two reports, at the end that counted more.
 static int64_t packets_between(const struct hs_report *a, const struct hs_report *b)
 {
 	const struct hs_e2e *from = &a->telemetry.e2e, *to = &b->telemetry.e2e;

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node that counts anew leaves three traces: its own count went back while its stamp went
-// forward; or it counted fewer than a node behind it received; or its bytes disagree. Reordering
-// leaves the second one as well, by as many packets as pass within the time for which a network
-// holds one back. A node that restarted cannot have counted
-// more than was sent after its restart: this alone tells a young count from an old one.
+// A restart of a node shows in one of three ways: its own count went back while its stamp went
+// forward; it counted fewer packets than a node after it received; or its bytes disagree.
+// Reordering shows in the second way too, by as many packets as pass while a network delays one
+// packet. A node that restarted cannot have counted more packets than were sent after its restart.
+// Only this distinguishes a young count from an old one.
 #include "qos_restart.h"
 
 #define MS 1000000ll
 
-#define HELD_NS	   (50 * MS)	// packets are overtaken by those that were sent so much later
+#define HELD_NS	   (50 * MS) // a packet is overtaken only by packets sent within this time after it
 #define APART_NS   (100 * MS)	// between the bursts of two workers at most
-#define ABSURD_NS  (-1000 * MS) // no packet is overtaken by so much: its clock was set
+#define ABSURD_NS  (-1000 * MS) // no packet is overtaken by so much: the clock was set
 #define LEAST	   8		// packets out of order that prove nothing, however slow the flow
 #define MANY	   1024
-#define MOST_BYTES (1ll << 30) // of a span in which bytes that run back can be told
-#define MOST_WRAPS 4	       // of packets whose bytes are known well enough from the mean
+#define MOST_BYTES (1ll << 30) // of a span in which bytes that run back can be seen
+#define MOST_WRAPS 4	       // wraps of packets whose bytes the mean frame gives well enough
 
 struct node {
 	unsigned at;	// in the chain
 	int64_t rx, tx; // packets
-	int64_t before; // at the point before it; its own rx if there is none
-	int64_t next;	// at the point behind it
-	int64_t behind; // at the point behind it that counted most, or its own
+	int64_t before; // at the point before it; rx if there is none
+	int64_t next;	// at the point after it
+	int64_t behind; // at the later point that counted most, or its own
 	int order;	// 1: the later report passed it later; -1: earlier; 0: not known
-	bool young;	// its counts may all be of the time between the two reports
+	bool young;	// all of its counts may be from between the two reports
 };
 
 struct scene {
@@ -33,7 +33,7 @@ struct scene {
 	int64_t sent;	 // by the source, at most
 };
 
-// As many as came within HELD_NS.
+// Returns the packets that came within HELD_NS, with a lower and an upper bound.
 static int64_t allowed_for(const struct hs_qos_walk *walk, int64_t packets)
 {
 	int64_t elapsed_ns = walk->b->sink_ts_ns - walk->a->sink_ts_ns;
@@ -71,7 +71,8 @@ static int64_t elapsed_at(const struct scene *scene, unsigned at)
 			 hs_qos_hop_a(scene->walk, at)->ts_ns);
 }
 
-// By the node's stamps; without any, what was sent too far apart to change places did not.
+// Returns the order of the two reports at a node, from the node's stamps. Without stamps, packets
+// that were sent far apart did not overtake each other.
 static int order_at(const struct scene *scene, unsigned at)
 {
 	int64_t elapsed_ns = elapsed_at(scene, at);
@@ -82,7 +83,8 @@ static int order_at(const struct scene *scene, unsigned at)
 	return scene->most > scene->allowed;
 }
 
-// Two workers of a node may be a burst apart: then it is no young count that went back a little.
+// Returns whether the node's count went back. Two workers of a node may be a burst apart, so an old
+// count that went back a little is no restart.
 static bool went_back(const struct scene *scene, const struct node *node)
 {
 	int64_t least = node->rx < node->tx ? node->rx : node->tx;
@@ -92,14 +94,16 @@ static bool went_back(const struct scene *scene, const struct node *node)
 	return node->young || elapsed_ns <= 0 || elapsed_ns > APART_NS || least < -scene->allowed;
 }
 
-// The earlier report came from behind the restart and the later one from before it.
+// Returns whether the earlier report passed the node after its restart, and the later report before
+// it.
 static bool jumped_ahead(const struct scene *scene, const struct node *node)
 {
 	return node->order <= 0 && node->rx - node->before > scene->allowed &&
 	       hs_qos_hop_a(scene->walk, node->at)->rx_packets <= 2 * scene->allowed;
 }
 
-// Packets that the node does not count any more are missing in front of it and too many behind it.
+// Returns whether packets are missing before the node and a surplus after it, because the node lost
+// its count.
 static bool fell_behind(const struct scene *scene, const struct node *node)
 {
 	int64_t surplus = node->behind - node->tx;
@@ -107,8 +111,8 @@ static bool fell_behind(const struct scene *scene, const struct node *node)
 	       (!scene->walk->has_source || 2 * (scene->walk->sent - node->rx) >= surplus);
 }
 
-// A young count that went round its wrap exceeds those in front of the node and behind it. Packets
-// that are duplicated in front of the node are counted behind it, too.
+// Returns whether a young count seems to have wrapped, so that it exceeds the counts before and
+// after the node. Packets that are duplicated before the node are counted after it, too.
 static bool went_round(const struct scene *scene, const struct node *node)
 {
 	int64_t most = node->before > node->next ? node->before : node->next;
@@ -143,7 +147,7 @@ static bool bytes_tell(const struct scene *scene, unsigned at)
 	       walk->received_bytes - bytes > 2 * scene->allowed * frame;
 }
 
-// 65536 packets too many or too few would not show in the counts; they do in the bytes.
+// Returns whether the bytes show a multiple of the wrap that the packets' counts do not show.
 static bool bytes_disagree(const struct scene *scene, const struct node *node)
 {
 	const struct hs_qos_walk *walk = scene->walk;
@@ -165,8 +169,8 @@ static bool source_tells(const struct scene *scene, int64_t behind)
 	       walk->b->telemetry.e2e.tx_packets <= 2 * behind + scene->allowed;
 }
 
-// Most of many packets are lost, and a count that went round is as low as if all of it were of
-// those that came: the node may as well have counted anew, and no bytes tell.
+// Returns whether a restart cannot be excluded: most of many packets are lost, the node's count
+// wrapped, and it is no higher than the packets that came explain. No bytes can decide it.
 static bool packets_doubt(const struct scene *scene, const struct node *node)
 {
 	const struct hs_qos_walk *walk = scene->walk;
@@ -187,7 +191,7 @@ static uint32_t judge_node(const struct scene *scene, struct node *node)
 	return packets_doubt(scene, node) ? HS_QOS_STEP_AMBIGUOUS : 0;
 }
 
-// From the sink upwards.
+// Judges all nodes, from the sink to the source.
 static uint32_t judge_packets(const struct scene *scene)
 {
 	const struct hs_qos_walk *walk = scene->walk;

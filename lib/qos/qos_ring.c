@@ -8,8 +8,8 @@
 
 #define SLOT_MAX 312
 
-// What a record can hold of narrow entries; of wide ones the ring keeps fewer than a thousand
-// reports where they are longer.
+// Slots of SLOT_MAX bytes hold any record of narrow entries. Wide entries may take longer slots;
+// then the ring keeps fewer than a thousand reports.
 #define NARROW_BYTES 247 // of option 0x31, whose entries are packed as they are on the wire
 #define LOCAL_BYTES  31	 // of a node with all values
 #define WIDE_MAX                                                                                   \
@@ -29,7 +29,7 @@ static inline uint32_t capacity_for(uint32_t slot_bytes)
 	return HS_QOS_RING_CHUNK * (fit < HS_QOS_RING_CHUNKS ? fit : HS_QOS_RING_CHUNKS);
 }
 
-// Reports that are kept: the slots of those ahead are free.
+// Returns how many reports are kept. The slots for reports placed ahead stay free.
 static inline uint32_t room_of(uint32_t capacity)
 {
 	return capacity - HS_QOS_RING_AHEAD;
@@ -64,7 +64,7 @@ static inline uint32_t packed_bytes(const struct hs_decoded *telemetry, bool wid
 	return bytes;
 }
 
-// ---- what nodes say of themselves ----
+// ---- local values of nodes ----
 
 static inline bool has_locals(const struct hs_decoded *telemetry)
 {
@@ -84,7 +84,7 @@ static uint32_t local_bytes(const struct hs_decoded *telemetry)
 	return bytes;
 }
 
-// The source's id stands first.
+// Packs the local values. The source's id stands first.
 static void pack_locals(uint8_t *at, const struct hs_decoded *telemetry)
 {
 	memcpy(at, &telemetry->e2e.node_id, sizeof(telemetry->e2e.node_id));
@@ -137,7 +137,7 @@ static inline uint8_t *pack_hop(uint8_t *at, const struct hs_hop *hop)
 	at += 4;
 	if (hop->bitmap == HS_HOP_MEASURED) {
 		memcpy(at, &packets, 4);
-		memcpy(at + 4, &hop->ts_ns, 16); // with both counts of bytes behind it
+		memcpy(at + 4, &hop->ts_ns, 16); // and both counts of bytes, which follow it
 		return at + HS_PACKED_HOP_BYTES - 4;
 	}
 	if (hop->bitmap & HS_HOP_PACKETS) {
@@ -149,7 +149,7 @@ static inline uint8_t *pack_hop(uint8_t *at, const struct hs_hop *hop)
 		at += 8;
 	}
 	if (hop->bitmap & HS_HOP_BYTES) {
-		memcpy(at, &hop->tx_bytes, 8); // with rx_bytes behind it
+		memcpy(at, &hop->tx_bytes, 8); // and rx_bytes, which follows it
 		at += 8;
 	}
 	return at;
@@ -197,7 +197,7 @@ static inline void pack_ends(struct hs_packed *packed, const struct hs_report *r
 	packed->form = 0;
 }
 
-// Returns where what nodes say of themselves may stand.
+// Packs a report without its local values. Returns where they may be packed.
 static uint8_t *pack(
 		struct hs_packed *packed, const struct hs_report *report, bool wide, int64_t tag)
 {
@@ -284,8 +284,8 @@ static void step_head(struct hs_qos_ring *ring)
 		ring->count++;
 }
 
-// A longer report than any before it: everything moves into longer slots. Happens when a path
-// grows, so a handful of times in the life of a flow.
+// Moves all reports into longer slots, for a report that is longer than any before it. This happens
+// when a path grows, so only a few times for each flow.
 static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 {
 	struct hs_qos_ring grown = {.slot_bytes = slot_bytes,

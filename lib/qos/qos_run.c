@@ -15,11 +15,11 @@
 #define MOST_PACKETS 32767u
 #define MOST_BYTES   65535
 #define HALF	     16384u	 // as in qos_quick.c
-#define NODE_BYTES   (1u << 27)	 // at a node, in a step: those of a whole run are below 2^32
+#define NODE_BYTES   (1u << 27)	 // at a node, in a step: the sum over a run is below 2^32
 #define DEVIATION_NS (1 << 26)	 // of a delay, from that of the report before the run
-#define SMOOTHED     (1u << 30)	 // before the run: what it adds stays below 2^32
+#define SMOOTHED     (1u << 30)	 // before the run: after it, the value is below 2^32
 #define DELAY_NS     (1ll << 62) // of the report before the run
-// No packet in this many nanoseconds: as in qos_order.c.
+// No source sends packets faster: as in qos_order.c.
 #define MIN_PACKET_NS 5
 
 // Delays of four links at a time.
@@ -27,25 +27,25 @@
 #define VECTORS ((MOST_HOPS + 2 + LANES - 1) / LANES)
 typedef int32_t vector __attribute__((vector_size(4 * LANES)));
 typedef uint32_t wide_vector __attribute__((vector_size(4 * LANES)));
-// Id, bitmap and both counts of packets of an entry.
+// Id, bitmap and both packet counts of an entry.
 typedef uint16_t numbers __attribute__((vector_size(8)));
 static_assert(offsetof(struct hs_packed_hop, ts_ns) == sizeof(numbers), "before the stamp");
 
 struct run {
 	const struct hs_qos_flow *flow;
 	unsigned n, n_hops;
-	const struct hs_packed *first, *last; // the newest before the run, and of it
+	const struct hs_packed *first, *last; // newest report before the run, and of the run
 	const struct hs_packed *reports[HS_QOS_RING_AHEAD];
 	int64_t base_ns[MOST_HOPS +
 			2]; // delays of `first`, end to end and of each link in path order
-	// Delays of the run, less those.
+	// Delays of the run minus those of `first`.
 	union {
 		int32_t lanes[VECTORS * LANES];
 		vector vectors[VECTORS];
 	} deviations[HS_QOS_RING_AHEAD];
 };
 
-// What the delays of four links add up to, and the newest of them.
+// Sums of the delays of four links, and their newest delays.
 struct added {
 	vector low, high, sum, newest;
 	wide_vector jitter, smoothed;
@@ -63,22 +63,24 @@ static inline uint16_t link_of(const struct run *run, unsigned lane)
 
 // ---- which reports make a run ----
 
-// As far as its stamp tells: hs_qos_flow_is_of_life_before has more to say.
+// Returns whether a report may be from before the source's restart, judged by its stamp only.
+// hs_qos_flow_is_of_life_before decides it.
 static inline bool may_be_of_life_before(
 		const struct hs_qos_flow *flow, const struct hs_packed *packed)
 {
 	return flow->restarted && (int64_t)(packed->ts_ns - flow->restart_ts_ns) < 0;
 }
 
-// All fields end to end, and so many entries that are not wide and tell nothing beside.
+// Returns whether a report has all fields end to end and n_hops narrow entries without local
+// values.
 static inline bool is_full(const struct hs_packed *packed, unsigned n_hops)
 {
 	return !(packed->form | (packed->n_hops ^ n_hops) |
 			(~(unsigned)packed->e2e_bitmap & E2E_FIELDS));
 }
 
-// Between the two ends alone: a step that hs_qos_order_relate calls newer and hs_qos_quick_absorb
-// takes, as far as these tell.
+// Returns whether the two ends allow a report in a run: hs_qos_order_relate would call it newer,
+// and hs_qos_quick_absorb would take it.
 static inline bool ends_fit(
 		const struct run *run, const struct hs_packed *p, const struct hs_packed *q)
 {
@@ -94,8 +96,9 @@ static inline bool ends_fit(
 	       !may_be_of_life_before(run->flow, q);
 }
 
-// The nodes in between: the same, each with as many packets as the source, and no time that ran
-// back. Notes the delays, of which none may be too far off.
+// Returns whether the nodes in between allow a report in a run: the nodes are the same, each
+// counted as many packets as the source, no time ran back, and no delay differs too much from its
+// base. Notes the delays.
 static inline bool nodes_fit(const struct run *run, const struct hs_packed *p,
 		const struct hs_packed *q, int32_t *deviations)
 {
@@ -143,7 +146,8 @@ static void set_bases(struct run *run)
 	run->base_ns[1] = (int64_t)(next_ns - run->first->ts_ns);
 }
 
-// The newest report has all fields, and each link goes on from it.
+// Begins a run. Returns false unless the newest report has all fields and each link's newest delay
+// is this report's.
 static bool begin(struct run *run)
 {
 	const struct hs_qos_flow *flow = run->flow;
@@ -167,7 +171,8 @@ static bool begin(struct run *run)
 	return true;
 }
 
-// As many as the ring has room for: before it is full, delays move into histograms.
+// Finds the reports of the run, at most as many as the ring has room for. When the ring is full,
+// delays must first move into histograms.
 static void find(struct run *run)
 {
 	const struct hs_qos_ring *ring = &run->flow->ring;
@@ -264,7 +269,7 @@ static void add_delays(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const s
 	link->arrived = link->ordered = base_ns + added->newest[at];
 }
 
-// The step over the whole run, at the far end of a link.
+// Returns the step over the whole run, at the far end of a link.
 static struct hs_qos_delta delta_of(const struct run *run, unsigned lane)
 {
 	const struct hs_packed *p = run->first, *q = run->last;
@@ -316,7 +321,7 @@ static void count_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, cons
 	sum->reports += run->n - 2ull;
 }
 
-// What reports leave in their flow beside its links.
+// Updates the flow, except for its links.
 static void note_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
 {
 	count_reports(flow, sum, run);

@@ -5,15 +5,15 @@
 #include "qos_path.h"
 #include "qos_sum.h"
 
-#define MOST_BACK 16 // reports that are looked through for one that came in order
+#define MOST_BACK 16 // reports that are searched for one that came in order
 
-// The time between two reports at each node that stamped both, in path order. Where all clocks run,
-// it differs from node to node by what the delay between them changed.
+// The time between two reports at each node that stamped both, in path order. If no clock steps,
+// the times at two nodes differ by the change of the delay between them.
 struct elapsed {
 	unsigned n;
 	uint8_t place[HS_TELEMETRY_MAX_HOPS + 2];
 	int64_t ns[HS_TELEMETRY_MAX_HOPS + 2];
-	uint64_t ran_back; // while the node's own count went on
+	uint64_t ran_back; // mask of nodes whose time ran back while their count increased
 };
 
 static void push(struct elapsed *elapsed, unsigned place, uint64_t a_ns, uint64_t b_ns, bool newer)
@@ -45,7 +45,7 @@ static bool is_newer(const struct hs_report *a, const struct hs_report *b)
 	return (bits & HS_E2E_TIMESTAMP) && to->ts_ns > from->ts_ns;
 }
 
-// A count that wraps went on, not back.
+// Returns whether a count increased. A count that wraps increased too.
 static bool went_on(uint64_t wrap, uint32_t from, uint32_t to)
 {
 	uint64_t difference = (to - from) & (wrap - 1);
@@ -73,8 +73,8 @@ static void measure(const struct hs_report *a, const struct hs_report *b, uint64
 			b->sink_rx_packets > a->sink_rx_packets);
 }
 
-// More than delays change between two packets: with this the change of a queue's length is left
-// alone, and so is the jitter that the flow shows.
+// Returns a bound above the change of a delay between two packets. Changes of a queue's length and
+// the flow's jitter stay below it.
 static int64_t bound_of(const struct hs_qos_flow *flow)
 {
 	uint64_t jitter = flow->n_links ? flow->links[0].rfc3550 / 2 : 0; // eight times
@@ -93,8 +93,8 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-// The least since the link, or the present time of its clocks, began; INT64_MAX: not known. A queue
-// adds to it.
+// Returns the least delay of a link since the link began or a clock at its ends last stepped. A
+// queue adds to this delay. Returns INT64_MAX if it is not known.
 static int64_t base_of(const struct hs_qos_flow *flow, unsigned link)
 {
 	int64_t base_ns = flow->links[link].has_base ? flow->links[link].base_ns : INT64_MAX;
@@ -114,7 +114,7 @@ void hs_qos_stamp_keep_bases(struct hs_qos_flow *flow)
 	}
 }
 
-// From this report on, those that are not kept begin anew.
+// Begins the least delays anew at this report, for links that have none.
 static void begin_bases(struct hs_qos_flow *flow, const struct hs_qos_delays *delays, int64_t tag)
 {
 	flow->base_tag = tag;
@@ -133,7 +133,7 @@ void hs_qos_stamp_begin(struct hs_qos_flow *flow, const struct hs_qos_delays *de
 	begin_bases(flow, delays, tag);
 }
 
-// Between the i-th and the next node that stamped.
+// Returns the least delay between the i-th and the next node that stamped, or INT64_MAX.
 static int64_t base_between(const struct hs_qos_flow *flow, const struct elapsed *elapsed,
 		unsigned i, unsigned n_hops)
 {
@@ -149,7 +149,7 @@ static int64_t base_between(const struct hs_qos_flow *flow, const struct elapsed
 	return sum_ns;
 }
 
-// ---- who stepped ----
+// ---- which clock stepped ----
 
 static bool rose(const struct elapsed *elapsed, unsigned i, int64_t bound)
 {
@@ -157,7 +157,8 @@ static bool rose(const struct elapsed *elapsed, unsigned i, int64_t bound)
 	       far(elapsed->ns[i + 1], elapsed->ns[i], bound);
 }
 
-// A delay falls where a queue drains, too, but not below what the link takes without one.
+// Returns whether a delay fell by a step of a clock. A delay also falls when a queue drains, but
+// not below the least delay of the link.
 static bool fell(const struct hs_qos_flow *flow, const struct hs_report *report,
 		const struct elapsed *elapsed, unsigned i, int64_t bound)
 {
@@ -172,8 +173,8 @@ static bool fell(const struct hs_qos_flow *flow, const struct hs_report *report,
 	return delay_ns < base_ns && far(delay_ns, base_ns, bound / 2);
 }
 
-// Of the two ends of a link whose delay fell: the first went forward, or the second back, and the
-// delay on its other side shows it.
+// Returns which end's clock stepped on a link whose delay fell: the first end's clock forward, or
+// the second end's back. The delay on the other side of that node rose.
 static uint64_t who_fell(const struct hs_qos_flow *flow, const struct elapsed *elapsed, unsigned i,
 		int64_t bound)
 {
@@ -184,13 +185,15 @@ static uint64_t who_fell(const struct hs_qos_flow *flow, const struct elapsed *e
 		return first;
 	if (!ends && rose(elapsed, i + 1, bound))
 		return second;
-	// A clock in between shows on both sides: it is a queue that was there from the beginning.
+	// A step of a transit node's clock shows on both sides. Without this, a queue drained that
+	// had been there from the beginning.
 	uint64_t sink = ends && !flow->sink_tells ? second : 0;
 	return (i == 0 ? first : 0) | sink;
 }
 
-// A delay rises where a queue fills, too. So does it where the source's clock goes back or the
-// sink's forward: then what was received shows, at the rate before, how long it took in truth.
+// Returns whether a delay rose by a step of the source's clock back, or of the sink's forward. A
+// delay also rises when a queue fills. After a step, the packets received show, at the rate before,
+// how much time really passed.
 static bool took(const struct hs_qos_flow *flow, const struct hs_report *report, bool by_source,
 		int64_t took_ns, uint64_t off_ns)
 {
@@ -295,6 +298,6 @@ void hs_qos_stamp_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	if (flow->stepped & ends)
 		part(&flow->links[0]);
 	begin_bases(flow, delays, sum->tag);
-	hs_qos_order_forget(flow); // no pair of a late report's, either
+	hs_qos_order_forget(flow); // late reports make no pairs across the step, either
 	flow->has_closing_edge = false;
 }

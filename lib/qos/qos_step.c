@@ -6,18 +6,18 @@
 #include "qos_window.h"
 
 #define SECOND_NS  1000000000
-#define MOST_FRAME 65589 // bytes of the longest, as rule 1 counts them
+#define MOST_FRAME 65589 // bytes of the longest frame, counted as in rule 1
 
-// The last count met on the way from source to sink.
+// The last count on the way from source to sink.
 struct point {
 	bool valid;
 	bool has_bytes;
-	unsigned links;	  // that end before it
+	unsigned links;	  // links that end before the point
 	uint32_t packets; // modulo the hops' wrap
 	uint32_t bytes;
 };
 
-// Rule 13: a difference of counts that wrap, in [-slack, wrap - slack).
+// Returns a difference of counts that wrap, in [-slack, wrap - slack) (rule 13).
 static int64_t unwrap(const struct hs_qos_walk *walk, uint32_t difference)
 {
 	int64_t modulo = difference & (walk->wrap - 1);
@@ -65,8 +65,8 @@ static struct point node_point(const struct hs_qos_walk *walk, unsigned i, bool 
 	};
 }
 
-// Nodes that give no counts are stepped over: the loss around them enters the sum and is charged
-// to no link.
+// Collects the differences along the path. Skips nodes without counts: the loss around them is in
+// the sum but is charged to no link.
 static void collect_diffs(struct hs_qos_walk *walk)
 {
 	unsigned n = walk->chain->n;
@@ -98,7 +98,7 @@ static int64_t sum_of(const struct hs_qos_walk *walk)
 	return sum;
 }
 
-#define MOST_SENT (1 << 21) // packets whose bytes still fit into 32 bits
+#define MOST_SENT (1 << 21) // packets of up to 2 KiB whose bytes fit into 32 bits
 
 static int64_t sent_bytes(const struct hs_qos_walk *walk)
 {
@@ -107,7 +107,7 @@ static int64_t sent_bytes(const struct hs_qos_walk *walk)
 	return (uint32_t)(walk->b->telemetry.e2e.tx_bytes - walk->a->telemetry.e2e.tx_bytes);
 }
 
-// Of the end that counted more packets.
+// Returns the mean frame at the end that counted more packets.
 static int64_t mean_of_counts(const struct hs_qos_walk *walk)
 {
 	int64_t sent = walk->has_source && walk->sent <= MOST_SENT ? walk->sent : 0;
@@ -117,14 +117,14 @@ static int64_t mean_of_counts(const struct hs_qos_walk *walk)
 	return sent > 0 ? sent_bytes(walk) / sent : 0;
 }
 
-// 0 where the counts are of no packets that there can be.
+// Returns the mean frame, or 0 if no frames can have such counts.
 static int64_t mean_frame(const struct hs_qos_walk *walk)
 {
 	int64_t frame = mean_of_counts(walk);
 	return frame <= MOST_FRAME ? frame : 0;
 }
 
-// Bytes lost, from 32 bits: up to 3 GiB lost, or 1 GiB too many.
+// Returns the bytes lost from a count of 32 bits: up to 3 GiB lost, or 1 GiB too many.
 static int64_t signed_bytes(uint32_t bytes)
 {
 	return bytes >= 3u << 30 ? (int64_t)bytes - (1ll << 32) : bytes;
@@ -136,8 +136,8 @@ static int64_t nearest_wrap(int64_t wrap, int64_t estimate, int64_t value)
 	return value + (off + (off < 0 ? -wrap / 2 : wrap / 2)) / wrap * wrap;
 }
 
-// The multiples of the wrap from the byte counts. Returns how many differences have none; *last is
-// one of them. *reset: some count ran backwards.
+// Finds the multiples of the wrap from the byte counts. Returns for how many differences there is
+// none, and sets *last to one of these. Sets *reset if some count ran backwards.
 static unsigned resolve_by_bytes(struct hs_qos_walk *walk, struct hs_qos_diff **last, bool *reset)
 {
 	unsigned unresolved = 0;
@@ -155,9 +155,9 @@ static unsigned resolve_by_bytes(struct hs_qos_walk *walk, struct hs_qos_diff **
 	return unresolved;
 }
 
-// The chain's sum must be what the ends say. Each difference is at least its modulo value, so a
-// sum that is too high is a count that began anew; one that is too low misses multiples of the
-// wrap.
+// Checks the chain's sum, which must equal the loss end to end. Each difference is at least its
+// modulo value. So a sum that is too high shows a count that began anew, and a sum that is too low
+// lacks multiples of the wrap.
 static uint32_t check_sum(struct hs_qos_walk *walk)
 {
 	int64_t missing = walk->sent - walk->received - sum_of(walk);
@@ -181,8 +181,8 @@ static uint32_t check_sum(struct hs_qos_walk *walk)
 	return HS_QOS_STEP_AMBIGUOUS;
 }
 
-// A multiple of 65536 that bytes gave, where no sum confirms it: the mean frame is not that of the
-// packets that were lost.
+// Returns whether a multiple of the wrap that comes from bytes is doubtful, where no sum confirms
+// it: the lost packets' mean frame differs too much from the mean frame.
 static bool is_doubtful(const struct hs_qos_walk *walk, const struct hs_qos_diff *diff)
 {
 	int64_t bytes = signed_bytes(diff->lost_bytes), frame = walk->frame_bytes;
@@ -192,8 +192,9 @@ static bool is_doubtful(const struct hs_qos_walk *walk, const struct hs_qos_diff
 	       (diff->value > 4 * walk->wrap || off > bound || off < -bound);
 }
 
-// Without the source's count there is no sum to check, only the bytes, or a span so short that
-// nothing can have wrapped: judged by what may have been sent in it, not by what arrived.
+// Checks the chain without the source's count. There is no sum to check, only the bytes. In a short
+// span no count can have wrapped; this is judged by the packets that may have been sent, not by
+// those that arrived.
 static uint32_t check_without_source(struct hs_qos_walk *walk)
 {
 	struct hs_qos_diff *last = NULL;
@@ -212,7 +213,8 @@ static uint32_t check_without_source(struct hs_qos_walk *walk)
 	return doubt || (unresolved && wraps) ? HS_QOS_STEP_AMBIGUOUS : 0;
 }
 
-// Totals follow from the source's count downwards (or, without it, from the sink's upwards).
+// Charges the losses to links and nodes. Totals follow from the source's count and the losses after
+// it, or without that count from the sink's.
 static void charge_links(const struct hs_qos_walk *walk, struct hs_qos_step *step)
 {
 	int64_t running = walk->has_source ? walk->sent : walk->received + sum_of(walk);
@@ -239,9 +241,9 @@ static void charge_links(const struct hs_qos_walk *walk, struct hs_qos_step *ste
 	}
 }
 
-// The multiple of 2^32 is the nearest to what so many packets have (below 0 where the earlier
-// report overtook the later one on its way here), or to what reached the sink where they are not
-// known.
+// Unwraps a difference of byte counts. Chooses the multiple of 2^32 that is nearest to the expected
+// bytes of the packets, or to the bytes that reached the sink if the packets are not known. The
+// result is below 0 if the earlier report overtook the later one before this node.
 static int64_t unwrap_bytes(
 		const struct hs_qos_walk *walk, const struct hs_qos_delta *link, uint32_t raw)
 {
@@ -288,8 +290,8 @@ static void measure_e2e(const struct hs_qos_walk *walk, struct hs_qos_delta *e2e
 	e2e->has |= HS_QOS_HAS_LOSS;
 }
 
-// What time allows, at twice the rate that was seen: a source may become faster. Its bytes, where
-// it sends them, say it better.
+// Returns how many packets may have been sent: what time allows at twice the highest rate seen,
+// because a source may become faster. The source's bytes, if carried, give a better bound.
 static int64_t may_be_sent(const struct hs_qos_walk *walk, uint64_t packets_per_s)
 {
 	int64_t elapsed_ns = walk->b->sink_ts_ns - walk->a->sink_ts_ns;
@@ -305,7 +307,7 @@ static int64_t may_be_sent(const struct hs_qos_walk *walk, uint64_t packets_per_
 	return most > 2 * received ? most : 2 * received;
 }
 
-// In either direction.
+// Limits a value to [-most, most].
 static int64_t at_most(int64_t value, int64_t most)
 {
 	if (value < -most)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What windows add up: numbers of steps, delays, pairs. Internal to this folder.
+// The sums of windows: values of steps, delays, pairs of delays. Internal to this folder.
 //
 // Thread rule: owner.
 #pragma once
@@ -7,10 +7,10 @@
 #include "qos_flow.h"
 
 #define HS_QOS_EXACT_VALUES 1000 // rule 17
-// Delay does not change by this much between two packets, clocks do.
+// Between two packets, a delay changes by more than this only if a clock steps.
 #define HS_QOS_CLOCK_STEP_NS 10000000000ll
 #define HS_QOS_STAMP_BACK_NS 1000000ll
-// What shows against the other nodes' stamps, beside the jitter of the flow.
+// The least step of a clock that shows against the other nodes' stamps, beyond the flow's jitter.
 #define HS_QOS_STEP_NS 500000000ll
 
 static inline uint64_t hs_qos_distance(int64_t a, int64_t b)
@@ -20,11 +20,11 @@ static inline uint64_t hs_qos_distance(int64_t a, int64_t b)
 
 void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 void hs_qos_sum_wipe_link(struct hs_qos_link_sum *sum);
-// Rule 14: nothing is carried over an epoch of either node of a link, neither by the windows that
-// are open nor by the one that is about to close.
+// Ends the carry of a link (rule 14). Nothing is carried over an epoch of either node of a link,
+// neither by the open windows nor by the window that is about to close.
 void hs_qos_sum_end_carry(struct hs_qos_flow *flow, unsigned link);
 
-// A report of this time.
+// Counts a report with this sink time.
 static inline void hs_qos_sum_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, int64_t ts_ns)
 {
 	if (!sum->reports++ || ts_ns < sum->first_ns)
@@ -35,14 +35,14 @@ static inline void hs_qos_sum_count(struct hs_qos_flow *flow, struct hs_qos_sum 
 		flow->newest_ts_ns = ts_ns;
 }
 
-// `sign` -1 takes a pair of neighbours' delays back out.
+// Adds a pair of neighbours' delays. A `sign` of -1 removes the pair.
 static inline void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, int64_t b, int sign)
 {
 	sum->jitter_n += (uint64_t)(int64_t)sign;
 	sum->jitter_sum += sign * (hs_qos_wide)hs_qos_distance(a, b);
 }
 
-// Bytes over time, of a step that has both.
+// Adds the bytes and the time of a step that has both.
 static inline void hs_qos_sum_add_rate(
 		struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign)
 {
@@ -54,12 +54,12 @@ static inline void hs_qos_sum_add_rate(
 	sum->span_ns = (int64_t)((uint64_t)sum->span_ns + (uint64_t)(int64_t)sign * span);
 }
 
-// `sign` -1 takes a step back out.
+// Adds a step. A `sign` of -1 removes the step.
 static inline void hs_qos_sum_add_delta(
 		struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign)
 {
 	sum->lost = hs_qos_plus(sum->lost, sign * delta->lost);
-	if (sign < 0) // the first step goes: all that came after it stands so much lower or higher
+	if (sign < 0) // the first step is removed, which shifts all later values of `lost`
 		sum->lost_low = hs_qos_plus(sum->lost_low, -delta->lost);
 	if (sum->lost < sum->lost_low)
 		sum->lost_low = sum->lost;
@@ -81,18 +81,19 @@ static inline void hs_qos_sum_add_delta(
 	sum->has |= delta->has;
 }
 
-// RFC 3550 appendix A.8, in sixteenths.
+// Returns the smoothed jitter of RFC 3550 appendix A.8, in sixteenths.
 static inline uint64_t hs_qos_smoothed(uint64_t rfc3550, uint64_t change)
 {
 	return change <= UINT64_MAX / 2 ? rfc3550 + change - ((rfc3550 + 8) >> 4) : rfc3550;
 }
 
-// Rule 18: at the end of a window, which reports of it may still follow while the next one has
-// begun.
+// Keep the smoothed jitter of a window that ends (rule 18). Reports of this window may still come
+// after the next one has begun; hs_qos_sum_smooth_closing adds these.
 void hs_qos_sum_keep_smoothed(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay);
 
-// A delay on a link (all but the histogram). `newest`: of the newest report in source order.
+// Adds a delay on a link, except to the histogram. `newest` says that the delay is of the newest
+// report in source order.
 static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_qos_sum *sum,
 		struct hs_qos_link_sum *link_sum, int64_t delay, bool newest)
 {
@@ -124,19 +125,19 @@ static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_q
 	link->ordered = delay;
 }
 
-// Into the histogram only.
+// Add delays to the histogram only.
 void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		int64_t delay);
 
 void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		const int64_t *delays, size_t n);
-// Those of hs_qos_hist_add_narrow.
+// Adds delays as hs_qos_hist_add_narrow takes them.
 void hs_qos_sum_add_narrow(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		int64_t base_ns, int32_t most, const int32_t *delays, size_t n);
 
-// Some link has more delays than percentiles are exact for.
+// Returns whether some link has more delays than percentiles are exact for.
 bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum);
 
-// Adds numbers and histograms.
+// Adds the values and histograms of a sum to another.
 void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
 		const struct hs_qos_sum *from);

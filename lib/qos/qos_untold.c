@@ -12,7 +12,7 @@
 #define SENT_AT	  E2E(HS_E2E_TIMESTAMP)
 
 struct untold {
-	uint32_t needs; // any of them missing: not told
+	uint32_t needs; // if any bit is missing, the metric cannot be computed
 	const char *metric, *of, *text;
 };
 
@@ -31,7 +31,8 @@ static const struct untold table[] = {
 				"the stamps of transit nodes are not carried"},
 };
 
-// Counts of 16 bits that nothing else checks: what passed unseen in an outage may have gone round.
+// Returns whether counts of 16 bits may wrap unnoticed in an outage, because no other field checks
+// them.
 static bool wraps_unseen(uint32_t trace_type)
 {
 	return trace_type & HS_HOP_PACKETS && !(trace_type & SENT) && !(trace_type & HS_HOP_BYTES);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two reports on their way from source to sink, count by count. For qos_step.c and qos_restart.c.
+// The differences of two reports' counts along the path from source to sink. For qos_step.c and
+// qos_restart.c.
 //
 // Thread rule: any.
 #pragma once
 
 #include "qos_delta.h"
 
-// The difference between two successive counts along the path: packets that were lost on a link,
-// or in a node.
+// The difference between two successive counts along the path: packets lost on a link or in a node.
 struct hs_qos_diff {
 	int64_t value;
-	int64_t modulo;	     // value as the counters alone say
+	int64_t modulo;	     // the value that the counters alone give
 	uint32_t lost_bytes; // modulo 2^32
 	uint16_t link;
-	bool node;    // in the node at the end of `link`, not on it
-	bool charged; // to `link`; or only to the sum
+	bool node;    // lost in the node at the end of `link`, not on the link
+	bool charged; // charged to `link`; false: only in the sum
 	bool has_bytes;
 };
 
@@ -24,12 +24,12 @@ struct hs_qos_walk {
 	int64_t slack;
 	int64_t under_way;
 	int64_t wrap;	  // hops' counts of packets are modulo this
-	bool has_source;  // its count of packets sent is in both
+	bool has_source;  // both reports have the source's count of packets
 	int64_t sent;	  // by the source
 	int64_t received; // by the sink
 	int64_t received_bytes;
 	int64_t frame_bytes; // mean; 0: unknown
-	int64_t may_be_sent; // packets: `sent`, or what time and rate allow where that is not known
+	int64_t may_be_sent; // packets: `sent`, or if not known, what time and rate allow
 	unsigned n;
 	struct hs_qos_diff diffs[2 * HS_TELEMETRY_MAX_HOPS + 1];
 };

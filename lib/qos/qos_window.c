@@ -79,7 +79,7 @@ static const struct hs_schema_field e2e_delay[] = {DELAY_ROWS(OF_E2E)};
 		"span_end_ns", HS_SCHEMA_INT, OF(SPAN, span_end_ns)                                \
 	}
 
-// What `from` says of itself.
+// Local values that the node `from` sent.
 static const struct hs_schema_field latency_fields[] = {
 		{"mean", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.mean)},
 		{"min", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.min)},
@@ -133,7 +133,7 @@ static const struct hs_schema_field hop_fields[] = {
 
 // ---- the window ----
 
-// A window as it is published. The rows of the window count from the window, which stands first.
+// A window as it is published. The rows' offsets count from the window, which is the first member.
 struct published {
 	struct hs_qos_window window;
 	bool has_origin;
@@ -167,7 +167,7 @@ static bool is_stale(const void *window)
 	return ((const struct hs_qos_window *)window)->stale;
 }
 
-// A path has nodes that are known.
+// Returns whether all nodes of the path are known.
 static bool knows_path(const void *at)
 {
 	const struct hs_qos_window *window = at;
@@ -178,7 +178,7 @@ static bool knows_path(const void *at)
 	return true;
 }
 
-// What is not known of the clock is left out, the whole of it if need be.
+// Returns whether the clock's state is known. Members that are not known are left out.
 static bool knows_clock(const void *window)
 {
 	return ((const struct hs_qos_window *)window)->clock.known;
@@ -218,7 +218,7 @@ static json_t *print_flags(const void *at)
 	return list;
 }
 
-// A later version may have other flags.
+// Checks the list of flags. Accepts unknown flags, because a later version may have others.
 static int read_flags(json_t *list, const char *path, void *at, struct hs_error *err)
 {
 	size_t i;
@@ -312,7 +312,7 @@ bool hs_qos_window_take(json_t *content)
 	return right;
 }
 
-// Sets the bits of the rows whose keys an object has. `at` is what the rows count from.
+// Sets the `has` bits of the rows whose keys an object has. The rows' offsets count from `at`.
 static void take_has(const struct hs_schema_field *fields, const json_t *object, void *at)
 {
 	for (; fields->key; fields++) {
@@ -326,7 +326,7 @@ static void take_has(const struct hs_schema_field *fields, const json_t *object,
 	}
 }
 
-// Of the loss, only the ratio tells what is shown.
+// Computes shown_lost_packets from loss_ratio. No other member has it.
 static void take_loss(const json_t *object, struct hs_qos_hop *hop)
 {
 	double ratio = json_number_value(json_object_get(object, "loss_ratio"));

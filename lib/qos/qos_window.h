@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Which numbers of a hop could be computed: a field without its bit is not zero, it is unknown.
+// The values of a hop that could be computed. A value without its bit is unknown, not zero.
 enum hs_qos_has {
 	HS_QOS_HAS_THROUGHPUT = 1 << 0,	       // throughput_bps
 	HS_QOS_HAS_WINDOW_THROUGHPUT = 1 << 1, // window_throughput_bps
@@ -36,12 +36,12 @@ enum hs_qos_has {
 	HS_QOS_HAS_LATENCY_P99 = 1 << 18,
 };
 
-// What explains the numbers of a window: the constant, the published word, the bit. EPOCH: a node
-// started anew within the window, so that its span has a gap. COUNTS_MISSING: a node gave no
-// counts, though the rule asks for them. CLOCK_STEP: a clock stepped within it; no span is across
-// that. BYPASSED: packets passed by a node of the path. ENTRIES_MISSING: some reports lack entries
-// that others have, or the telemetry says that nodes added none. NODES_UNKNOWN: a node gave no id,
-// and the window has no path.
+// Flags that explain the values of a window: the constant, the published word, the bit. EPOCH: a
+// node restarted within the window, so that the window's span has a gap. COUNTS_MISSING: a node
+// sent no counts although the rule asks for them. CLOCK_STEP: a clock stepped within the window; no
+// span crosses the step. BYPASSED: packets bypassed a node of the path. ENTRIES_MISSING: some
+// reports lack entries that others have, or the telemetry says that nodes added none.
+// NODES_UNKNOWN: a node sent no id, and the window has no path.
 #define HS_QOS_FLAGS(X)                                                                            \
 	X(MULTIPATH, multipath, 0)                                                                 \
 	X(RULES_DIFFER, rules_differ, 1)                                                           \
@@ -65,7 +65,7 @@ struct hs_qos_delay {
 	int64_t mean, min, p50, p99, p999, max;
 };
 
-// Between two neighbours of the path, or end to end.
+// Metrics between two neighbours of the path, or end to end.
 struct hs_qos_hop {
 	uint32_t has;	   // enum hs_qos_has
 	uint32_t from, to; // HS_NODE_UNKNOWN: not published
@@ -76,17 +76,17 @@ struct hs_qos_hop {
 	uint64_t jitter_ns;
 	uint64_t jitter_rfc3550_ns;
 	int64_t lost_packets;	     // signed: reordering and duplicates can make it negative
-	uint64_t shown_lost_packets; // after the carry: what loss_ratio is made of
+	uint64_t shown_lost_packets; // after the carry: the numerator of loss_ratio
 	int64_t node_lost_packets;   // inside `to`, between its reception and its transmission
 	int64_t tx_packets;	     // sent by `from`
 	int64_t rx_packets;	     // received by `to`
 	int64_t rx_bytes;	     // received by `to`
-	uint64_t loss_reports;	     // where some lack fields: how many have those of each
+	uint64_t loss_reports;	     // reports with the fields of each metric, if some lack fields
 	uint64_t delay_reports;
 	uint64_t throughput_reports;
 	int64_t span_start_ns; // clock of `to`
 	int64_t span_end_ns;
-	// Of `from`, as it said itself.
+	// Local values that the node `from` sent.
 	struct {
 		uint64_t mean, min, p50, p99, max;
 	} hop_latency_ns;
@@ -113,35 +113,36 @@ struct hs_qos_window {
 		bool known;
 		bool synchronised;
 		int64_t error_ns;
-		bool told; // by the node itself, and so the rest
+		bool told; // the node knows its clock's state; the members below are set
 		int64_t offset_ns, kernel_offset_ns, esterror_ns, maxerror_ns;
 		int status;
 	} clock;
 	int64_t unattributed_lost_packets; // end-to-end loss that no hop could be charged with
 	unsigned n_path, n_hops;
-	uint32_t *path; // ids from source (0 where its format has no id of it) to sink
+	uint32_t *path; // ids from source (0 if the format has no source id) to sink
 	struct hs_qos_hop e2e;
 	struct hs_qos_hop *hops; // source to sink
 };
 
-// loss_ratio of a hop: shown loss over packets sent; 0 where nothing was sent.
+// Returns the loss_ratio of a hop: shown loss divided by packets sent, at most 1. Returns 0 if no
+// packet was sent.
 double hs_qos_loss_ratio(const struct hs_qos_hop *hop);
 
-// {"qos_report": {...}}. `origin` NULL leaves out seq, node_id and boot_id (replies). Owner:
-// caller. NULL: out of memory.
+// Returns {"qos_report": {...}}, or NULL if out of memory. The caller owns it. An `origin` of NULL
+// leaves out seq, node_id and boot_id, as in replies.
 json_t *hs_qos_window_json(
 		const struct hs_qos_window *window, const struct hs_report_origin *origin);
-// The rows of the content of a qos_report, for those who print its members as something else.
+// The rows of the content of a qos_report, for code that prints its members in another form.
 extern const struct hs_schema_field hs_qos_window_fields[];
-// Returns the JSON Schema of that; $defs has its parts. New reference.
+// Returns the JSON Schema of a qos_report, as a new reference. $defs has its parts.
 json_t *hs_qos_window_schema(void);
 
 // Reads the content of a qos_report that hs_qos_window_take has accepted: path, hops, end to end.
-// Returns 0, or -EINVAL or -ENOMEM; *window is to be freed in any case.
+// Returns 0, -EINVAL or -ENOMEM. The caller frees *window in each case.
 int hs_qos_window_read(json_t *content, struct hs_qos_window *window);
 void hs_qos_window_free(struct hs_qos_window *window);
 
-// Checks the content of a qos_report that another process sent. Members that this version knows
-// have the types and ranges above; ns_id and window_ns are there. Other members, which a later
-// version may add, are removed from it. Returns whether the content is right.
+// Checks the content of a qos_report that another process sent. Returns whether the members that
+// this version knows have the types and ranges above, and ns_id and window_ns are present. Removes
+// other members, which a later version may add.
 bool hs_qos_window_take(json_t *content);

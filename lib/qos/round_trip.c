@@ -54,10 +54,10 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// What took longer, or less than no time, had a clock step between its two ends.
+// A round trip that is longer, or negative, has a step of a clock between its two ends.
 #define STEP_NS INT64_C(10000000000)
 
-// Stamps are a peer's: differences of any of them.
+// A peer's stamp may have any value. This type holds the difference of any two stamps.
 typedef __int128 wide;
 
 static wide round_trip(const struct hs_trip *up, const struct hs_trip *down)
@@ -65,7 +65,8 @@ static wide round_trip(const struct hs_trip *up, const struct hs_trip *down)
 	return ((wide)down->sink_ns - up->source_ns) - ((wide)down->source_ns - up->sink_ns);
 }
 
-// Rule 20: each way takes a part of the round trip, so they cannot differ by more than all of it.
+// Returns whether clocks differ (rule 20). Each way takes a part of the round trip, so the two ways
+// cannot differ by more than the whole.
 static bool differ(const struct hs_trip *up, const struct hs_trip *down)
 {
 	wide difference = ((wide)up->sink_ns - up->source_ns) -
