@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a collector knows: the last values that telemetry reports told of each flow, queue and link,
-// and of each exporter how many of its reports are missing. A report that changes something makes
-// an event; all others only refresh what is known.
+// A collector of telemetry reports. It keeps the last reported values of each flow, queue and link,
+// and how many reports of each exporter are missing. A report that changes a value makes an event.
+// All other reports only refresh the values.
 //
-// A flow is the 5-tuple of the reported packet, with its VLAN. A report with a stack of hops tells
-// the whole path of a flow, unless a node on the way sent it (I). A report without a stack, and one
-// with I, tells what one node saw: such a flow is kept for each reporter apart (`reporter`), so
-// that it changes no path. Values of queues and links belong to nobody's flow: they are compared
-// once, whoever brings them.
+// A flow is the 5-tuple of the reported packet, with its VLAN. A report with a stack of hops has
+// the whole path of a flow, unless a node on the path sent the report (bit I). A report without a
+// stack, or with I, has what one node saw. Such a flow has a separate entry for each reporter
+// (`reporter`), so that it changes no path. Values of queues and links belong to no flow. They are
+// compared with the last values, whichever flow's report has them.
 //
 // Sources: 003_65ee9e9a062ddd45.txt (INTCollector), sections III and IV; P4.org, Telemetry Report
 // Format Specification v0.5, v1.0, v2.0.
@@ -27,16 +27,16 @@
 
 // ---- configuration ----
 
-// When a value is an event: where it differs from the last one that was one by more than
-// `absolute`, in the exporter's unit, or, if `relative` is not 0, by more than so many 1/10000 of
-// that one.
+// When a value is an event: it differs from the last value that was an event by more than
+// `absolute`, in the exporter's unit. If `relative` is not 0, it must differ by more than so many
+// 1/10000 of that last value instead.
 struct hs_collect_threshold {
 	bool off; // never
 	uint64_t absolute;
 	uint32_t relative;
 };
 
-// What may change.
+// The values that have thresholds.
 enum hs_collect_measure {
 	HS_COLLECT_FLOW_LATENCY, // the sum of the hops' latencies
 	HS_COLLECT_HOP_LATENCY,
@@ -46,7 +46,7 @@ enum hs_collect_measure {
 	HS_COLLECT_MEASURES,
 };
 
-// What a packet with INT looks like in reports of one format.
+// The form of packets with INT in reports of one format.
 struct hs_collect_format {
 	bool taken;
 	struct hs_int_settings packet;
@@ -54,56 +54,57 @@ struct hs_collect_format {
 
 struct hs_collect_config {
 	struct hs_collect_format formats[3]; // by enum hs_int_report_version
-	// Takes what INTCollector's generator sends, which departs from the specifications
-	// (docs/wire-int-report.md); strict reports of 0.5 and 1.0 are then read as this generator
-	// means them. Their sequence numbers are not judged, because it writes none.
+	// Accepts the reports of INTCollector's generator, which depart from the specifications
+	// (docs/wire-int-report.md). Then all reports of 0.5 and 1.0 are read in this generator's
+	// format. Their sequence numbers are not checked, because the generator writes none.
 	bool intercollector;
-	// Random: nobody who does not know it can choose keys that collide.
+	// Random key of the hash. Without it, a sender cannot choose keys that collide.
 	uint64_t secret[4];
-	uint32_t max_flows; // at least 1, as all numbers here
+	uint32_t max_flows; // these numbers are at least 1
 	uint32_t max_queues;
 	uint32_t max_links;
 	uint32_t max_exporters;
 	uint32_t max_drops; // pairs of node and reason
-	// hs_collect_exporter_bytes of memory that outlives the process, zeroed at first: what
-	// sequence numbers told stays known. NULL: the collector has its own.
+	// hs_collect_exporter_bytes of memory that outlives the process, zeroed at first. It keeps
+	// the state of the exporters' sequence numbers. NULL: the collector allocates its own.
 	void *exporter_memory;
-	// A table that is full takes at most so many new keys a second of each kind: the entry that
-	// was seen longest ago goes. Of queues, links, exporters and drops, none goes that was seen
-	// in the last ten seconds. Other new keys are refused until the next second. Who was seen
-	// is known to a second: an entry becomes the newest by its first report in each.
+	// Most new keys per second that a full table takes. Each table counts its own. A new key
+	// replaces the entry that was seen longest ago. No queue, link, exporter or drop is
+	// replaced that was seen in the last ten seconds. Other new keys are refused until the next
+	// second. The order has a resolution of a second: an entry becomes the newest by its first
+	// report in a second.
 	uint32_t new_keys_per_s;
 	struct hs_collect_threshold thresholds[HS_COLLECT_MEASURES];
-	// Interval mode: instead of by thresholds, a value is an event where value / interval
-	// differs. 0: threshold mode.
+	// Interval mode: a value is an event if value / interval differs. Thresholds are not used.
+	// 0: threshold mode.
 	uint64_t interval;
 	// A report is an event if the last event of its flow is longer ago than this. 0: never.
 	int64_t gap_ns;
-	// Each known value is emitted once in this time, as an event: later values are compared
-	// with it. 0: never.
+	// Each known value is emitted once in this time, as an event. Later values are compared
+	// with the emitted value. 0: never.
 	int64_t push_ns;
 };
 
-// Fills what a configuration without any key means: all three formats, the settings that the
-// specification has for each, and the numbers of docs/collector.md.
+// Fills in the defaults: all three formats with the settings of their specifications, and the
+// numbers of docs/collector.md.
 void hs_collect_config_init(struct hs_collect_config *config);
 
 // ---- what is known ----
 
-struct hs_collect_flow_key { // compared byte by byte: no byte is without meaning
+struct hs_collect_flow_key { // compared byte by byte: it has no padding
 	uint8_t src[16];     // IPv4: the first four bytes, zeros behind
 	uint8_t dst[16];
-	uint16_t src_port; // 0 where the protocol has none
+	uint16_t src_port; // 0 if the protocol has no ports
 	uint16_t dst_port;
 	uint16_t vlan; // id of the outermost tag, 0: none
 	uint8_t protocol;
 	uint8_t is_ipv4;
-	uint32_t reporter; // node id where one node told of the flow; 0xffffffff: the whole path
+	uint32_t reporter; // node id of the only reporting node; 0xffffffff: the whole path
 };
 
 struct hs_collect_hop {
-	uint32_t node_id; // UINT32_MAX: it did not say
-	uint32_t latency; // what the node says, else the difference of its two times
+	uint32_t node_id; // UINT32_MAX: not sent
+	uint32_t latency; // as the node sent it, else the difference of its two times
 	bool has_latency;
 };
 
@@ -115,18 +116,18 @@ struct hs_collect_flow {
 	int64_t last_ns;
 	int64_t event_ns; // of the last event
 	bool has_latency;
-	uint64_t latency; // sum of those of the hops that have one
+	uint64_t latency; // sum of the known latencies of hops
 	unsigned n_hops;
 	struct hs_collect_hop hops[HS_COLLECT_MAX_HOPS]; // the source first
 };
 
 struct hs_collect_queue {
-	uint32_t node_id, queue_id; // queue_id UINT32_MAX: the node said none
+	uint32_t node_id, queue_id; // queue_id UINT32_MAX: not sent
 	bool has_occupancy, has_congestion;
-	bool congested; // Q of the last report of this node's own queue
+	bool congested; // Q of the node's last report of its own queue
 	uint32_t occupancy, congestion;
 	int64_t last_ns;
-	uint64_t device_ns; // the egress time that came with it, 0: none
+	uint64_t device_ns; // the egress time of the same hop, 0: none
 };
 
 struct hs_collect_link {
@@ -146,19 +147,19 @@ struct hs_collect_drop {
 struct hs_collect_exporter {
 	uint8_t address[16]; // IPv4: the first four bytes
 	bool is_ipv4;
-	bool has_node;	  // 0.5 may say none
+	bool has_node;	  // 0.5 may have no node id
 	uint32_t node_id; // of the first report
 	uint8_t hw_id;
-	uint8_t listener; // which of the destinations got the reports
+	uint8_t listener; // which listener received the reports
 	uint8_t version;  // enum hs_int_report_version of the last
 	uint32_t sequence;
 	uint64_t datagrams;
 	uint64_t reports;
-	// A number that was skipped is missing until it comes: missing = skipped - late.
+	// A skipped sequence number is missing until it comes: missing = skipped - late.
 	uint64_t missing;
-	uint64_t late;	     // came behind a later one
+	uint64_t late;	     // came after a later number
 	uint64_t duplicates; // came twice
-	// The number jumped so far, and went on from there, that the exporter began anew.
+	// The exporter restarted: the number jumped far and continued from there.
 	uint64_t restarts;
 	int64_t first_ns, last_ns;
 };
@@ -169,16 +170,16 @@ enum hs_collect_point_kind {
 	HS_COLLECT_POINT_FLOW,	     // value: latency; the path is the flow's
 	HS_COLLECT_POINT_HOP,	     // id: the hop's place, 0 at the source; value: latency
 	HS_COLLECT_POINT_OCCUPANCY,  // id: queue
-	HS_COLLECT_POINT_CONGESTION, // id: queue; value: congestion, or 1/0 where only Q says it
+	HS_COLLECT_POINT_CONGESTION, // id: queue; value: congestion, or 1/0 from Q
 	HS_COLLECT_POINT_LINK,	     // id: egress port; value: utilisation
-	// id: reason; value: reports so far. At most one a second of a node and reason.
+	// id: reason; value: reports so far. At most one per second for each node and reason.
 	HS_COLLECT_POINT_DROP,
 	HS_COLLECT_POINT_KINDS,
 };
 
 enum hs_collect_cause {
-	HS_COLLECT_NEW,	   // the key was not known
-	HS_COLLECT_PATH,   // another node, more or fewer of them
+	HS_COLLECT_NEW,	   // the key or value was not known
+	HS_COLLECT_PATH,   // another node, or more or fewer nodes
 	HS_COLLECT_CHANGE, // by more than the threshold
 	HS_COLLECT_GAP,	   // no event for gap_ns
 	HS_COLLECT_PUSH,   // once in push_ns
@@ -189,16 +190,16 @@ struct hs_collect_point {
 	uint8_t kind;  // enum hs_collect_point_kind
 	uint8_t cause; // enum hs_collect_cause
 	bool has_value;
-	bool by_q; // congestion that Q tells
+	bool by_q; // congestion from bit Q
 	uint32_t node_id;
 	uint32_t id;
 	uint64_t value;
-	uint64_t before;    // the last value that was an event, where cause is CHANGE
+	uint64_t before;    // the last value that was an event, if cause is CHANGE
 	uint64_t device_ns; // of the node: egress time of a hop, ingress time of a report; 0: none
 };
 
-// All that one report changed, or one entry that is pushed. What it points to is the collector's
-// until the callback returns.
+// All changes of one report, or one entry that is pushed. The collector owns the pointers' targets.
+// They are valid until the callback returns.
 struct hs_collect_event {
 	int64_t time_ns;		    // the collector's
 	const struct hs_collect_flow *flow; // NULL: no point is of a flow
@@ -216,12 +217,12 @@ struct hs_collect;
 int hs_collect_create(const struct hs_collect_config *config, hs_collect_emit *emit, void *context,
 		struct hs_collect **collect, struct hs_error *err);
 void hs_collect_destroy(struct hs_collect *collect);
-// Of the memory that create takes.
+// Returns the bytes that hs_collect_create allocates.
 uint64_t hs_collect_bytes(const struct hs_collect_config *config);
-// Of exporter_memory; what an earlier process of another version wrote has another number.
+// Returns the bytes of exporter_memory. Memory of another version of the program has another size.
 uint64_t hs_collect_exporter_bytes(const struct hs_collect_config *config);
 
-// The payload of one UDP datagram, and where it came from.
+// The payload and the source of one UDP datagram.
 struct hs_collect_datagram {
 	const uint8_t *bytes;
 	uint32_t len;
@@ -230,25 +231,25 @@ struct hs_collect_datagram {
 	uint8_t address[16]; // of the exporter; IPv4: the first four bytes, zeros behind
 };
 
-// Buffers that the call behind the next one may read, and where in each: its first line, and
-// `bytes` from `skip` on.
+// Buffers that the call after the next one may read. Of each buffer, its first cache line and
+// `bytes` from `skip` on are needed.
 struct hs_collect_ahead {
 	void *const *buffers;
 	unsigned n;
 	size_t skip, bytes;
 };
 
-// The next call of hs_collect_take asks for these lines of memory, some with each datagram: so the
-// core waits for them and works at a time. Addresses that nothing is at do no harm.
+// Makes the next call of hs_collect_take prefetch these cache lines, some with each datagram, so
+// that the core works while memory is read. Invalid addresses do no harm.
 void hs_collect_ahead(struct hs_collect *collect, const struct hs_collect_ahead *ahead);
 
-// Reads datagrams that came at the same time. Each report in them counts as read, or as refused
-// for one reason.
+// Reads datagrams that came at the same time. Each report in them is counted as read, as skipped,
+// or as refused for one reason.
 void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagram *datagrams,
 		unsigned n, int64_t now_ns);
 
-// Emits what is due to be pushed, at most `budget` entries. Returns when to call again: now_ns
-// where more is due.
+// Emits the entries that are due to be pushed, at most `budget`. Returns when to call again: now_ns
+// if more entries are due.
 int64_t hs_collect_push(struct hs_collect *collect, int64_t now_ns, unsigned budget);
 
 // ---- counters ----
@@ -260,7 +261,7 @@ enum hs_collect_refusal {
 	HS_COLLECT_REFUSALS,
 };
 
-// 64-bit words only.
+// Has 64-bit words only.
 struct hs_collect_counters {
 #define HS_COLLECT_COUNTER(name, text) uint64_t name;
 #include "collect_counter.def"
@@ -269,17 +270,18 @@ struct hs_collect_counters {
 	uint64_t suppressed[HS_COLLECT_POINT_KINDS];		    // values that were no event
 };
 
-// May be read by another thread: each word is written by one thread only.
+// Returns the counters. Another thread may read them: only one thread writes each word.
 const struct hs_collect_counters *hs_collect_counters(const struct hs_collect *collect);
 
-// The first datagram that was refused for a reason, or NULL. *len: how much of it was kept.
+// Returns the first datagram that was refused for a reason, or NULL. *len is how many bytes of it
+// were kept, and *whole_len is its length.
 const uint8_t *hs_collect_first_refused(const struct hs_collect *collect,
 		enum hs_collect_refusal reason, size_t *len, size_t *whole_len);
 
 // ---- reading the tables ----
 
-// Each copies up to n entries from *cursor on (0: the first) and moves *cursor. Returns how many;
-// 0: the end. An entry that stays while others come and go is returned once.
+// Each copies up to n entries from *cursor on (0: the first) and advances *cursor. Returns how
+// many; 0: the end. An entry that stays in the table while others come and go is returned once.
 unsigned hs_collect_flows(const struct hs_collect *collect, uint64_t *cursor,
 		struct hs_collect_flow *out, unsigned n);
 unsigned hs_collect_queues(const struct hs_collect *collect, uint64_t *cursor,
@@ -290,6 +292,6 @@ unsigned hs_collect_drops(const struct hs_collect *collect, uint64_t *cursor,
 		struct hs_collect_drop *out, unsigned n);
 unsigned hs_collect_exporters(const struct hs_collect *collect, uint64_t *cursor,
 		struct hs_collect_exporter *out, unsigned n);
-// The entry of one flow. False: it is not known.
+// Copies the entry of one flow. Returns false if the flow is not known.
 bool hs_collect_find_flow(const struct hs_collect *collect, const struct hs_collect_flow_key *key,
 		struct hs_collect_flow *out);

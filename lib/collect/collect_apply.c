@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes reports into the tables: the flow, its hops, and what their nodes say of queues and links.
+// Applies reports to the tables: the flow, its hops, and their values of queues and links.
 #include "collect_change.h"
 #include "collect_hop.h"
 #include "collect_quick.h"
@@ -8,14 +8,14 @@
 
 // ---- flows ----
 
-// One report's way through a flow.
+// State while one report is applied.
 struct walk {
-	struct hs_collect_flow_entry *flow; // NULL: the report has none, or it is not kept
+	struct hs_collect_flow_entry *flow; // NULL: the report has no flow, or the flow is not kept
 	uint32_t number;
 	unsigned n_hops;
 	bool is_new;
 	bool moved; // another path
-	bool tells; // a point of the flow or of a hop
+	bool tells; // there is a point of a hop
 	bool has_latency;
 	uint64_t latency;
 };
@@ -102,7 +102,7 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 	add_hop_point(c, place, cause, values, known ? before : 0);
 }
 
-// `place` counts from the source.
+// Applies the values of a hop. `place` counts from the source.
 static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
 		const struct hs_collect_values *values)
 {
@@ -127,7 +127,7 @@ static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
 	hs_collect_note_link(c, values, &at->link);
 }
 
-// What the reporter says beside its hop of the stack, where that does not say it.
+// Adds the reporter's own values that its hop of the stack does not have.
 static void fill_in(const struct hs_collect_values *own, struct hs_collect_values *values)
 {
 	uint8_t lacks = own->has & (uint8_t)~values->has;
@@ -170,8 +170,8 @@ static void note_hops(struct hs_collect *c, const struct hs_collect_view *view, 
 
 // ---- the report ----
 
-// The reporter is a hop of its own: without a stack, or where it says values that its node has not
-// put on the stack.
+// Returns whether the reporter is a separate hop: the report has no stack, or it has values of a
+// node that is not the newest on the stack.
 static bool is_own_hop(const struct hs_collect_view *view)
 {
 	struct hs_collect_values newest;
@@ -207,7 +207,7 @@ static bool are_all_timed(const struct hs_collect_flow_entry *flow)
 	return flow->n_hops && flow->with_latency == UINT64_MAX >> (64 - flow->n_hops);
 }
 
-// Returns whether the flow is an event; its point is points[0] then.
+// Returns whether the flow is an event. Then its point is points[0].
 static bool close_flow(
 		struct hs_collect *c, const struct hs_collect_view *view, const struct walk *walk)
 {
@@ -247,7 +247,7 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 
 	c->changes++;
 	walk.n_hops += is_own_hop(view);
-	c->n_points = 1; // the flow's comes first
+	c->n_points = 1; // the flow's point is first
 	if (view->has_flow)
 		open_flow(c, view, &walk);
 	if (!walk.flow && hs_collect_quick_strangers(c, view))
@@ -269,13 +269,14 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL);
 }
 
-// A function that does nothing else is not called: these must be inlined.
-#define AHEAD 4 // reports between two steps, each of which reads what the one before asked for
+// Compilers drop the call of a function that only prefetches, so these functions must be inlined.
+#define AHEAD 4 // reports between two steps; each step reads what the step before prefetched
 
-// All of them at once would be more than a core has under way.
+// Prefetches the hops of a report. More reports at once would exceed the reads that a core can have
+// outstanding.
 HS_COLLECT_INLINE void prefetch_hops(const struct hs_collect_view *view)
 {
-	if (!view->n_hops) // then there is no pointer either
+	if (!view->n_hops) // `hops` is NULL then
 		return;
 	const uint8_t *at = view->hops, *end = at + (size_t)view->n_hops * view->hop_bytes;
 
@@ -287,7 +288,7 @@ HS_COLLECT_INLINE void prefetch_hops(const struct hs_collect_view *view)
 	__builtin_prefetch(end - 1);
 }
 
-// What the next steps read comes into the cache meanwhile.
+// Finds the view's flow and prefetches its entry for the next steps.
 HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *view)
 {
 	if (view->same && view != c->views) {
@@ -308,7 +309,8 @@ HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_colle
 		__builtin_prefetch(flow + at, 1);
 }
 
-// The place of the view's flow in the order, where this report moves it: the first of a second.
+// Returns the place of the view's flow in the order, if this report moves it, as the first report
+// of a second does. Returns NULL otherwise.
 HS_COLLECT_INLINE struct hs_collect_place *place_to_move(
 		const struct hs_collect *c, const struct hs_collect_view *view)
 {
@@ -338,7 +340,8 @@ HS_COLLECT_INLINE void prefetch_neighbours(
 		__builtin_prefetch(&c->flows.places[place->newer], 1);
 }
 
-// Where AHEAD views from one on end, of n. Before the first, `from` is beyond n.
+// Returns the end of AHEAD views from `from` on, of n. A `from` before the first view has wrapped
+// and is beyond n.
 static unsigned end_of(unsigned from, unsigned n)
 {
 	if (from >= n)
@@ -346,7 +349,8 @@ static unsigned end_of(unsigned from, unsigned n)
 	return n - from < AHEAD ? n : from + AHEAD;
 }
 
-// Takes the reports behind the view's first. Returns whether the last of them was quick.
+// Applies the reports after the view's first. Returns whether the last of them took the fast path
+// of collect_quick.h.
 static bool apply_more(struct hs_collect *c, const struct hs_collect_view *view, bool was_quick)
 {
 	size_t hops_at = (size_t)(view->hops - view->datagram->bytes);

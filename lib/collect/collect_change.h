@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a value is an event.
+// Decides whether a value is an event.
 //
 // Thread rule: any; pure functions. For this folder only.
 #pragma once
@@ -62,8 +62,8 @@ static inline bool hs_collect_is_quiet(struct hs_collect_band band, uint32_t val
 	return value - band.low < band.width;
 }
 
-// Whether the flow's last event is longer ago than gap_ns. Where the clock was set back, it seems
-// to be of the future.
+// Returns whether the flow's last event is longer ago than gap_ns. After the clock was set back,
+// the event may be in the future. More than gap_ns in the future counts as longer ago, too.
 static inline bool hs_collect_is_gap(
 		const struct hs_collect *c, const struct hs_collect_flow_entry *flow)
 {

@@ -97,7 +97,8 @@ static int make_tables(struct hs_collect *c)
 		table->known = tables[i].known;
 		table->evicted = tables[i].evicted;
 		table->refused = tables[i].refused;
-		// Flows come and go. All else is part of a network, and stays whatever is invented.
+		// Flows come and go. The other entries are parts of the network. Forged keys must
+		// not replace them.
 		table->keep_s = table == &c->flows ? 0 : HS_COLLECT_KEEP_S;
 		if (hs_collect_table_init(table, tables[i].capacity, config->new_keys_per_s) < 0)
 			return -ENOMEM;
@@ -105,7 +106,7 @@ static int make_tables(struct hs_collect *c)
 	return 0;
 }
 
-// Zeroed, and no memory of the machine before it is written.
+// Allocates zeroed pages. They use no physical memory until they are written.
 static void *pages(uint64_t n, size_t each, size_t *bytes, bool huge)
 {
 	void *at = MAP_FAILED;
@@ -117,7 +118,7 @@ static void *pages(uint64_t n, size_t each, size_t *bytes, bool huge)
 	if (at == MAP_FAILED)
 		return NULL;
 	if (huge)
-		madvise(at, *bytes, MADV_HUGEPAGE); // only makes it faster
+		madvise(at, *bytes, MADV_HUGEPAGE); // a failure only costs speed
 	return at;
 }
 
@@ -143,7 +144,7 @@ static int make_entries(struct hs_collect *c)
 		return -ENOMEM;
 	for (unsigned i = 0; i < HS_COLLECT_MAX_HOPS; i++)
 		c->strangers[i] = (struct hs_collect_hint){config->max_queues, config->max_links};
-	// Nobody's: the values of a node without id are not kept.
+	// The last entries belong to no node, because the values of a node without id are not kept.
 	c->queue[config->max_queues].key = c->link[config->max_links].key = UINT64_MAX;
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From datagrams to reports.
+// Reads the reports of datagrams.
 #include "collect_hop.h"
 #include "collect_plain.h"
 
@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-// ---- what is refused ----
+// ---- refusals ----
 
 static void refuse(struct hs_collect *c, enum hs_collect_refusal reason,
 		const struct hs_collect_datagram *datagram)
@@ -82,7 +82,8 @@ static bool is_packet(uint8_t inner)
 	return inner >= HS_INT_INNER_ETHERNET && inner <= HS_INT_INNER_IPV6;
 }
 
-// Finds the packet among parts with a type and length each. False where one goes beyond the report.
+// Finds the packet among parts that each have a type and a length. Returns false if a part goes
+// beyond the report.
 static bool find_in_parts(
 		const struct hs_int_report_reader *r, uint8_t *inner, size_t *at, size_t *bytes)
 {
@@ -101,7 +102,7 @@ static bool find_in_parts(
 	return !rc;
 }
 
-// Whether the reporter is a hop beside those of a stack.
+// Returns whether the reporter is a hop in addition to those of the stack.
 static bool is_one_more(const struct hs_collect_view *view)
 {
 	struct hs_collect_values newest;
@@ -137,7 +138,7 @@ static int read_report(struct hs_collect *c, const struct hs_int_report_reader *
 	return refused;
 }
 
-// Why the reader refused the report.
+// Returns why the reader refused the report.
 static enum hs_collect_refusal reason_of(const struct hs_int_report_reader *r)
 {
 	bool kind_1_0 = r->version == HS_INT_REPORT_1_0 && r->bytes[1] >> 5 > 2;
@@ -256,8 +257,8 @@ static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram
 	c->counters.reports_skipped += r.skipped;
 }
 
-// The second orders what was seen, so it goes on where the clock is set back: else all entries
-// would be of the future, and as good as forgotten.
+// Sets the time. `second` orders the entries by when they were seen, so it never goes back. If it
+// went back with the clock, all entries would seem to be of the future.
 static void set_time(struct hs_collect *c, int64_t now_ns)
 {
 	uint32_t second = (uint32_t)(now_ns / HS_COLLECT_SECOND_NS) + c->set_back_s;
@@ -282,7 +283,7 @@ void hs_collect_ahead(struct hs_collect *collect, const struct hs_collect_ahead 
 			(struct hs_collect_asks){buffers, buffers + ahead->n, half, half + 64, end};
 }
 
-// Asks for what is left.
+// Prefetches the lines that are left.
 static void end_asks(struct hs_collect_asks *asks)
 {
 	while (asks->buffer != asks->end)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exporters, and what their sequence numbers say.
+// Exporters, and their sequence numbers.
 #include "collect_parts.h"
 
-#define DUPLICATES_IN_A_ROW 8 // of numbers that grow by one: it began anew near its last number
+#define DUPLICATES_IN_A_ROW 8 // numbers that grow by one: the exporter restarted near its last
 
 static bool is_exporter(const struct hs_collect *c, uint32_t number,
 		const struct hs_collect_exporter_key *key)
@@ -36,10 +36,11 @@ static uint32_t find_exporter(struct hs_collect *c, const struct hs_collect_expo
 	return number;
 }
 
-// What is not an exporter's entry ends what is restored: the memory may be damaged.
+// Returns whether memory has a valid exporter's entry. The memory may be damaged. Restoring ends at
+// the first entry that is not valid.
 static bool is_right(const struct hs_collect_exporter_entry *e)
 {
-	uint8_t flags[2]; // no value of a bool that is none may be read
+	uint8_t flags[2]; // a bool with another value must not be read
 	memcpy(&flags[0], &e->has_node, 1);
 	memcpy(&flags[1], &e->has_candidate, 1);
 	return e->datagrams && e->version <= HS_INT_REPORT_2_0 && e->known &&
@@ -55,7 +56,7 @@ void hs_collect_restore_exporters(struct hs_collect *c)
 		const struct hs_collect_exporter_entry *e = &c->exporter[n++];
 		hs_collect_table_add(&c->exporters, hash_of(c, &e->key),
 				(uint32_t)(e->last_ns / HS_COLLECT_SECOND_NS));
-		// What is missing may still come late: the sums go on.
+		// Missing reports may still come late, so the sums continue.
 		c->counters.reports_missing += e->missing;
 		c->counters.reports_late += e->late;
 		c->counters.reports_duplicate += e->duplicates;
@@ -120,12 +121,12 @@ static void note_duplicate(
 	begin(e, sequence);
 }
 
-// A number that is among the last ones.
+// Notes a number among the last ones.
 static void note_old(struct hs_collect *c, struct hs_collect_exporter_entry *e, uint32_t sequence,
 		uint32_t behind)
 {
 	if (behind >= e->known)
-		return; // before the first that is known
+		return; // before the first known number
 	if (!behind || was_seen(e, sequence)) {
 		note_duplicate(c, e, sequence);
 		return;
@@ -137,7 +138,8 @@ static void note_old(struct hs_collect *c, struct hs_collect_exporter_entry *e, 
 	c->counters.reports_missing--;
 }
 
-// A number far from all that is known: the exporter began anew where the next one follows it.
+// Notes a number far from all known ones. The exporter has restarted if the next number follows
+// this one.
 static void note_far(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 		enum hs_int_report_version version, uint32_t sequence)
 {

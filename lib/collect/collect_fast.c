@@ -19,10 +19,10 @@ enum {
 #define CUT	(-3)
 #define NO_FLOW (-4) // the copy ends before the IP header does
 
-// How a packet goes on. Positions are bytes from its beginning; `end` is of what holds INT.
+// Position in a packet, in bytes from its beginning. `end` is the end of the part that holds INT.
 struct way {
 	const uint8_t *packet;
-	size_t bytes; // that came
+	size_t bytes; // of the copy
 	size_t at;
 	size_t end;
 	uint8_t protocol;
@@ -31,7 +31,7 @@ struct way {
 
 // ---- the flow ----
 
-// The members behind the addresses, as they lie in memory.
+// Returns the key's members after the addresses, as in memory.
 static uint64_t key_word(uint32_t ports, uint16_t vlan, uint8_t protocol, bool is_ipv4)
 {
 	return (uint64_t)(ports >> 16) | (uint64_t)(ports & 0xffff) << 16 | (uint64_t)vlan << 32 |
@@ -55,7 +55,7 @@ static bool pass_ether(struct way *way, uint16_t *type, uint16_t *vlan)
 	return true;
 }
 
-// Whether the options of IPv4 are whole.
+// Returns whether the options of IPv4 are complete.
 static bool are_options(const uint8_t *options, size_t bytes)
 {
 	for (size_t at = 0; at < bytes && options[at] != HS_IPV4_OPTIONS_END;) {
@@ -69,7 +69,7 @@ static bool are_options(const uint8_t *options, size_t bytes)
 	return true;
 }
 
-// The parts of pass_* return as take_stack_of does, or NO_FLOW.
+// The functions pass_* return what take_stack_of returns, or NO_FLOW.
 static int pass_ipv4(struct way *way, uint64_t words[4])
 {
 	const uint8_t *ip = way->packet + way->at;
@@ -99,7 +99,7 @@ static int pass_ipv4(struct way *way, uint64_t words[4])
 	return -1;
 }
 
-// Passes what is before TCP or UDP, but for Hop-by-Hop and fragments.
+// Passes the extension headers before TCP or UDP, except Hop-by-Hop and fragment headers.
 static int pass_extensions(struct way *way)
 {
 	for (unsigned n = 0; hs_extension_is_followed(way->protocol); n++) {
@@ -134,7 +134,7 @@ static int pass_ipv6(struct way *way, uint64_t words[4])
 	return pass_extensions(way);
 }
 
-// Passes TCP or UDP, as take_stack_of returns, or CUT where the copy ends in it.
+// Passes TCP or UDP. Returns what take_stack_of returns, or CUT if the copy ends in the header.
 static int pass_l4(struct way *way)
 {
 	const uint8_t *l4 = way->packet + way->at;
@@ -147,7 +147,7 @@ static int pass_l4(struct way *way)
 	if (way->protocol == HS_IP_UDP) {
 		size_t length = hs_be16_load(l4 + UDP_LENGTH);
 		if (length < UDP_BYTES || way->at + length > way->end)
-			return HS_COLLECT_REFUSED_STACK; // the DSCP says that there is one
+			return HS_COLLECT_REFUSED_STACK; // the DSCP says that there is a stack
 		way->end = way->at + length;
 	} else {
 		bytes = 4u * (l4[TCP_OFFSET] >> 4);
@@ -162,7 +162,7 @@ static int pass_l4(struct way *way)
 
 // ---- the stack ----
 
-// 65536 / words, rounded up: exact for stacks of at most 255 words.
+// Returns 65536 / words, rounded up. This is exact for stacks of at most 255 words.
 static inline __attribute__((always_inline)) uint32_t share_of(unsigned words)
 {
 	static const uint32_t shares[32] = {0, 65536, 32768, 21846, 16384, 13108, 10923, 9363, 8192,
@@ -177,7 +177,7 @@ static inline bool has_domain(unsigned version, const uint8_t *head)
 	return version == HS_INT_2_1 && hs_be16_load(head + DOMAIN);
 }
 
-// How many hops the stack has, or -1 where it is left to the general path.
+// Returns how many hops the stack has, or -1 if take_stack_of must not take it.
 static inline __attribute__((always_inline)) int count_hops(
 		unsigned version, const uint8_t *head, unsigned words, unsigned *hop_words)
 {
@@ -200,7 +200,7 @@ static inline __attribute__((always_inline)) bool is_md(unsigned version, const 
 	return version == HS_INT_2_1 ? (shim[0] & 0xfc) == 0x10 : shim[0] == 1;
 }
 
-// Words of header and stack, or 0.
+// Returns the words of header and stack, or 0.
 static inline __attribute__((always_inline)) unsigned words_of(
 		unsigned version, const uint8_t *shim)
 {
@@ -218,8 +218,8 @@ static inline __attribute__((always_inline)) bool is_version(unsigned version, u
 	return (first & masks[version]) == values[version];
 }
 
-// With a constant version, most of it goes away. Returns -1, why the stack is refused, or
-// HS_COLLECT_FAST_NOT.
+// Reads a stack. For a constant version, the compiler removes most of the code. Returns -1, why the
+// stack is refused, or HS_COLLECT_FAST_NOT.
 static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 		const struct hs_collect_dialect *dialect, const struct way *way,
 		struct hs_collect_view *view)
@@ -246,7 +246,7 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 		view->partial = true;
 		return -1;
 	}
-	// What is cut is not refused for what its header says.
+	// A stack that is cut is not refused because of its header.
 	int wrong = whole > way->bytes ? HS_COLLECT_FAST_NOT : HS_COLLECT_REFUSED_STACK;
 	if (!is_version(version, head[0]))
 		return wrong;

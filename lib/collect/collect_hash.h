@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hash of keys: sums of products of key words with secret ones, so that who does not know the
-// secret cannot choose keys that collide.
+// The hash of keys: a sum of products of key words and secret words. Without the secret, nobody can
+// choose keys that collide.
 //
 // Source: Black et al., UMAC (1999), for the sums.
 // Thread rule: any; pure functions.
@@ -35,7 +35,7 @@ static inline uint32_t hs_collect_hash_end(const struct hs_collect_secret *secre
 	return (uint32_t)(hs_collect_fold(sum ^ secret->words[6], secret->words[7]) >> 16);
 }
 
-// Of two words.
+// Hashes two words.
 static inline uint32_t hs_collect_hash_2(
 		const struct hs_collect_secret *secret, uint32_t a, uint32_t b)
 {
@@ -45,7 +45,7 @@ static inline uint32_t hs_collect_hash_2(
 			secret, hs_collect_fold(word ^ secret->words[0], secret->words[1]));
 }
 
-// Of six words.
+// Hashes six words.
 static inline uint32_t hs_collect_hash_6(const struct hs_collect_secret *secret, uint64_t a,
 		uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {

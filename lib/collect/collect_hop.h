@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads one hop's values by its layout. Inlined: it is what a report costs most.
+// Reads one hop's values by its layout. The functions are inlined, because they take most of the
+// time of a report.
 //
 // Thread rule: any; pure functions. For this folder only.
 #pragma once
 
 #include "collect_parts.h"
 
-// All ones are no value.
+// Reads a word. Returns false for all ones, which stand for no value.
 static inline bool hs_collect_read_word(const struct hs_collect_dialect *dialect,
 		const uint8_t *hop, uint8_t at, uint32_t *value)
 {
@@ -32,7 +33,8 @@ static inline bool hs_collect_read_time(const struct hs_collect_dialect *dialect
 	return there;
 }
 
-// By a node's own two times; beyond half of their range, time ran back.
+// Computes a latency from a node's two times. Returns false if time ran back: the difference is
+// more than half of the range.
 static inline bool hs_collect_latency_of_times(
 		uint64_t ingress, uint64_t egress, uint64_t mask, uint32_t *latency)
 {
@@ -42,7 +44,7 @@ static inline bool hs_collect_latency_of_times(
 	return between <= (mask == UINT64_MAX ? UINT32_MAX : mask / 2);
 }
 
-// An id and a number in one word; false where the number is none.
+// Reads a word with an id and a value. Returns false if it has no value.
 static inline bool hs_collect_read_queue(const struct hs_collect_dialect *dialect,
 		const uint8_t *hop, uint8_t at, uint32_t *id, uint32_t *value)
 {

@@ -3,7 +3,7 @@
 
 #include "int_fields.h"
 
-// Bytes of bit `bit` of a bitmap.
+// Returns the bytes of the value of a bitmap's bit.
 static unsigned bytes_of(enum hs_int_version version, unsigned bit, bool narrow)
 {
 	if (narrow && bit == 6)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What INTCollector's generator sends: reports that depart from the specifications, as its parser
-// reads them (docs/wire-int-report.md).
+// Reads packets of INTCollector's generator as INTCollector's parser reads them. They depart from
+// the specifications (docs/wire-int-report.md).
 #include "collect_lenient.h"
 
 #include "collect_stack.h"
@@ -18,7 +18,7 @@ enum {
 	SHIM_LENGTH = 2,
 };
 
-// Where the shim is, cut off or not; 0: nowhere.
+// Returns where the shim is, even if it is cut off, or 0: there is none.
 static size_t shim_at(const uint8_t *frame, size_t len, const struct hs_packet *packet)
 {
 	size_t at = packet->l4_off;
@@ -33,7 +33,8 @@ static size_t shim_at(const uint8_t *frame, size_t len, const struct hs_packet *
 	return at + (bytes < TCP_BYTES ? TCP_BYTES : bytes);
 }
 
-// Hops by what the header of 0.5 says, or by the shim's length in 1.0. False where they disagree.
+// Counts the hops, from the header of 0.5 or from the shim's length of 1.0. Returns false if the
+// length or bitmap does not match the words of a hop.
 static bool count_hops(const uint8_t *shim, struct hs_int_stack *stack)
 {
 	const uint8_t *head = shim + SHIM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the copy of a packet to its flow and its stack of hops. The copy may end at any byte.
+// Reads flow and stack of hops from the copy of a packet. The copy may end at any byte.
 #include "collect_fast.h"
 #include "collect_lenient.h"
 #include "collect_stack.h"
@@ -17,22 +17,22 @@
 #define GPE_NEXT       3
 #define GPE_WAS_PLAIN  0x80 // of the shim
 #define GRE_BYTES      4u
-#define GRE_OPTIONAL   0xb0 // bits of words behind the header
+#define GRE_OPTIONAL   0xb0 // bits of optional words after the header
 #define GRE_ADDED      0x08 // of the shim
 #define TCP_BYTES      20u
 #define MOST_TCP_BYTES 60u
 #define TCP_OFFSET     12
-#define MOST_BEHIND_L4 1200    // L4, probe marker, shim and 255 words, L4 again
-#define BEYOND	       0x20000 // more than any packet: what is not there was cut off
+#define MOST_BEHIND_L4 1200    // L4, probe marker, shim and 255 words, a second L4
+#define BEYOND	       0x20000 // longer than any packet: missing bytes were cut off
 
 static const size_t ETHER = HS_ETHER_BYTES;
 
-// What is read, and what of it came.
+// The bytes to read, and how many of them came.
 struct copy {
 	const uint8_t *frame;
 	size_t len;	       // may be read
-	size_t came;	       // the rest is made up
-	const uint8_t *packet; // of the datagram; frame is a copy of it from `shift` on, or itself
+	size_t came;	       // the bytes after these are filled in
+	const uint8_t *packet; // in the datagram; `frame` is this or its copy, from `shift` on
 	size_t shift;
 };
 
@@ -45,7 +45,8 @@ static bool is_tag(uint16_t type)
 	       type == HS_ETHERTYPE_9300;
 }
 
-// The end of the IP packet, as its header says; 0 where there is none, SIZE_MAX where it is cut.
+// Returns the end of the IP packet from its header. Returns 0 if there is no IP header, and
+// SIZE_MAX if the header is cut.
 static size_t stated_end(uint8_t inner, const uint8_t *packet, size_t bytes)
 {
 	uint16_t type = inner == HS_INT_INNER_IPV6 ? HS_ETHERTYPE_IPV6 : HS_ETHERTYPE_IPV4;
@@ -68,7 +69,8 @@ static size_t stated_end(uint8_t inner, const uint8_t *packet, size_t bytes)
 		       : at + HS_IPV6_BYTES + hs_be16_load(packet + at + HS_IPV6_PAYLOAD);
 }
 
-// Nobody can tell the zeros of a packet that is cut there from those that fill the last word.
+// Zeros at the end of a cut packet cannot be told from zeros that fill the last word, so both are
+// removed.
 size_t hs_collect_without_fill(uint8_t inner, const uint8_t *packet, size_t bytes)
 {
 	size_t least = bytes < 3 ? 0 : bytes - 3;
@@ -104,8 +106,8 @@ static int find_stack(const struct hs_collect_dialect *dialect, const struct cop
 
 // ---- the packet ----
 
-// What the source put a GRE tunnel around is an IP packet that fills the tunnel. Of its header, so
-// much is made up that the stack before it can be read.
+// Fills in the header of the IP packet in a GRE tunnel that the source added. The packet fills the
+// tunnel. With this header, the parser can read the stack before it.
 static void complete_inner(
 		const struct copy *copy, uint8_t *scratch, const struct hs_packet *packet)
 {
@@ -131,8 +133,9 @@ static void complete_inner(
 		memcpy(scratch + at + came, made + came, bytes - came);
 }
 
-// Makes a copy that is as long as INT may be. 0.5 has the packet's protocol behind the stack, so
-// that is what a cut stack goes on with; in tunnels it goes on with zeros, which are no INT.
+// Makes a copy that is as long as INT may be. In 0.5 the packet's protocol follows the stack, so a
+// cut stack is filled with this protocol's number. In tunnels it is filled with zeros, which are no
+// INT.
 static void complete(
 		struct copy *copy, uint8_t *scratch, bool behind_l4, const struct hs_packet *packet)
 {
@@ -152,8 +155,8 @@ static void complete(
 	copy->len = end > copy->came ? end : copy->came;
 }
 
-// The end of a TCP or UDP header whose length is right, and in *end of what it encloses; 0: it is
-// malformed, or cut.
+// Returns the end of a TCP or UDP header, or 0 if the header is malformed or cut. Sets *end to the
+// end of its payload.
 static size_t pass_l4(const struct copy *copy, const struct hs_packet *packet, size_t *end)
 {
 	size_t at = packet->l4_off, left = packet->l3_off + (size_t)packet->l3_bytes - at;
@@ -177,9 +180,9 @@ static bool is_marker(const struct hs_int_settings *settings, const struct copy 
 	       hs_be64_load(copy->frame + at) == settings->probe_marker;
 }
 
-// Whether the mark that the parser saw is none: a port that is not the destination's, or a marker
-// that is not right behind TCP or UDP. Where their lengths are wrong, it may be anywhere behind
-// them.
+// Returns whether the mark that the parser saw is no mark: a port that is not the destination port,
+// or a marker that does not directly follow TCP or UDP. If the length of TCP or UDP is wrong, the
+// marker may be at any later word.
 static bool is_elsewhere(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet)
 {
@@ -201,7 +204,7 @@ static bool is_elsewhere(const struct hs_int_settings *settings, const struct co
 	return true;
 }
 
-// Whether the packet says that it has INT, which is malformed.
+// Returns whether the packet has a mark of INT, but its INT is malformed.
 static bool claims_in_vain(const struct hs_int_settings *settings, const struct hs_packet *packet)
 {
 	bool by_dscp = settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
@@ -212,8 +215,8 @@ static bool claims_in_vain(const struct hs_int_settings *settings, const struct 
 	return packet->flags & HS_PACKET_ANY_TELEMETRY && (has_ports || !by_dscp);
 }
 
-// Where a shim behind TCP or UDP begins, or at the earliest may, where their header is cut; 0:
-// nowhere.
+// Returns where a shim after TCP or UDP begins, or 0: there is none. If the TCP or UDP header is
+// cut, returns the first position where the shim may begin.
 static size_t shim_at(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet)
 {
@@ -227,7 +230,8 @@ static size_t shim_at(const struct hs_int_settings *settings, const struct copy 
 	return at + bytes + (settings->mark == HS_INT_MARK_PROBE ? MARKER_BYTES : 0u);
 }
 
-// The end of what IP, or a UDP header that came, says to enclose.
+// Returns the end of the payload by the UDP header, or by the IP header if there is no whole UDP
+// header.
 static size_t end_of(const struct copy *copy, const struct hs_packet *packet)
 {
 	if (packet->l4_proto == HS_IP_UDP && packet->l4_off + UDP_BYTES <= copy->came)
@@ -241,7 +245,7 @@ static unsigned type_of(const struct hs_int_settings *settings, const uint8_t *s
 	return settings->version == HS_INT_2_1 ? shim[0] >> 4 : shim[0];
 }
 
-// Whether a shim that came, or the header behind it, is malformed whatever was cut off.
+// Returns whether a whole shim, or the header after it, is malformed for any missing bytes.
 static bool is_wrong_shim(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet, size_t at)
 {
@@ -264,8 +268,8 @@ static bool is_wrong_shim(const struct hs_int_settings *settings, const struct c
 	return bytes < head + tail || at + head <= copy->came;
 }
 
-// Whether INT is malformed whatever was cut off. `at` is where its shim is in a copy that was
-// completed, and in which no INT is well formed.
+// Returns whether INT is malformed for any missing bytes. `at` is where the shim is in a completed
+// copy, in which the parser found no well-formed INT.
 static bool is_wrong(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet, size_t at)
 {
@@ -274,8 +278,8 @@ static bool is_wrong(const struct hs_int_settings *settings, const struct copy *
 	return is_wrong_shim(settings, copy, packet, at);
 }
 
-// Where a port marks INT, the packet's own ports are elsewhere: in the shim or behind the stack, or
-// in the tail of 0.5. False where they were cut off.
+// Finds the packet's own ports if a port marks INT. They are in the shim, after the stack, or in
+// the tail of 0.5. Returns false if they were cut off.
 static bool find_ports(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet, size_t at, struct hs_collect_flow_key *key)
 {
@@ -288,7 +292,7 @@ static bool find_ports(const struct hs_int_settings *settings, const struct copy
 		return true;
 	if (!at || at + SHIM_BYTES > copy->came)
 		return false;
-	if (settings->version != HS_INT_2_1) // the last byte is another's
+	if (settings->version != HS_INT_2_1) // the last byte is not part of the ports
 		return found && at + packet->telemetry_bytes - 1 <= copy->came;
 	if ((shim[0] >> 2 & 3) == 1) {
 		key->dst_port = hs_be16_load(shim + 2);
@@ -299,8 +303,8 @@ static bool find_ports(const struct hs_int_settings *settings, const struct copy
 	return found;
 }
 
-// Plain VXLAN that the source made VXLAN-GPE has its own port, as the shim says. False where this
-// was cut off.
+// Sets the destination port of VXLAN that the source changed to VXLAN-GPE, which the shim shows.
+// Returns false if the shim was cut off.
 static bool find_vxlan(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet, struct hs_collect_flow_key *key)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of this folder share: the tables' entries, and a report as it was read.
+// Types that the files of this folder share: the tables' entries, and a report as it was read.
 //
 // Thread rule: owner. For this folder only.
 #pragma once
@@ -24,22 +24,22 @@
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
 #define HS_COLLECT_HINT_BITS  14
-#define HS_COLLECT_KEEP_S     11	// begun, ten whole: nothing but flows gives way meanwhile
-#define HS_COLLECT_WINDOW     256	// sequence numbers that are told apart behind the last
-#define HS_COLLECT_FAR	      (1 << 24) // ahead of the last: another beginning
+#define HS_COLLECT_KEEP_S     11	// a begun second and ten whole: only flows are replaced
+#define HS_COLLECT_WINDOW     256	// latest sequence numbers that are remembered
+#define HS_COLLECT_FAR	      (1 << 24) // a number farther ahead is a restart
 #define HS_COLLECT_MAX_PLACES (HS_COLLECT_MAX_HOPS + 1)
 #define HS_COLLECT_MAX_POINTS (2 + 4 * HS_COLLECT_MAX_PLACES)
 
 // ---- entries ----
 
-// So many values from `low` on are no event. All ones, which a hop has where it has no value, are
-// never among them.
+// `width` values from `low` on that are no event. All ones, which stand for no value, are never in
+// a band.
 struct hs_collect_band {
 	uint32_t low, width;
 };
 
-// Where a hop's values were last time: numbers of entries that may be another's by now, or of the
-// one behind the last, which is nobody's.
+// Numbers of the entries that a hop's values had last time. An entry may belong to another key now.
+// The number after the last entry stands for no entry.
 struct hs_collect_hint {
 	uint32_t queue, link;
 };
@@ -51,7 +51,7 @@ struct hs_collect_hop_entry {
 	struct hs_collect_hint at;
 };
 
-// What each report needs comes first: with six hops, four lines of the cache.
+// The members that each report needs are first: four cache lines with six hops.
 struct hs_collect_flow_entry {
 	_Alignas(64) struct hs_collect_flow_key key;
 	uint8_t n_hops;
@@ -64,13 +64,14 @@ struct hs_collect_flow_entry {
 	uint64_t latency_low, latency_span; // as a band
 	int64_t event_ns;
 	struct hs_collect_hop_entry near[HS_COLLECT_NEAR_HOPS];
-	// What events need.
+	// Members that only events need.
 	uint32_t near_events[HS_COLLECT_NEAR_HOPS]; // latencies that were events
 	uint64_t event_latency;
 	int64_t first_ns;
 };
 
-// Of the flow of the same number; only flows with so many hops touch the memory.
+// The other hops of the flow with the same number. Only flows with more than HS_COLLECT_NEAR_HOPS
+// hops touch this memory.
 struct hs_collect_far_hops {
 	struct hs_collect_hop_entry hops[HS_COLLECT_MAX_HOPS - HS_COLLECT_NEAR_HOPS];
 	uint32_t events[HS_COLLECT_MAX_HOPS - HS_COLLECT_NEAR_HOPS];
@@ -94,7 +95,7 @@ struct hs_collect_link_entry {
 	uint64_t after_device_ns;
 };
 
-// The bytes of a key are in network order: those of a report need not be turned.
+// Returns a key in network order, so that bytes of a report need no conversion.
 static inline uint64_t hs_collect_shared_key(uint32_t node_id, uint32_t id)
 {
 	return htobe64((uint64_t)node_id << 32 | id);
@@ -110,8 +111,8 @@ static inline uint32_t hs_collect_key_id(uint64_t key)
 	return (uint32_t)be64toh(key);
 }
 
-// Entries keep the node's time plus 1 ns. 0: the node told none. Reports say this by all ones, to
-// which 1 is added without a branch.
+// Returns a node's time, or 0 if the node sent none. Entries keep the time plus 1 ns. Reports have
+// all ones if there is no time, so that adding 1 gives 0 without a branch.
 static inline uint64_t hs_collect_device_ns(uint64_t after_device_ns)
 {
 	return after_device_ns ? after_device_ns - 1 : 0;
@@ -131,7 +132,7 @@ struct hs_collect_drop_entry {
 
 struct hs_collect_exporter_key { // 24 bytes without a hole
 	uint8_t address[16];
-	uint32_t node_id; // 0: the version has it in no key
+	uint32_t node_id; // 0: not part of the key in 0.5
 	uint8_t is_ipv4;
 	uint8_t hw_id;
 	uint8_t listener;
@@ -144,9 +145,9 @@ struct hs_collect_exporter_entry {
 	uint8_t version;
 	uint32_t node_id;
 	uint32_t sequence;
-	uint32_t known;	    // numbers behind the last, itself included, since the beginning
-	uint32_t candidate; // of another beginning
-	uint32_t duplicate; // the last one
+	uint32_t known;	    // remembered numbers, the last one included
+	uint32_t candidate; // first number of a possible restart
+	uint32_t duplicate; // the last duplicate
 	uint8_t in_a_row;   // duplicates, each one more than the one before
 	bool has_candidate;
 	uint64_t seen[HS_COLLECT_WINDOW / 64]; // of those behind the last, by number modulo the
@@ -167,11 +168,11 @@ enum hs_collect_has {
 	HS_COLLECT_HAS_PORT = 1 << 6,
 };
 
-// The values of one node. Those behind `latency` are there by `has` alone.
+// The values of one node. Values from `latency` on are valid only if `has` says so.
 struct hs_collect_values {
 	uint8_t has;
 	bool q;
-	uint32_t node_id; // UINT32_MAX: it did not say
+	uint32_t node_id; // UINT32_MAX: not sent
 	uint64_t device_ns;
 	uint32_t latency;
 	uint32_t queue_id, occupancy;
@@ -179,7 +180,7 @@ struct hs_collect_values {
 	uint32_t port, utilisation;
 };
 
-// Whether a report says of its node's queue that it is congested or not, as a bit of `has`.
+// Returns HS_COLLECT_HAS_Q if a report says whether its node's queue is congested, else 0.
 static inline uint8_t hs_collect_tells_q(const struct hs_collect_values *values)
 {
 	bool tells = values->q || values->has & HS_COLLECT_HAS_OCCUPANCY;
@@ -190,8 +191,8 @@ static inline uint8_t hs_collect_tells_q(const struct hs_collect_values *values)
 struct hs_collect_view {
 	_Alignas(64) struct hs_collect_flow_key key;
 	uint32_t hash;
-	uint32_t flow;	// where it may be, or HS_COLLECT_NONE
-	uint32_t added; // to the table by then
+	uint32_t flow;	// its probable entry, or HS_COLLECT_NONE
+	uint32_t added; // c->flows.added at the look-up of `flow`
 	bool has_flow;
 	bool has_stack;	   // of INT-MD
 	bool partial;	   // the copy ends before the stack does
@@ -199,7 +200,7 @@ struct hs_collect_view {
 	bool has_own;	   // own has values
 	bool quick;	   // collect_quick.h may take it
 	uint8_t form;	   // enum hs_collect_layout_form
-	bool same;	   // like the view before, but for its hops, Q and reporter
+	bool same;	   // equal to the view before except for hops, Q and reporter
 	bool dropped;
 	uint8_t reason;
 	uint8_t n_hops; // whole ones
@@ -207,7 +208,7 @@ struct hs_collect_view {
 	const uint8_t *hops; // the newest first
 	const struct hs_collect_layout *layout;
 	const struct hs_collect_dialect *dialect;
-	// `more` datagrams behind this one say the same, but for times and hops' values.
+	// The next `more` datagrams are equal to this one except for times and hops' values.
 	const struct hs_collect_datagram *datagram;
 	unsigned more;
 	uint64_t device_ns;	      // ingress time
@@ -222,42 +223,43 @@ static inline void hs_collect_clear_view(struct hs_collect_view *view)
 {
 	static const struct hs_collect_view none;
 
-	memcpy(view, &none, HS_COLLECT_VIEW_BARE); // not memset, for which some compilers loop
+	memcpy(view, &none, HS_COLLECT_VIEW_BARE); // some compilers make a loop of memset here
 }
 
 // ---- a flow's reports that are no event ----
 
 typedef uint32_t hs_collect_words __attribute__((vector_size(16)));
 
-// What a hop may say: twice four words.
+// Bounds of a hop's values: two vectors of four words.
 struct hs_collect_bounds {
 	_Alignas(64) hs_collect_words low[2];
 	hs_collect_words span[2];
 };
 
-// What the hops of one flow may say by its path, the newest first.
+// Bounds of the values of one flow's hops, the newest hop first.
 struct hs_collect_run {
 	uint32_t flow;
-	uint64_t changes; // it holds as long as this number
+	uint64_t changes; // the bounds are valid while c->changes has this value
 	const struct hs_collect_layout *layout;
 	uint8_t n_hops, hop_bytes;
 	bool good;		    // sums do not wrap
-	int at[2];		    // of the two times four words, from a hop's first byte
+	int at[2];		    // offsets of the two vectors from a hop's first byte
 	unsigned latency_at;	    // which of the first four words
-	uint64_t sum_low, sum_span; // band of the sum of latencies above their least ones
+	uint64_t sum_low, sum_span; // band of the sum of latencies minus their bounds' `low`
 	hs_collect_words mask[2];
 	struct hs_collect_bounds hops[HS_COLLECT_NEAR_HOPS];
 };
 
 // ---- memory of the next datagrams ----
 
-// What is asked for of each buffer, in one of two steps: half of its lines.
+// The half of each buffer's lines that is prefetched in one of two steps.
 struct hs_collect_asks {
 	const uint8_t *const *buffer, *const *end;
 	size_t head, from, to;
 };
 
-// Into the second level of the cache: the first takes less at a time, and is needed meanwhile.
+// Prefetches into the second level of the cache. The first level can have fewer reads outstanding,
+// and is needed for other data.
 static inline void hs_collect_ask(struct hs_collect_asks *asks)
 {
 	if (__builtin_expect(asks->buffer == asks->end, 1))
@@ -277,8 +279,8 @@ struct hs_collect {
 	struct hs_collect_secret secret;
 	struct hs_collect_dialect dialects[3]; // by enum hs_int_report_version
 	uint16_t takes;
-	bool plain_1_0; // the format is taken as the specification has it
-	bool general;	// no fast path: tests compare both
+	bool plain_1_0; // 1.0 is taken in the specification's form
+	bool general;	// no fast path; tests compare with this
 	struct hs_collect_counters counters;
 
 	struct hs_collect_table flows, queues, links, drops, exporters;
@@ -293,15 +295,15 @@ struct hs_collect {
 
 	int64_t now_ns;
 	uint32_t second;
-	uint32_t set_back_s; // how far the clock was, so far
+	uint32_t set_back_s; // how far the clock was set back in all
 	int64_t second_ns;   // when the clock's second began
 	unsigned n_points;
 	unsigned n_views;
-	uint64_t changes; // whatever may have changed a bound
+	uint64_t changes; // counts changes that may change a bound
 	struct hs_collect_asks asks[2];
 
 	int64_t push_began;		    // of this period
-	uint32_t pushed[HS_COLLECT_PUSHED]; // entries in it: flows, queues, links, drops
+	uint32_t pushed[HS_COLLECT_PUSHED]; // entries pushed in it: flows, queues, links, drops
 	bool push_runs;
 
 	struct {
@@ -310,16 +312,17 @@ struct hs_collect {
 		bool any;
 	} first_refused[HS_COLLECT_REFUSALS];
 
-	// Of collect_plain.c: the last datagram, if others of this burst may be like it; else NULL.
+	// For collect_plain.c: the last datagram, if later datagrams of this burst may be like it;
+	// else NULL.
 	const struct hs_collect_datagram *last;
 	struct {
 		_Alignas(64) uint8_t packet[HS_COLLECT_LIKE];
 		struct hs_collect_view view;
 		uint32_t word; // the report's first
 	} like;
-	// Of reports whose flow is not kept: where the values of each place were last time.
+	// For reports whose flow is not kept: the entries of the values of each place.
 	struct hs_collect_hint strangers[HS_COLLECT_MAX_HOPS];
-	// Of theirs, too: by a hash of node, queue and port.
+	// For the same reports: the entries by a hash of node, queue and port.
 	struct hs_collect_hint hints[1 << HS_COLLECT_HINT_BITS];
 	struct hs_collect_point points[HS_COLLECT_MAX_POINTS];
 	struct hs_collect_view views[HS_COLLECT_BURST];
@@ -338,7 +341,7 @@ static inline uint32_t hs_collect_hash_flow(
 			hs_collect_word(at + 32), key->reporter);
 }
 
-// What is left once a report was read: its key, and which paths may take it.
+// Completes the view of a report that was read: its key, and which fast paths may take it.
 static inline void hs_collect_close_view(
 		const struct hs_collect *c, struct hs_collect_view *view, bool intermediate)
 {
@@ -352,28 +355,29 @@ static inline void hs_collect_close_view(
 	view->hash = hs_collect_hash_flow(&c->secret, &view->key);
 	view->quick = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
 		      !view->has_own && !view->dropped && !view->partial && view->layout->quick;
-	// Longer hops than a layout's are of no form that code is made for.
+	// There is no specialised code for hops that are longer than their layout.
 	bool is_plain = view->n_hops && view->hop_bytes == 4 * view->layout->words;
 	view->form = is_plain ? view->layout->form : HS_COLLECT_LAYOUT_ANY;
 }
 
-// How much of the copy of a packet is the packet's for certain: 2.0 fills it with zeros.
+// Returns how many bytes of a packet's copy surely belong to the packet. 2.0 fills the copy with
+// zeros.
 size_t hs_collect_without_fill(uint8_t inner, const uint8_t *packet, size_t bytes);
 
-// What the report's packet says of flow and stack. Returns -1, or why it is refused.
+// Reads flow and stack of the report's packet. Returns -1, or why the report is refused.
 int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version version, uint8_t inner,
 		bool tracked, const uint8_t *packet, size_t bytes, struct hs_collect_view *view);
 
-// Makes the exporters known that an earlier process left in the memory.
+// Restores the exporters that an earlier process left in exporter_memory.
 void hs_collect_restore_exporters(struct hs_collect *c);
 
-// Whether the number is the one that nearly always comes.
+// Returns whether a number directly follows the last one, with no possible restart noted.
 static inline bool hs_collect_is_next(const struct hs_collect_exporter_entry *e, uint32_t sequence)
 {
 	return sequence == e->sequence + 1 && !e->has_candidate && !e->in_a_row;
 }
 
-// The next `n` numbers came.
+// Notes that the next `n` numbers came.
 static inline void hs_collect_go_on(struct hs_collect_exporter_entry *e, uint32_t n)
 {
 	uint32_t sequence = e->sequence, most = HS_COLLECT_WINDOW + 1 - e->known;
@@ -388,17 +392,18 @@ static inline void hs_collect_go_on(struct hs_collect_exporter_entry *e, uint32_
 	}
 }
 
-// A datagram of an exporter came with this number.
+// Notes a datagram of an exporter with this number. Returns the exporter's entry, or NULL: it is
+// not kept.
 struct hs_collect_exporter_entry *hs_collect_note_exporter(struct hs_collect *c,
 		const struct hs_collect_exporter_key *key, enum hs_int_report_version version,
 		uint32_t sequence);
 
-// Takes the reports that were read into the tables, and tells what they changed.
+// Applies the reports that were read to the tables, and emits the events.
 void hs_collect_apply_views(struct hs_collect *c);
 
 void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs_collect_flow *out);
 
-// collect_apply.c reads it for each flow.
+// Prefetches the place in the map where collect_apply.c looks a flow up.
 static inline void hs_collect_prefetch_map(const struct hs_collect *c, uint32_t hash)
 {
 	const struct hs_u32_map *map = &c->flows.map;
@@ -406,7 +411,7 @@ static inline void hs_collect_prefetch_map(const struct hs_collect *c, uint32_t 
 	__builtin_prefetch(&map->places[hs_u32_map_home(map, hash)]);
 }
 
-// The view that was filled, c->views[c->n_views], is whole.
+// Keeps the view c->views[c->n_views], which is complete.
 static inline void hs_collect_keep_view(struct hs_collect *c, const struct hs_collect_view *view)
 {
 	c->counters.reports_read++;
@@ -435,7 +440,7 @@ static inline struct hs_collect_hop_entry *hs_collect_hop_at(
 	return &c->far[flow].hops[place - HS_COLLECT_NEAR_HOPS];
 }
 
-// The hop's latency that was an event last.
+// Returns the hop's last latency that was an event.
 static inline uint32_t *hs_collect_hop_event_at(
 		const struct hs_collect *c, uint32_t flow, unsigned place)
 {
@@ -444,7 +449,8 @@ static inline uint32_t *hs_collect_hop_event_at(
 	return &c->far[flow].events[place - HS_COLLECT_NEAR_HOPS];
 }
 
-// Whether an entry that was seen at this time has its place in the order of this second.
+// Returns whether an entry that was seen at this time has its place in the order of this second
+// already.
 static inline bool hs_collect_is_placed(const struct hs_collect *c, int64_t last_ns)
 {
 	return (uint64_t)(last_ns - c->second_ns) < (uint64_t)HS_COLLECT_SECOND_NS;

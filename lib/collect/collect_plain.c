@@ -18,10 +18,10 @@ enum {
 
 #define PLAIN	   0x14000000 // version and length; no RepMdBits
 #define PLAIN_MASK 0xff1f8000
-#define LIKE_MASK  UINT32_C(0x7fffffff) // of a report's first word as it lies in memory: all but Q
+#define LIKE_MASK  UINT32_C(0x7fffffff) // of a report's first word in memory: all but Q
 
-// What must be the same in Ethernet, IPv4, UDP and INT before the hops: all but addresses,
-// identification, time to live, checksums and ports.
+// The bytes of Ethernet, IPv4, UDP and INT before the hops that must be equal: all except
+// addresses, identification, time to live, checksums and ports.
 static const _Alignas(16) uint8_t like_mask[LIKE] = {
 		[12 ... 17] = 0xff,
 		[20 ... 21] = 0xff,
@@ -44,12 +44,12 @@ static vector differs_at(const uint8_t *packet, const uint8_t *like, size_t at)
 
 // ---- exporters ----
 
-// Datagrams of one exporter, each with the number behind the one before. The entry learns of them
-// at the end of the row.
+// Datagrams of one exporter with consecutive numbers. The exporter's entry is updated at the end of
+// the row.
 struct row {
-	struct hs_collect_exporter_entry *exporter; // NULL: of none
+	struct hs_collect_exporter_entry *exporter; // NULL: no row
 	uint32_t n;
-	uint32_t next; // number
+	uint32_t next; // expected number
 };
 
 static void note_exporter(struct hs_collect *c, const struct hs_collect_datagram *datagram)
@@ -68,7 +68,7 @@ static void note_exporter(struct hs_collect *c, const struct hs_collect_datagram
 		exporter->reports++;
 }
 
-// Behind a datagram whose exporter was noted.
+// Begins a row after a datagram whose exporter was noted.
 static struct row begin_row(const struct hs_collect *c)
 {
 	struct row row = {.exporter = NULL};
@@ -93,7 +93,7 @@ static void end_row(struct row *row)
 	hs_collect_go_on(e, row->n);
 }
 
-// Length, family, listener and address.
+// Returns whether length, address family, listener and address are equal.
 static inline bool is_same_sender(
 		const struct hs_collect_datagram *a, const struct hs_collect_datagram *b)
 {
@@ -133,7 +133,8 @@ static void note_in_row(struct hs_collect *c, struct row *row,
 
 // ---- reports ----
 
-// Returns -1, why the report is refused, or HS_COLLECT_FAST_NOT.
+// Reads a report that is not like the one before. Returns -1, why the report is refused, or
+// HS_COLLECT_FAST_NOT.
 static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *datagram,
 		uint32_t word, struct hs_collect_view *view)
 {
@@ -153,8 +154,9 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 	return rc;
 }
 
-// The next datagrams may be like this one, if the hops begin where all that is compared ends, and
-// nothing behind them counts. The flow of a report without a stack is its reporter's.
+// Keeps a datagram that the next ones may be like: its hops begin where the compared bytes end, and
+// no byte after the hops matters. A report without a stack is not kept, because its flow depends on
+// its reporter.
 static void keep_like(struct hs_collect *c, const struct hs_collect_datagram *datagram,
 		const struct hs_collect_view *view)
 {
@@ -191,9 +193,9 @@ int hs_collect_take_plain(struct hs_collect *c, const struct hs_collect_datagram
 	return rc;
 }
 
-// ---- many alike ----
+// ---- datagrams that are like the one before ----
 
-// Whether the datagram is like the one that c->like was made of, but for addresses, ports and hops.
+// Returns whether the datagram equals the one in c->like except for addresses, ports and hops.
 static inline bool is_like(const struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	const uint8_t *packet = datagram->bytes + REPORT, *like = c->like.packet;
@@ -219,14 +221,14 @@ static inline bool is_same_flow(
 	       hs_collect_word(x + IPV4_SRC) == hs_collect_word(y + IPV4_SRC);
 }
 
-// Whether reporter and Q are the same.
+// Returns whether reporter and Q are the same.
 static inline bool is_same_reporter(
 		const struct hs_collect_datagram *last, const struct hs_collect_datagram *datagram)
 {
 	return hs_collect_word(last->bytes) == hs_collect_word(datagram->bytes);
 }
 
-// What such a datagram says. `same`: of the flow of the report behind which it comes.
+// Reads such a datagram. `same` says that its flow is that of the report before.
 static inline void read_like(const struct hs_collect *c, const struct hs_collect_datagram *datagram,
 		bool same, uint32_t *hash, struct hs_collect_view *view)
 {
@@ -259,7 +261,7 @@ static inline void add_like(struct hs_collect *c, const struct hs_collect_datagr
 		hs_collect_apply_views(c);
 }
 
-// Counts what is alike of them, too.
+// Counts n such datagrams.
 static void count_likes(struct hs_collect *c, unsigned n)
 {
 	c->counters.datagrams += n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Emits every known value once in a time, spread over it.
+// Emits every known value once in each period, spread over the period.
 #include "collect_change.h"
 
 // ---- one entry ----
@@ -98,7 +98,7 @@ static void push_entry(struct hs_collect *c, unsigned kind)
 	push[kind](c, c->pushed[kind]++);
 }
 
-// Those of a table are spread over the time.
+// Returns when the next entry of a table is due. The entries of a table are spread over the period.
 static int64_t due_of(const struct hs_collect *c, unsigned kind)
 {
 	uint32_t total = known(c, kind);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fast path of a report that changes nothing: a flow that is known, by the path that is known,
-// with no value that is an event. It leaves what the general path of collect_apply.c leaves.
+// The fast path for a report that makes no event: the flow is known, its path is unchanged, and no
+// value is an event. The result is the same as that of the general path in collect_apply.c.
 //
-// It is made for each form of hops apart: with a constant form, most of it goes away.
+// The code is specialised for each form of hops. With a constant form, the compiler removes most of
+// it.
 // Thread rule: owner. For collect_apply.c only.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #define HS_COLLECT_INLINE static inline __attribute__((always_inline))
 
-// Where the values are, as struct hs_collect_layout has it.
+// The offsets of the values, from struct hs_collect_layout.
 struct hs_collect_form {
 	bool has_latency, has_queue, has_link, has_time, wide_times;
 	unsigned node, latency, queue, egress, port, utilisation;
@@ -19,7 +20,8 @@ struct hs_collect_form {
 	unsigned bytes; // of a hop
 };
 
-// All values of 1.0, and of 2.1, and node ids alone: collect_layout.c says which layouts they are.
+// The forms with all values of 1.0, with all values of 2.1, and with node ids only.
+// collect_layout.c sets which layouts have these forms.
 #define HS_COLLECT_FORM_1_0                                                                        \
 	((struct hs_collect_form){true, true, true, true, false, 0, 8, 12, 20, 6, 32, 24, 36})
 #define HS_COLLECT_FORM_2_1                                                                        \
@@ -47,14 +49,14 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(const struct hs_coll
 			.bytes = view->hop_bytes};
 }
 
-// One report's way.
+// State while one report is read.
 struct hs_collect_quick {
 	int64_t now_ns;
 	uint64_t latency;
-	const struct hs_collect_queue_entry *queue; // of the hop that was read last
+	const struct hs_collect_queue_entry *queue; // queue of the last hop read
 };
 
-// Of what comes with each value, as entries have it.
+// Returns the time that comes with a hop's values, plus 1 ns as entries keep it.
 HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
 		const struct hs_collect_form *form, const uint8_t *hop)
 {
@@ -64,7 +66,7 @@ HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
 				: hs_be32_load(hop + form->egress) + 1;
 }
 
-// The key of a hop's queue, and of its link.
+// Return the key of a hop's queue, and of its link.
 HS_COLLECT_INLINE uint64_t hs_collect_quick_queue_key(
 		const struct hs_collect_form *form, const uint8_t *hop)
 {
@@ -84,7 +86,8 @@ HS_COLLECT_INLINE uint64_t hs_collect_quick_link_key(
 			hs_be32_load(hop + form->node), hs_be16_load(hop + form->port));
 }
 
-// NULL: the value is another queue's, or an event.
+// Sets the occupancy of a hop's queue. Returns NULL if the entry is another queue's, or if the
+// value is an event.
 HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint32_t number,
 		const struct hs_collect_quick *q)
@@ -118,7 +121,8 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_
 	return link;
 }
 
-// Takes the values of a hop's queue and link, which may be where `at` says.
+// Sets the values of a hop's queue and link, whose entries are probably those of `at`. Returns
+// false if the fast path cannot take the hop.
 HS_COLLECT_INLINE bool hs_collect_quick_values(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
 		const struct hs_collect_hint *at, struct hs_collect_quick *q)
@@ -145,7 +149,8 @@ HS_COLLECT_INLINE bool hs_collect_quick_values(struct hs_collect *c,
 	return true;
 }
 
-// A node without an id has no queue and no link, so their keys differ.
+// Sets the values of a hop. A node without an id has no queue and no link, so the keys differ and
+// the result is false.
 HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
 		struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
@@ -162,7 +167,8 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 	return hs_collect_quick_values(c, form, hop, &entry->at, q);
 }
 
-// Whether the newest hop says whether its queue is congested, and the queue was already so.
+// Returns whether the newest hop's congestion makes no event: the reporter is another node, or the
+// queue is as congested as before.
 HS_COLLECT_INLINE bool hs_collect_quick_congestion(struct hs_collect *c,
 		const struct hs_collect_view *view, uint32_t newest,
 		const struct hs_collect_quick *q)
@@ -220,7 +226,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 	return true;
 }
 
-// Functions of their own: the loop has more registers so.
+// These functions are not inlined, so that their loops have more registers.
 static __attribute__((noinline)) bool hs_collect_quick_1_0(struct hs_collect *c,
 		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
 {
@@ -245,8 +251,8 @@ static __attribute__((noinline)) bool hs_collect_quick_any(struct hs_collect *c,
 	return hs_collect_quick_with(c, hs_collect_form_of(view), view, flow);
 }
 
-// Whether the report was taken. False: the general path must take it; what was written before is
-// written again then. `known`: the flow is the view's.
+// Returns whether the report was taken. If not, the general path must take it, which writes all
+// values again. `known` says that view->flow is surely the view's flow.
 HS_COLLECT_INLINE bool hs_collect_quick(
 		struct hs_collect *c, const struct hs_collect_view *view, bool known)
 {
@@ -265,11 +271,11 @@ HS_COLLECT_INLINE bool hs_collect_quick(
 	}
 }
 
-// ---- of no flow ----
+// ---- reports whose flow is not kept ----
 
-// As hs_collect_quick_hop, for the queue and the link alone. They are where they were when a hop
-// said the same node, queue and port last. The number of a queue or port that is told as "none" is
-// nobody's.
+// Does as hs_collect_quick_hop, for the queue and the link only. Their entries are probably those
+// of the last hop with the same node, queue and port. A queue or port number that stands for "none"
+// has no entry.
 HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, struct hs_collect_quick *q)
 {
@@ -317,8 +323,8 @@ HS_COLLECT_INLINE bool hs_collect_quick_strangers_with(struct hs_collect *c,
 	return true;
 }
 
-// Whether the queues and links of a report whose flow is not kept were taken, as hs_collect_quick
-// says.
+// Returns whether the queues and links of a report whose flow is not kept were taken. If not, the
+// general path must take the report.
 static inline bool hs_collect_quick_strangers(
 		struct hs_collect *c, const struct hs_collect_view *view)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of what is known.
+// Copies the entries of the tables.
 #include "collect_parts.h"
 
 void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs_collect_flow *out)

@@ -8,8 +8,9 @@
 
 // ---- bounds ----
 
-// Two times four words have all values: those before the times, and the utilisation, which is the
-// last. No byte behind the hop is read; those before it belong to the packet.
+// Places two vectors of four words so that they have all values: the values before the times, and
+// the utilisation, which is the last. No byte after the hop is read. Bytes before the hop belong to
+// the packet.
 static void place(struct hs_collect_run *run, const struct hs_collect_form *form)
 {
 	run->at[0] = form->bytes < sizeof(hs_collect_words) ? (int)form->bytes - WORDS : 0;
@@ -20,7 +21,7 @@ static void place(struct hs_collect_run *run, const struct hs_collect_form *form
 		run->latency_at = (unsigned)((int)form->latency - run->at[0]) / 4;
 }
 
-// What the mask leaves of the word at this byte is at most `span` above `low`.
+// Sets the bounds of the word at this byte, after the mask: from `low` to `low` + `span`.
 static void bound(struct hs_collect_run *run, unsigned hop, unsigned at, uint32_t mask,
 		uint32_t low, uint32_t span)
 {
@@ -32,7 +33,7 @@ static void bound(struct hs_collect_run *run, unsigned hop, unsigned at, uint32_
 	run->hops[hop].span[half][word] = span;
 }
 
-// No band is empty: the report before was quick.
+// Sets the bounds of a band. The band is not empty, because the report before took the fast path.
 static void bound_band(struct hs_collect_run *run, unsigned hop, unsigned at, uint32_t id,
 		struct hs_collect_band band)
 {
@@ -82,7 +83,7 @@ static void make(struct hs_collect *c, const struct hs_collect_view *view)
 	run->good = spans <= UINT32_MAX; // sums have 32 bits
 }
 
-// Whether the bounds are those of the view's flow.
+// Returns whether the bounds are those of the view's flow.
 static bool is_made(const struct hs_collect *c, const struct hs_collect_view *view)
 {
 	const struct hs_collect_run *run = &c->run;
@@ -94,7 +95,7 @@ static bool is_made(const struct hs_collect *c, const struct hs_collect_view *vi
 
 // ---- reports ----
 
-// Four words in network order.
+// Loads four words in network order.
 static inline hs_collect_words load_be32s(const uint8_t *from)
 {
 	uint8_t raw __attribute__((vector_size(16)));
@@ -104,7 +105,7 @@ static inline hs_collect_words load_be32s(const uint8_t *from)
 			raw, raw, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
 }
 
-// Whether hops and flow tell no event.
+// Returns whether hops and flow have no event.
 static inline bool is_quiet(const struct hs_collect_run *run, const uint8_t *hop)
 {
 	const struct hs_collect_bounds *bounds = run->hops, *end = bounds + run->n_hops;
@@ -127,7 +128,7 @@ static inline bool is_quiet(const struct hs_collect_run *run, const uint8_t *hop
 	return is_flow_quiet && (halves[0] & halves[1]) == UINT64_MAX;
 }
 
-// What hs_collect_quick counts.
+// Counts n reports as hs_collect_quick does.
 static void count(struct hs_collect *c, const struct hs_collect_view *view,
 		struct hs_collect_flow_entry *flow, unsigned n)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports of one flow that follow each other. Where a report and the one behind it are no event,
-// the second writes over whatever the first leaves, so the first is only compared and counted: its
-// hops are compared as vectors with the bounds of all that they tell.
+// Runs of reports of one flow. If a report and the next one are no event, the next one overwrites
+// all values of the first. So the first is only checked and counted: its hops are compared as
+// vectors with the bounds of their values.
 //
 // Thread rule: owner. For collect_apply.c only.
 #pragma once
 
 #include "collect_parts.h"
 
-// Of the view's datagrams from number `from` on, counts those that need nothing more. The one
-// before them was quick (collect_quick.h), and the one behind them is.
+// Counts the view's datagrams from number `from` on that need nothing more. Returns how many. The
+// datagram before them took the fast path of collect_quick.h, and the one after them will.
 unsigned hs_collect_run_pass(
 		struct hs_collect *c, const struct hs_collect_view *view, unsigned from);

@@ -40,7 +40,7 @@ static uint32_t find_queue(struct hs_collect *c, uint32_t node, uint32_t id)
 	return number != HS_COLLECT_NONE ? number : add_queue(c, hash, node, id);
 }
 
-// A value of a queue, new or changed.
+// Adds a point for a new or changed value of a queue.
 static void tell_queue(struct hs_collect *c, const struct hs_collect_queue_entry *queue,
 		struct hs_collect_point point, const struct hs_collect_values *values, bool known)
 {
@@ -92,7 +92,7 @@ static void note_congestion(struct hs_collect *c, struct hs_collect_queue_entry 
 			values, known);
 }
 
-// A queue that was never congested is no news.
+// Notes bit Q. A queue that was never congested makes no event.
 static void note_q(struct hs_collect *c, struct hs_collect_queue_entry *queue,
 		const struct hs_collect_values *values)
 {
@@ -117,7 +117,7 @@ void hs_collect_touch_queue(struct hs_collect *c, const struct hs_collect_queue_
 	hs_collect_table_touch(&c->queues, (uint32_t)(queue - c->queue), c->second);
 }
 
-// Where the queue is, seen now; NULL where it is not kept.
+// Returns the queue's entry, marked as seen now, or NULL: it is not kept.
 static struct hs_collect_queue_entry *see_queue(struct hs_collect *c,
 		const struct hs_collect_values *values, uint32_t id, uint32_t *number)
 {
@@ -149,7 +149,8 @@ void hs_collect_note_queue(
 		if (queue && values->has & HS_COLLECT_HAS_Q)
 			note_q(c, queue, values);
 		other = *number;
-		// On a stack, this number is none: the quick path must not take it for this queue.
+		// On a stack, this number stands for no queue, so the fast path must not find this
+		// queue.
 		*number = is_none ? c->queues.capacity : *number;
 	}
 	if (values->has & HS_COLLECT_HAS_CONGESTION) {
@@ -197,7 +198,7 @@ void hs_collect_touch_link(struct hs_collect *c, const struct hs_collect_link_en
 	hs_collect_table_touch(&c->links, (uint32_t)(link - c->link), c->second);
 }
 
-// Returns the event's cause, or HS_COLLECT_CAUSES where it is none.
+// Returns the event's cause, or HS_COLLECT_CAUSES: the value is no event.
 static enum hs_collect_cause see_link(
 		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number)
 {
@@ -238,7 +239,7 @@ void hs_collect_note_link(
 	}
 	struct hs_collect_link_entry *link = &c->link[*number];
 	if (values->port == UINT16_MAX)
-		*number = c->links.capacity; // as with queues
+		*number = c->links.capacity; // as for queues
 	link->utilisation = values->utilisation;
 	link->after_device_ns = hs_collect_after_device_ns(values->device_ns);
 	if (cause == HS_COLLECT_CAUSES)
@@ -284,7 +285,7 @@ void hs_collect_note_drop(
 	bool is_new = !drop->reports++;
 	hs_collect_table_touch(&c->drops, number, c->second);
 	drop->last_ns = c->now_ns;
-	// The clock may be set back: then the last event seems to be of the future.
+	// After the clock was set back, the last event may be in the future.
 	int64_t since_ns = c->now_ns - drop->event_ns;
 	if (!is_new && since_ns >= 0 && since_ns < HS_COLLECT_SECOND_NS) {
 		c->counters.suppressed[HS_COLLECT_POINT_DROP]++;

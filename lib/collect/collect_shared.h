@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues, links and drops: what belongs to no flow.
+// Queues, links and drops, which belong to no flow.
 //
 // Thread rule: owner. For this folder only.
 #pragma once
 
 #include "collect_parts.h"
 
-// Takes a node's values of its queue and link. The two numbers say where they may be, and are set
-// to where they are.
+// Apply a node's values of its queue and link. *number is the entry's probable number, and is set
+// to its number.
 void hs_collect_note_queue(
 		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number);
 void hs_collect_note_link(
 		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number);
 
-// Sets *at to where the entries of two keys are. Returns whether it was elsewhere.
+// Sets *at to the entries of two keys. Returns whether *at changed.
 bool hs_collect_learn(const struct hs_collect *c, struct hs_collect_hint *at, uint64_t queue,
 		uint64_t link);
 
 void hs_collect_note_drop(
 		struct hs_collect *c, uint32_t node_id, uint8_t reason, uint64_t device_ns);
 
-// Their places in the order of this second.
+// Make an entry the newest in the order, once a second.
 void hs_collect_touch_queue(struct hs_collect *c, const struct hs_collect_queue_entry *queue);
 void hs_collect_touch_link(struct hs_collect *c, const struct hs_collect_link_entry *link);
 

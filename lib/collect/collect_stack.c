@@ -7,8 +7,8 @@
 
 // ---- flow ----
 
-// Of IPv6. The parser takes a chain that is longer than its packet for one that was cut, where the
-// copy ends before it.
+// Returns whether the extension headers of IPv6 go beyond their packet. If the copy ends before
+// them, the parser reports them as cut.
 static bool goes_beyond(const uint8_t *frame, size_t came, const struct hs_packet *packet)
 {
 	size_t at = packet->l3_off + (size_t)HS_IPV6_BYTES;
@@ -48,7 +48,8 @@ static void set_addresses(const uint8_t *ip, bool is_ipv4, struct hs_collect_flo
 	key->is_ipv4 = is_ipv4;
 }
 
-// Of a later fragment: its headers were read up to that of the fragment.
+// Returns the protocol of a later fragment. The parser has read its headers up to the fragment
+// header.
 static uint8_t behind_fragment(const uint8_t *frame, const struct hs_packet *packet)
 {
 	const uint8_t *ip = frame + packet->l3_off, *header = ip + HS_IPV6_BYTES;
@@ -98,7 +99,8 @@ bool hs_collect_flow_of(const uint8_t *frame, size_t came, const struct hs_packe
 
 // ---- stack ----
 
-// The bit of the stack's bottom is in the last word of the last hop, and nowhere else.
+// Returns whether the bit of the stack's bottom is set in the last word of the last hop, and in no
+// other word.
 static bool has_bottom(const struct hs_int_stack *stack, unsigned whole)
 {
 	size_t words = (size_t)stack->hop_words * stack->n_hops;
@@ -119,8 +121,8 @@ int hs_collect_take_stack(const struct hs_collect_dialect *dialect,
 
 	if (stack->n_hops > HS_COLLECT_MAX_HOPS)
 		return HS_COLLECT_REFUSED_HOPS;
-	// Only a domain adds words that the bitmap does not name: of others, nobody knows where
-	// they are.
+	// Only a domain may add words that the bitmap does not name, because the position of other
+	// words is not known.
 	if (whole && (!bytes || needed > bytes || (needed < bytes && !stack->domain_id)))
 		return HS_COLLECT_REFUSED_STACK;
 	if (whole && came / bytes < whole) {

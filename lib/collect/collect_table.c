@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-// Fewer and larger pages, where the machine has them: it only makes look-ups faster.
+// Requests huge pages, if the machine has them. They only make look-ups faster.
 static void ask_huge(void *at, uint64_t bytes)
 {
 	uintptr_t page = 4096, begin = ((uintptr_t)at + page - 1) & ~(page - 1);

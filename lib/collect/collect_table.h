@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of so many entries has which key, and in which order they were seen. The entries belong to
-// the caller, who knows them by their numbers: 0 to n - 1 are in use.
+// A table from hashes of keys to numbers of entries, with the order in which the entries were seen.
+// The entries belong to the caller. The numbers 0 to n - 1 are in use.
 //
 // Thread rule: owner. Nothing allocates after init.
 #pragma once
@@ -23,28 +23,29 @@ struct hs_collect_table {
 	struct hs_collect_place *places;
 	uint32_t capacity, n;
 	uint32_t oldest, newest;
-	uint32_t added; // keys so far: where it is as before, who was not there is not there
-	uint32_t taken; // new keys in this second since it is full
+	uint32_t added; // keys added so far; while it does not change, no new key is there
+	uint32_t taken; // new keys in this second, while the table is full
 	uint32_t second;
-	uint32_t per_second; // most of them
-	uint32_t keep_s;     // an entry that was seen in so many seconds goes for no new key
+	uint32_t per_second; // the most new keys in a second
+	uint32_t keep_s;     // an entry that was seen in this time is not replaced
 	uint64_t *known;     // counters
 	uint64_t *evicted;
 	uint64_t *refused;
 };
 
-// 0 or -ENOMEM. Zeroed before; fini takes it in any case.
+// Initialises a zeroed table. Returns 0 or -ENOMEM. Call hs_collect_table_fini in each case.
 int hs_collect_table_init(struct hs_collect_table *table, uint32_t capacity, uint32_t per_second);
 void hs_collect_table_fini(struct hs_collect_table *table);
 uint64_t hs_collect_table_bytes(uint32_t capacity);
 
-// Makes room for a key that is not there. Returns the entry's number, or HS_COLLECT_NONE where the
-// table is full, and took enough new keys in this second or has no entry that may go.
+// Adds an entry for a key that is not in the table. Returns the entry's number, or HS_COLLECT_NONE:
+// the table is full, and it took per_second new keys in this second or has no entry that may be
+// replaced.
 uint32_t hs_collect_table_add(struct hs_collect_table *table, uint32_t hash, uint32_t second);
 
 void hs_collect_table_renew(struct hs_collect_table *table, uint32_t entry, uint32_t second);
 
-// The entry was seen.
+// Notes that the entry was seen.
 static inline void hs_collect_table_touch(
 		struct hs_collect_table *table, uint32_t entry, uint32_t second)
 {
