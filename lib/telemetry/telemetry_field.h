@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of a table of fields in struct hs_hop and struct hs_e2e, for codecs.
+// Loads and stores the values of a table of fields in struct hs_hop and struct hs_e2e, for codecs.
 //
 // Thread rule: any.
 #pragma once
@@ -29,7 +29,7 @@ static inline uint64_t hs_telemetry_field_load(
 	}
 }
 
-// The value must fit the field.
+// Stores a value, which must fit the field.
 static inline void hs_telemetry_field_store(
 		const struct hs_telemetry_field *field, void *values, uint64_t value)
 {
@@ -49,7 +49,7 @@ static inline void hs_telemetry_field_store(
 	}
 }
 
-// The greatest that fits on the wire.
+// Returns the greatest value that fits on the wire.
 static inline uint64_t hs_telemetry_field_max(const struct hs_telemetry_field *field)
 {
 	return UINT64_MAX >> (64 - 8 * field->bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Telemetry as it is decoded, whatever the family of formats that carried it: a source, and hops
-// that say by bits which values they have. Who computes with it knows no format.
+// Decoded telemetry of any family of formats: a source, and hops whose bitmaps say which values
+// they have. Code that computes with it needs no knowledge of a format.
 //
 // Thread rule: any; values.
 #pragma once
@@ -19,12 +19,12 @@
 #define HS_HOP_PACKETS	   0x8000 // sent and received
 #define HS_HOP_TIMESTAMP   0x4000
 #define HS_HOP_BYTES	   0x2000     // sent and received
-#define HS_NODE_UNKNOWN	   UINT32_MAX // the id of a node that does not say it
-// What metrics of links are made of.
+#define HS_NODE_UNKNOWN	   UINT32_MAX // the id of a node that did not send its id
+// The values that metrics of links are computed from.
 #define HS_HOP_MEASURED (HS_HOP_PACKETS | HS_HOP_TIMESTAMP | HS_HOP_BYTES)
 
-// Of the source; only the values of `bitmap` are there. Counts are modulo 2^32. node_id is its id
-// in paths: 0 where the family has no id of the source.
+// Values of the source. Only the values of `bitmap` are valid. Counts are modulo 2^32. node_id is
+// the source's id in paths: 0 if the family has no id of the source.
 struct hs_e2e {
 	uint16_t bitmap;
 	uint32_t int_packets;
@@ -34,8 +34,8 @@ struct hs_e2e {
 	uint32_t node_id;
 };
 
-// Of one node on the way; only the values of `bitmap` are there. Counts of packets have
-// hs_telemetry_family.packet_bits, those of bytes 32: a wider one is cut.
+// Values of one node on the path. Only the values of `bitmap` are valid. Counts of packets have
+// hs_telemetry_family.packet_bits, and counts of bytes have 32 bits. A wider count is truncated.
 struct hs_hop {
 	uint32_t node_id;
 	uint16_t bitmap;
@@ -46,8 +46,8 @@ struct hs_hop {
 	uint32_t rx_bytes;
 };
 
-// What a node says of itself beside counts and stamps, where the family has it; only the values of
-// `has` are there. Units are those of Hopsight's own nodes.
+// Local values of a node beside counts and stamps, if the family has them. Only the values of `has`
+// are valid. Units are those of Hopsight's own nodes.
 #define HS_LOCAL_INGRESS_PORT	  0x01
 #define HS_LOCAL_EGRESS_PORT	  0x02
 #define HS_LOCAL_HOP_LATENCY	  0x04
@@ -72,16 +72,16 @@ struct hs_hop_local {
 struct hs_telemetry_family;
 struct hs_packed;
 
-// hops[0] is the one nearest the sink.
+// Decoded telemetry of one packet. hops[0] is the hop nearest the sink.
 struct hs_decoded {
 	const struct hs_telemetry_family *family;
 	uint32_t ns_id;
-	uint32_t trace_type; // which values the source asked for
+	uint32_t trace_type; // which values the source requested
 	struct hs_e2e e2e;
 	uint16_t n_hops;
 	bool nodes_missing; // the telemetry says that some node added no values
 	struct hs_hop hops[HS_TELEMETRY_MAX_HOPS];
-	// Of the hops, and behind them of the source: written only by families with has_locals.
+	// Of the hops, then of the source. Only families with has_locals write them.
 	struct hs_hop_local locals[HS_TELEMETRY_MAX_HOPS + 1];
 };
 
@@ -91,12 +91,12 @@ struct hs_telemetry_field {
 	uint16_t bit;	  // of hs_hop.bitmap or hs_e2e.bitmap
 	uint8_t bytes;	  // width on the wire
 	uint8_t width;	  // in struct hs_hop or struct hs_e2e
-	uint8_t offset;	  // there
+	uint8_t offset;	  // in that struct
 	const char *key;  // name in JSON, with its unit
 	const char *name; // name in the format's specification
 };
 
-// What reports of a family bear until they are decoded: each has its own.
+// The number of each family, which a report has until it is decoded.
 enum hs_telemetry_number {
 	HS_TELEMETRY_FLEXINT,
 	HS_TELEMETRY_INT_2016_06,
@@ -106,7 +106,7 @@ enum hs_telemetry_number {
 	HS_TELEMETRY_TEST = UINT8_MAX,
 };
 
-// A family of formats: what tells its telemetry from that of others once it is decoded.
+// A family of formats: the properties in which its decoded telemetry differs from that of others.
 struct hs_telemetry_family {
 	const char *name;
 	const char *method;  // of rules
@@ -118,13 +118,14 @@ struct hs_telemetry_family {
 	uint8_t packet_bits;  // of a hop's counts of packets: 1 to 32
 	uint32_t max_node_id; // on the wire
 	bool has_locals;      // hs_decoded.locals
-	// Decodes what a sink copied out of a packet: the bytes with the hops, and the source's. 0
-	// or -EBADMSG. Sets all but `family`.
+	// Decodes the bytes that a sink copied from a packet: those of the hops, and those of the
+	// source. Sets all members except `family`. Returns 0 or -EBADMSG.
 	int (*decode)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,
 			struct hs_decoded *out);
-	// The same for usual telemetry only, straight into the memory of a monitor: hs_packed_hop
-	// for each hop. Sets all but the tag and what the sink says. False, with anything in
-	// `out`: it is not usual, or longer than `room`. NULL: none is.
+	// Decodes usual telemetry only, directly into the memory of a monitor: hs_packed_hop for
+	// each hop. Sets all members except the tag and the sink's values. Returns false, with
+	// `out` undefined, if the telemetry is not usual or longer than `room`. NULL: the family
+	// has no usual telemetry.
 	bool (*pack)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,
 			size_t room, struct hs_packed *out);
 };

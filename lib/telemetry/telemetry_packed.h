@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a report lies in the memory of a monitor, which keeps a thousand of each flow.
+// The layout of a report in the memory of a monitor, which keeps a thousand reports of each flow.
 //
 // Thread rule: owner.
 #pragma once
@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 // The fixed part of a report, followed by its hops: 4 bytes of id and bitmap, then only the fields
-// of the bitmap. Hops whose ids or counts of packets have more than 16 bits are kept as they are.
+// of the bitmap. If ids or counts of packets need more than 16 bits, the hops are kept as struct
+// hs_hop.
 struct hs_packed {
 	int64_t tag;
 	int64_t sink_ts_ns;
@@ -23,12 +24,12 @@ struct hs_packed {
 	uint8_t hops[];
 };
 
-// Of the hops; what nodes say of themselves stands behind them.
+// Form of the hops. Local values of nodes follow the hops.
 #define HS_PACKED_WIDE	  1
 #define HS_PACKED_LOCALS  2
 #define HS_PACKED_MISSING 4 // nodes_missing
 
-// An entry with all fields: two numbers of 16 bits each in the first two words.
+// An entry with all fields. The first two words have two numbers of 16 bits each.
 #define HS_PACKED_HOP_BYTES 24
 struct hs_packed_hop {
 	uint32_t id;	  // and bitmap
@@ -38,9 +39,9 @@ struct hs_packed_hop {
 } __attribute__((packed));
 static_assert(sizeof(struct hs_packed_hop) == HS_PACKED_HOP_BYTES, "as it is packed");
 
-#define HS_PACKED_HOPS 10 // of these, at most, in a slot
+#define HS_PACKED_HOPS 10 // most such entries in a slot
 
-// Two numbers of 16 bits.
+// Packs two numbers of 16 bits into a word.
 static inline uint32_t hs_packed_pair(uint32_t low, uint32_t high)
 {
 	return (low & UINT16_MAX) | high << 16;

@@ -12,7 +12,8 @@
 #define E2E_HEAD   4  // option type, length, bitmap
 #define ENTRY_HEAD 4  // node id, bitmap
 
-// The bitmaps of trace type 0x7000E000, the paper's own, are worth code without branches.
+// The bitmaps of trace type 0x7000E000, the paper's own, for which the code is compiled without
+// branches.
 #define FAST_E2E 0x7000
 #define FAST_HOP 0xE000
 
@@ -141,8 +142,8 @@ static inline void add_payload(uint8_t *frame, const struct hs_packet *packet, s
 
 // ---- insertion of a block of options, common to telemetry, requests and reports ----
 
-// By how much the frame grows for `bytes` of options: behind the host's options, or behind `lead`
-// bytes of padding in a header of their own.
+// Returns by how much the frame grows for `bytes` of options: after the host's options, or after
+// `lead` bytes of padding in a new header.
 static inline size_t block_growth(const struct hs_packet *packet, size_t bytes, size_t lead)
 {
 	const uint16_t no = HS_PACKET_MALFORMED | HS_PACKET_SHORT;
@@ -156,8 +157,8 @@ static inline size_t block_growth(const struct hs_packet *packet, size_t bytes, 
 	return growth;
 }
 
-// Opens `growth` bytes at the end of the Hop-by-Hop header, or a new header, and pads all that the
-// `bytes` of options will not cover. Returns where they go.
+// Opens `growth` bytes at the end of the Hop-by-Hop header, or a new header, and pads the bytes
+// that the `bytes` of options will not cover. Returns where the options go.
 static inline uint8_t *open_block(uint8_t *frame, const struct hs_packet *packet, size_t growth,
 		size_t bytes, size_t lead)
 {
@@ -230,12 +231,12 @@ void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, si
 
 // ---- transit ----
 
-// What moves when an entry is added: the older entries and the 0x11 behind them. The padding that
-// follows takes up the difference, so that all behind it keeps its offset modulo 8.
+// The part that moves when an entry is added: the older entries and the option 0x11 after them. The
+// padding that follows shrinks or grows, so that the bytes after it keep their offset modulo 8.
 struct room {
 	size_t entry;	// offset of the new entry in the frame
 	size_t end;	// end of what moves
-	size_t padding; // bytes behind it that are padding now
+	size_t padding; // bytes of padding after `end` now
 };
 
 static inline void find_room(
@@ -270,8 +271,8 @@ int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, 
 	return (int)growth;
 }
 
-// Makes place for an entry of `bytes` in the general case: the front moves down by the growth, what
-// moves with the entry by what is left of it, and the padding takes up the difference.
+// Makes room for an entry of `bytes` in the general case. The front moves down by the growth. The
+// older entries move by the growth less the entry's bytes, and the padding fills the rest.
 static void move_all(uint8_t *frame, const struct hs_packet *packet, size_t growth, size_t bytes)
 {
 	const uint8_t *old = frame + growth;
@@ -292,7 +293,7 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 	size_t entry = packet->trace_off + (size_t)TRACE_HEAD;
 	uint8_t trace_len = old[packet->trace_off + 1];
 
-	if (bytes == growth) // what is behind the entry, its padding too, stays where it is
+	if (bytes == growth) // the bytes after the entry, padding included, do not move
 		memmove(frame, old, entry);
 	else
 		move_all(frame, packet, growth, bytes);
@@ -311,8 +312,8 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 
 // ---- sink ----
 
-// Cuts the Hop-by-Hop header down to its first `kept` bytes, 0 for none of it. The frame starts at
-// frame + result.
+// Cuts the Hop-by-Hop header to its first `kept` bytes; 0 removes it. The frame begins at frame +
+// result.
 static inline size_t cut_hbh(uint8_t *frame, const struct hs_packet *packet, size_t kept)
 {
 	size_t front = packet->l3_off + (size_t)HS_IPV6_BYTES;
@@ -381,7 +382,7 @@ static int decode_hop(struct hs_reader *r, struct hs_hop *hop)
 	return 0;
 }
 
-// The paper's own entries, up to the first that is another.
+// Decodes the entries with the paper's bitmap, up to the first entry with another.
 static void decode_fast_hops(struct hs_reader *r, struct hs_decoded *out)
 {
 	enum {
@@ -413,7 +414,7 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 		return -EBADMSG;
 	decode_fast_hops(&r, out);
 	while (hs_reader_left(&r)) {
-		// 247 bytes hold 61 of the smallest entries, and three bytes that are none.
+		// 247 bytes hold 61 of the smallest entries and three more bytes.
 		if (out->n_hops == HS_FLEXINT_MAX_HOPS || decode_hop(&r, &out->hops[out->n_hops]))
 			return -EBADMSG;
 		out->n_hops++;

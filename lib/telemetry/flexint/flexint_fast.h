@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The codec of flexint.h for the paper's own trace type, 0x7000E000, in untagged frames: all sizes
-// are constants, nothing is looped over, and it is inlined. Each function does what its namesake in
-// flexint.h does to the same packet, which is what it is tested against.
+// The codec of flexint.h for the paper's own trace type, 0x7000E000, in untagged frames. All sizes
+// are constants, there are no loops, and all functions are inlined. Each function does what its
+// namesake in flexint.h does to the same packet, and is tested against it.
 //
 // Source: 000_616928c59136b059.txt section III-A, figures 2 and 3.
 // Thread rule: any; pure functions on bytes that the caller owns.
@@ -20,9 +20,8 @@
 static_assert((HS_FLEXINT_FAST_TRACE_TYPE & 0xFFFF) == HS_HOP_KNOWN,
 		"an entry has all fields there are");
 
-// Moves the first `bytes` of a frame: a constant from 48 to 72, where this is inlined. Every byte
-// is read before the first is written, and on the way they are in registers; an array between would
-// be memory.
+// Moves the first `bytes` of a frame; `bytes` is a constant from 48 to 72. All bytes are read into
+// registers before the first is written. An intermediate array would be in memory.
 static inline __attribute__((always_inline)) void hs_flexint_fast_move(
 		uint8_t *to, const uint8_t *from, size_t bytes)
 {
@@ -44,7 +43,7 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_move(
 	memcpy(to + bytes - 8, &tail, 8);
 }
 
-// Whether plain telemetry and nothing else is behind an untagged IPv6 header.
+// Returns whether plain telemetry and nothing else follows an untagged IPv6 header.
 static inline __attribute__((always_inline)) bool hs_flexint_fast_is_telemetry(
 		const struct hs_packet *packet)
 {
@@ -61,7 +60,7 @@ static inline size_t hs_flexint_fast_source_growth(enum hs_flexint_layout layout
 	return layout == HS_LAYOUT_ALIGNED ? 40 : 32;
 }
 
-// For a packet without Hop-by-Hop header at HS_FAST_L3.
+// Inserts the source's telemetry into a packet without Hop-by-Hop header at HS_FAST_L3.
 static inline __attribute__((always_inline)) void hs_flexint_fast_source_insert(uint8_t *frame,
 		const struct hs_packet *packet, uint32_t ns_id, enum hs_flexint_layout layout,
 		const struct hs_e2e *e2e)
@@ -91,16 +90,16 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_source_insert(
 
 // ---- transit ----
 
-// Of plain telemetry: 0x11 is directly behind 0x31.
+// Returns the data length of 0x31 in plain telemetry, in which 0x11 directly follows 0x31.
 static inline __attribute__((always_inline)) unsigned hs_flexint_fast_trace_len(
 		const struct hs_packet *packet)
 {
 	return packet->e2e_off - packet->trace_off - 2u;
 }
 
-// Whether an entry, which goes into plain telemetry with a growth of its own size, overflows no
-// length. The packet may grow by an entry within an MTU, so that IPv6's length does not overflow,
-// and two options do not fill the header.
+// Returns whether plain telemetry can take an entry without overflow of a length. The growth is the
+// entry's size. The caller has checked the MTU, so the length of IPv6 does not overflow. Two
+// options cannot fill the header.
 static inline __attribute__((always_inline)) bool hs_flexint_fast_hop_fits(
 		const struct hs_packet *packet)
 {
@@ -108,7 +107,7 @@ static inline __attribute__((always_inline)) bool hs_flexint_fast_hop_fits(
 	       HS_FLEXINT_MAX_TRACE;
 }
 
-// `frame` is the new start, HS_FLEXINT_FAST_HOP_BYTES before the old one.
+// Adds an entry. `frame` is the new start, HS_FLEXINT_FAST_HOP_BYTES before the old one.
 static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 		uint8_t *frame, const struct hs_packet *packet, const struct hs_hop *hop)
 {
@@ -120,7 +119,7 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 			 (uint64_t)(uint16_t)hop->tx_packets << 16 | (uint16_t)hop->rx_packets;
 	uint64_t last = (uint64_t)hop->tx_bytes << 32 | hop->rx_bytes;
 
-	// Two more bytes than the paper's layout has in front; the entry is written over them.
+	// This moves two bytes more than the paper's layout needs; the entry overwrites them.
 	hs_flexint_fast_move(frame, old, HS_FAST_L4 + 14);
 	frame[trace + 1] = trace_len;
 	frame[HS_FAST_L4 + 1] = (uint8_t)((packet->hbh_bytes + HS_FLEXINT_FAST_HOP_BYTES) / 8 - 1);
@@ -134,8 +133,8 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 
 // ---- sink ----
 
-// Whether the whole Hop-by-Hop header is telemetry, as hs_flexint_fast_hbh found it: then nothing
-// of it is left to look for.
+// Returns whether the whole Hop-by-Hop header is telemetry, found by hs_flexint_fast_hbh. Then no
+// other option remains.
 static inline __attribute__((always_inline)) bool hs_flexint_fast_is_stripped_whole(
 		const struct hs_packet *packet)
 {
@@ -144,7 +143,7 @@ static inline __attribute__((always_inline)) bool hs_flexint_fast_is_stripped_wh
 	       packet->l4_off == HS_FAST_L4 + packet->hbh_bytes;
 }
 
-// Takes the header out and says what hs_flexint_parse would say of the rest, which begins at
+// Removes the header, and sets *packet as hs_flexint_parse would for the rest, which begins at
 // frame + result.
 static inline __attribute__((always_inline)) size_t hs_flexint_fast_strip(
 		uint8_t *frame, struct hs_packet *packet)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Telemetry of type 0x7000E000, the paper's own, as a monitor keeps it.
+// Packs telemetry of type 0x7000E000, the paper's own, into the form that a monitor keeps.
 #include "flexint.h"
 
 #include "bytes.h"
@@ -16,7 +16,7 @@ static_assert(ENTRY_BYTES == sizeof(struct hs_packed_hop), "the same numbers in 
 static inline void pack_hop(const uint8_t *entry, struct hs_packed_hop *hop)
 {
 	typedef uint8_t vector __attribute__((vector_size(16)));
-	vector front, back; // with the stamp in both
+	vector front, back; // both contain the stamp
 
 	memcpy(&front, entry, sizeof(front));
 	memcpy(&back, entry + ENTRY_BYTES - sizeof(back), sizeof(back));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Hop-by-Hop header that our own source and transit nodes write, found without a walk; for
-// packet_fast.h. hs_flexint_parse is what it is tested against.
+// Parses the Hop-by-Hop header that our own source and transit nodes write, without a walk over its
+// options. For packet_fast.h. It is tested against hs_flexint_parse.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -8,8 +8,8 @@
 #include "hbh.h"
 #include "packet_fast.h"
 
-// The options of HS_PACKET_PLAIN. `bytes` is the whole header, at least 8. Type and length of an
-// option are read as one word.
+// Reads the options of HS_PACKET_PLAIN. `bytes` is the whole header, at least 8. Type and length of
+// an option are read as one word.
 static inline bool hs_flexint_fast_options(
 		const uint8_t *hbh, size_t bytes, struct hs_packet *packet)
 {
@@ -24,7 +24,7 @@ static inline bool hs_flexint_fast_options(
 	size_t end = e2e + 2u + (option & 0xff), left = bytes - end;
 	if (option >> 8 != HS_OPT_E2E || (option & 0xff) < 2)
 		return false;
-	// Behind the end, `left` is greater than any option.
+	// If `end` is beyond the header, `left` has wrapped and is greater than any option.
 	if (left && (left - 2 > 5 || hs_be16_load(hbh + end) != (HS_OPT_PADN << 8 | (left - 2))))
 		return false;
 	packet->trace_off = (uint16_t)(HS_FAST_L4 + trace);
@@ -54,7 +54,8 @@ static inline bool hs_flexint_fast_hbh(
 	return true;
 }
 
-// Gives what hs_flexint_parse gives where it returns true. False: hs_flexint_parse must be asked.
+// Parses a frame with the result of hs_flexint_parse. Returns false if hs_flexint_parse must parse
+// it.
 static inline bool hs_flexint_parse_fast(
 		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {

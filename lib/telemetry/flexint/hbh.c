@@ -15,18 +15,19 @@
 // The findings of one walk over the options.
 struct survey {
 	size_t first; // first telemetry option; 0: none
-	size_t trace; // last option of each kind
+	size_t trace; // last 0x31, and last 0x11
 	size_t e2e;
 	unsigned int n_traces;
 	unsigned int n_e2es;
 	uint16_t flags;
 	bool foreign;	     // an option that is neither telemetry nor padding
-	bool foreign_behind; // such an option behind the first telemetry option
+	bool foreign_behind; // such an option after the first telemetry option
 };
 
 void hs_hbh_pad(uint8_t *at, size_t n)
 {
-	// Our own blocks need no longer padding, and a call of memset costs more than these bytes.
+	// Our own blocks need no longer padding than this. A call of memset costs more than these
+	// bytes.
 	static const uint8_t pad[8] = {HS_OPT_PADN};
 	switch (n) {
 	case 2:
@@ -61,8 +62,8 @@ static void set_telemetry(const uint8_t *hbh, size_t trace, size_t e2e, struct h
 	packet->trace_type = hs_be32_load(hbh + trace + 6);
 }
 
-// Parses exactly the header that our source makes: 0x31 first or behind PadN(2), then 0x11, then at
-// most one PadN. Nearly all telemetry packets are of this kind; the others need the walk.
+// Parses exactly the header that our source makes: 0x31 first or after PadN(2), then 0x11, then at
+// most one PadN. Nearly all telemetry packets have such a header. Other headers need the walk.
 static bool parse_own(const uint8_t *hbh, struct hs_packet *packet)
 {
 	size_t bytes = packet->hbh_bytes;
@@ -129,9 +130,9 @@ static bool survey(const uint8_t *hbh, size_t bytes, struct survey *s)
 	return true;
 }
 
-// Returns what remains of a header without a block of options that begins at `first` and ends the
-// header. The block must lie as our nodes write it: at the very beginning, or behind whole words of
-// others' options.
+// Sets *kept to what remains of a header without a block of options that begins at `first` and ends
+// the header. Returns whether the block lies as our nodes write it: at the very beginning, or after
+// whole words of other options.
 static bool is_block(const uint8_t *hbh, size_t first, size_t *kept)
 {
 	bool leads = first == HS_HBH_OPTIONS ||
@@ -145,13 +146,14 @@ static bool is_canonical(const uint8_t *hbh, const struct survey *s, size_t *kep
 	return !s->foreign_behind && is_block(hbh, s->first, kept);
 }
 
-// Returns whether an option is removed: options of one type, or all telemetry.
+// Returns whether an option is to be removed: options of one type, or all telemetry.
 static bool goes(uint8_t option, uint8_t type)
 {
 	return type == ALL_TELEMETRY ? hs_hbh_is_telemetry(option) : option == type;
 }
 
-// Every option moves towards the front or stays, so that unread bytes are never overwritten.
+// Packs the options that stay. Every option moves towards the front or stays in place, so that
+// unread bytes are never overwritten. Returns the new length; `out` NULL: writes nothing.
 static size_t pack(const uint8_t *hbh, size_t bytes, size_t from, uint8_t type, uint8_t *out)
 {
 	size_t to = from;
@@ -221,9 +223,9 @@ bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes)
 
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
 {
-	// A second Hop-by-Hop header behind this one is an error (RFC 8200 section 4.1). If this
-	// one were stripped, the second would be believed as the first. So nothing of this header
-	// counts.
+	// A second Hop-by-Hop header after this one is an error (RFC 8200 section 4.1). If this
+	// header were stripped, the second would be taken for the first. So this header's telemetry
+	// is not accepted.
 	bool last = hbh[0] != HS_IP_HOP_BY_HOP;
 	if (last && parse_own(hbh, packet))
 		return true;

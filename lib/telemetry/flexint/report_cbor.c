@@ -59,8 +59,8 @@ static void put_hop(struct hs_cbor_writer *out, const struct hs_hop *hop)
 	put_values(out, true, hop->bitmap, hop);
 }
 
-// The reader takes the e2e bitmap from the trace type, so the two must agree here even where a peer
-// sent another bitmap than it announced.
+// Returns the trace type to write. The reader takes the e2e bitmap from the trace type, so both
+// must agree, even if a peer sent another bitmap than its trace type has.
 static uint32_t spoken_trace_type(const struct hs_decoded *telemetry)
 {
 	return (telemetry->trace_type & ~((uint32_t)HS_E2E_KNOWN << 16)) |
@@ -178,7 +178,7 @@ static int read_hop(struct hs_cbor_reader *in, struct hs_hop *hop)
 	return read_values(in, true, hop->bitmap, hop);
 }
 
-// They come from source to sink, and are kept as on the wire.
+// Reads the hops, which come from source to sink and are kept in the order of the wire.
 static int read_hops(struct hs_cbor_reader *in, struct hs_decoded *telemetry)
 {
 	uint64_t n = 0;
@@ -205,7 +205,7 @@ static int read_sink(struct hs_cbor_reader *in, struct hs_report *report)
 	return 0;
 }
 
-// Where the parts of the report begin that other keys explain; their order is free.
+// The part that depends on another key. Keys may come in any order, so it is read last.
 struct parts {
 	uint32_t seen; // one bit for each key
 	struct hs_cbor_reader e2e;

@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The capacity of eight options of one header. Telemetry of one option (255 bytes) never becomes
-// larger.
+// The capacity of eight options of one header. The report of telemetry in one option (255 bytes) is
+// never longer.
 #define HS_REPORT_CBOR_BYTES 2024
 
 // The node that sent the report back.

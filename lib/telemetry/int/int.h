@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // INT: In-band Network Telemetry of June 2016 and of P4.org (0.5, 1.0, 2.0, 2.1) in IPv4 and IPv6
-// packets: behind a TCP or UDP header, in GRE, in VXLAN-GPE, in Geneve. A packet says itself what
-// each node is to add: transit and sink need no rule.
+// packets: after a TCP or UDP header, in GRE, in VXLAN-GPE, in Geneve. The packet itself says what
+// each node must add, so transit and sink need no rule.
 //
-// Growing: `frame` is the new first byte, then `growth` free bytes, then the old frame. Only
-// headers move, never the payload. Shrinking: the front moves towards the payload, and the frame
-// begins at frame + result. Both correct all that encloses the telemetry: IPv4 total length and
-// header checksum, IPv6 payload length, UDP length, the checksums of TCP, UDP and GRE
-// (incrementally, so that a wrong one stays wrong), Geneve's and the shim's lengths.
+// Functions that grow a frame: `frame` points to `growth` free bytes, then the old frame follows.
+// Only headers move, never the payload. Functions that shrink a frame: the front moves towards the
+// payload, and the frame begins at frame + result. Both correct the lengths and checksums of the
+// enclosing headers: IPv4 total length and header checksum, IPv6 payload length, UDP length, the
+// checksums of TCP, UDP and GRE (incrementally, so that a wrong one stays wrong), the lengths of
+// Geneve and of the shim.
 //
 // Source: 004_2771db4e6b3fe8ac.txt; P4.org INT dataplane specification v0.5, v1.0, v2.0, v2.1.
 // Thread rule: any; pure functions on bytes that the caller owns.
@@ -22,13 +23,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Why nothing is added. Functions that tell a growth return one of these instead.
+// Why nothing is added. Functions that return a growth return one of these instead.
 enum hs_int_refusal {
 	HS_INT_NO_CARRIER = -1, // the packet is not of a kind that carries INT by these settings
 	HS_INT_MARKED = -2,	// for a source: the packet claims INT already
 	HS_INT_NO_ROOM = -3,	// a length field would overflow
-	HS_INT_NOT_ASKED = -4,	// nothing is asked of transit: INT-MX, destination headers only
-	HS_INT_HOP_LIMIT = -5,	// as many nodes as may have added data: set E
+	HS_INT_NOT_ASKED = -4,	// no values are requested: INT-MX, destination headers only
+	HS_INT_HOP_LIMIT = -5,	// the hop limit is reached: set E
 	HS_INT_RESERVED = -6,	// an instruction without meaning, which is not filled
 	HS_INT_MISMATCH = -7,	// instructions and the length of a hop disagree
 	HS_INT_MTU = -8,	// never returned: the caller's own reason, which sets M
@@ -41,11 +42,11 @@ enum hs_int_refusal {
 //   e2e_off          the first shim; Geneve: the first option of INT
 //   trace_off        the header that transit reads (INT-MD or INT-MX); 0: destination headers only
 //   telemetry_bytes  what strip takes out
-//   trace_type       instruction bitmap << 16 | HS_INT_TRACE_MX for INT-MX | words behind the
-//   header ns_id            domain-specific id << 16 | domain-specific instruction l4_off,
-//   l4_proto, src_port, dst_port: of the packet as it was before the source, so that a rule
-//                            matches both. In a GRE tunnel that the source added, they are those of
-//                            the tunnel: strip and parse again.
+//   trace_type       bitmap << 16 | HS_INT_TRACE_MX for INT-MX | words after the header
+//   ns_id            domain-specific id << 16 | domain-specific instruction
+//   l4_off, l4_proto, src_port, dst_port  of the packet before the source, so that a rule matches
+//                            both. In a GRE tunnel that the source added, they are those of the
+//                            tunnel: strip and parse again.
 void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet);
 
@@ -57,77 +58,79 @@ static inline enum hs_int_type hs_int_type_of(const struct hs_packet *packet)
 	return packet->trace_type & HS_INT_TRACE_MX ? HS_INT_TYPE_MX : HS_INT_TYPE_MD;
 }
 
-// Of the INT header without shim: 8 before 2.0, then 12.
+// Returns the bytes of the INT header without shim: 8 before 2.0, 12 since 2.0.
 static inline size_t hs_int_head_bytes(unsigned version)
 {
 	return version == HS_INT_2_1 ? 12 : 8;
 }
 
-// Of the INT header and its stack, which begin at packet->trace_off: what hs_int_stack_open reads.
+// Returns the bytes of the INT header and its stack, which begin at packet->trace_off.
+// hs_int_stack_open reads these bytes.
 static inline size_t hs_int_stack_bytes(unsigned version, const struct hs_packet *packet)
 {
 	return hs_int_head_bytes(version) + 4 * (packet->trace_type & HS_INT_TRACE_WORDS);
 }
 
-// The DSCP that the packet had before the source, which the mark may stand in the place of.
+// Returns the DSCP that the packet had before the source. The mark may have replaced it.
 uint8_t hs_int_host_dscp(const struct hs_int_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet);
 
-// Whether what a packet with HS_PACKET_TELEMETRY has behind a DSCP mark can hardly be anything but
-// INT: each reserved field of shim and header is 0, and the instructions take as much as a hop has.
-// A host's data has the form of INT by chance once in some hundred packets, and passes this once in
-// 2^30. Other marks and carriers need no such look: true.
+// Returns whether a packet with HS_PACKET_TELEMETRY and a DSCP mark almost certainly has INT: each
+// reserved field of shim and header is 0, and the instructions match the length of a hop. Random
+// data of a host has the form of INT once in some hundred packets, and passes this check once in
+// 2^30. Other marks and carriers need no check: returns true.
 bool hs_int_is_certain(const struct hs_int_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet);
 
 // ---- source ----
 
-// By how much a frame grows when a source starts INT on it, with its own values (`own`) or with
-// the fixed headers only. enum hs_int_refusal where it cannot.
+// Returns by how much a frame grows when a source starts INT on it, with its own values (`own`) or
+// with the fixed headers only. Returns an enum hs_int_refusal if the source cannot.
 int hs_int_source_growth(const struct hs_int_settings *settings,
 		const struct hs_int_request *request, const uint8_t *frame,
 		const struct hs_packet *packet, bool own);
 
-// By how much a packet grows at most on its path, if as many nodes as may add values do, the source
-// among them. 0: no node adds anything.
+// Returns by how much a packet grows at most on its path, if as many nodes add values as may, the
+// source included. Returns 0 if no node adds anything.
 size_t hs_int_path_growth(
 		const struct hs_int_settings *settings, const struct hs_int_request *request);
 
-// Inserts it. `own` NULL: the headers only; M is set then, where the version has it, unless the
-// request says HS_INT_NO_OWN.
+// Inserts INT. With an `own` of NULL, inserts the headers only; then M is set, if the version has
+// it, unless the request has HS_INT_NO_OWN.
 void hs_int_source_insert(const struct hs_int_settings *settings,
 		const struct hs_int_request *request, uint8_t *frame,
 		const struct hs_packet *packet, size_t growth, const struct hs_int_values *own);
 
 // ---- transit ----
 
-// By how much a frame with HS_PACKET_TELEMETRY grows when a node adds what the packet asks for.
-// enum hs_int_refusal where it may not.
+// Returns by how much a frame with HS_PACKET_TELEMETRY grows when a node adds the requested values.
+// Returns an enum hs_int_refusal if the node may not.
 int hs_int_transit_growth(const struct hs_int_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet);
 
 void hs_int_transit_insert(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet, size_t growth, const struct hs_int_values *values);
 
-// Writes into the packet why nothing was added, where the version has a bit for it: E for
+// Writes into the packet why nothing was added, if the version has a bit for it: E for
 // HS_INT_HOP_LIMIT, M for HS_INT_MTU. Returns whether the packet changed.
 bool hs_int_transit_refuse(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet, int refusal);
 
 // ---- sink ----
 
-// Takes out all INT and its carrier, restores what the source changed. Returns by how much the
-// frame shrank, == packet->telemetry_bytes; 0 where the packet has no HS_PACKET_TELEMETRY: then no
-// byte changed.
+// Removes all INT and the carrier that the source added, and restores the fields that the source
+// changed. Returns by how much the frame shrank, which is packet->telemetry_bytes. Returns 0, with
+// no byte changed, if the packet has no HS_PACKET_TELEMETRY.
 size_t hs_int_strip(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet);
 
-// Whether the sink must drop the packet after extraction: D (2.x), or a replica's C (before 2.0).
+// Returns whether the sink must drop the packet after extraction: D (2.x), or a replica's C (before
+// 2.0).
 bool hs_int_is_discarded(const struct hs_int_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet);
 
-// Takes the mark from a packet that merely carries it, without a look at what is behind it. False
-// where the mark is more than a DSCP: then no byte changed.
+// Clears the mark of a packet, whatever follows it. Returns false, with no byte changed, if the
+// packet has no DSCP mark.
 bool hs_int_clear_mark(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet);
 
@@ -140,7 +143,7 @@ struct hs_int_stack {
 	uint8_t flags;	 // enum hs_int_flag
 	uint8_t replication;
 	uint8_t hop_words; // 0 for INT-MX
-	uint8_t max_hops;  // 2016-06, 0.5: of the whole path; else: how many may still add data
+	uint8_t max_hops;  // 2016-06, 0.5: of the whole path; else: nodes that may still add
 	uint8_t n_hops;
 	uint8_t source_words; // source-only metadata, or what the source of INT-MX inserted
 	uint16_t bitmap;
@@ -151,19 +154,20 @@ struct hs_int_stack {
 	const uint8_t *source; // source_words
 };
 
-// Reads `len` bytes, which begin at the INT header (packet->trace_off) and end behind its stack.
-// 0 or -EBADMSG.
+// Reads `len` bytes, which begin at the INT header (packet->trace_off) and end with its stack.
+// Returns 0 or -EBADMSG.
 int hs_int_stack_open(const struct hs_int_settings *settings, enum hs_int_type type,
 		const uint8_t *header, size_t len, struct hs_int_stack *out);
 
-// The values of hop `i` (< n_hops; 0 is nearest the sink). 0 or -EBADMSG (2016-06: the bit of the
-// stack's bottom is where it must not be, or is not where it must be).
+// Reads the values of hop `i` (< n_hops; 0 is nearest the sink). Returns 0 or -EBADMSG. (In
+// 2016-06, the bit of the stack's bottom may be set in a wrong place, or missing.)
 int hs_int_stack_hop(const struct hs_int_stack *stack, size_t i, struct hs_int_values *out);
 
-// Decodes a whole stack of INT-MD. The bottom hop is the source: its time is e2e's, and hops[] has
-// the nodes behind it; locals[] has all of them. A time is that of receipt, else of sending, with
-// the wire's low bits only. With M some node added nothing, maybe the source: then e2e has nothing,
-// and hops[] has all hops. A node without an id has HS_NODE_UNKNOWN. The latency is what the node
-// says, else the difference of its two times. All but `family`. 0 or -EBADMSG.
+// Decodes a whole stack of INT-MD. The bottom hop is the source: its time is in e2e, and hops[] has
+// the nodes after it. locals[] has all nodes. A time is that of receipt, else of sending, with the
+// low bits that the wire has. With M, some node added nothing. This may be the source, so then e2e
+// has no value and hops[] has all hops. A node without an id has HS_NODE_UNKNOWN. The latency is
+// the node's own value, else the difference of its two times. Sets all members except `family`.
+// Returns 0, -EBADMSG, or -E2BIG: more hops than HS_TELEMETRY_MAX_HOPS.
 int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header, size_t len,
 		struct hs_decoded *out);

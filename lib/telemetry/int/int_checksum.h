@@ -29,7 +29,7 @@ static inline uint16_t hs_int_sum(const uint8_t *at, size_t bytes)
 	for (; bytes >= sizeof(eight); bytes -= sizeof(eight), at += sizeof(eight)) {
 		memcpy(&eight, at, sizeof(eight));
 		sum += eight;
-		sum += sum < eight; // the carry comes round
+		sum += sum < eight; // end-around carry
 	}
 	if (bytes & sizeof(word)) {
 		memcpy(&word, at, sizeof(word));

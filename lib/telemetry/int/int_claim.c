@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets whose lengths are wrong: those of IP, UDP, TCP and Geneve. INT that stands where it would
-// stand with right lengths is claimed, whatever the lengths say: a host may read them otherwise.
+// Finds packets that claim INT although a length of IP, UDP, TCP or Geneve is wrong. INT at its
+// usual position counts as a claim, whatever the lengths are, because a host may ignore the
+// lengths.
 #include "int_wire.h"
 
 #include "extension.h"
 
-#define MOST_HEADERS 16 // of IPv6 that are passed here
+#define MOST_HEADERS 16 // extension headers of IPv6 that are passed
 
 static bool claims_in_gre(struct hs_int_view *view)
 {
@@ -23,8 +24,8 @@ static bool claims_in_gpe(struct hs_int_view *view, size_t at)
 	       gpe[GPE_NEXT] == view->settings->gpe_protocol;
 }
 
-// Behind the end that Geneve states, what looks like an option may be the inner packet: it claims
-// INT only where it is well formed.
+// Returns whether an option of Geneve claims INT. After the stated end of the options, the bytes
+// may be the inner packet. There an option must be well formed to count.
 static bool claims_in_geneve(struct hs_int_view *view, size_t geneve)
 {
 	size_t at = geneve + GENEVE_BYTES, end = at + 4 * (size_t)GENEVE_MAX_WORDS, bytes;
@@ -51,7 +52,7 @@ static bool claims_by_marker(struct hs_int_view *view)
 {
 	size_t first = UDP_BYTES, last = UDP_BYTES;
 
-	if (view->l4.proto == HS_IP_TCP) { // wherever its options may end
+	if (view->l4.proto == HS_IP_TCP) { // at each possible end of its options
 		first = TCP_BYTES;
 		last = 60;
 	}
@@ -84,7 +85,7 @@ static bool claims(struct hs_int_view *view)
 
 // ---- where TCP, UDP or GRE begins in a malformed packet ----
 
-// Wherever the options may end.
+// Tries each possible end of the options.
 static bool claims_in_ipv4(struct hs_int_view *view)
 {
 	size_t ip = view->packet->l3_off;
@@ -98,7 +99,8 @@ static bool claims_in_ipv4(struct hs_int_view *view)
 	return found;
 }
 
-// A header without options is as the fast path takes it: without a look at the checksum.
+// Returns whether the checksum of an IPv4 header with options is wrong. The fast path takes headers
+// without options without checking their checksum, so these are not checked.
 static bool is_wrong_ipv4(const struct hs_int_view *view)
 {
 	const uint8_t *ip = view->frame + view->packet->l3_off;

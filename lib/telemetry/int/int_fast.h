@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The codec of int.h for INT-MD of 2.1 behind TCP or UDP, marked by DSCP, in untagged packets of
-// IPv4 without options and of IPv6 without extension headers, inlined. Each function does what its
-// namesake in int.h does to the same packet, which is what it is tested against.
+// The inlined codec of int.h for INT-MD of 2.1 after TCP or UDP, marked by DSCP, in untagged
+// packets of IPv4 without options and of IPv6 without extension headers. Each function does what
+// its namesake in int.h does to the same packet, and is tested against it.
 //
 // Source: P4.org INT dataplane specification v2.1 sections 4.6 and 5; RFC 1624.
 // Thread rule: any; pure functions on bytes that the caller owns.
@@ -17,24 +17,25 @@
 #define HS_INT_FAST_FIXED     16 // shim and header
 #define HS_INT_FAST_KNOWN     0xFF80
 #define HS_INT_FAST_TWICE     0x0E00 // instructions of two words
-#define HS_INT_FAST_MAX_BLOCK 48     // bytes of all known
+#define HS_INT_FAST_MAX_BLOCK 48     // bytes of all known values
 
-// Of a profile: constant. The functions below are for profiles that this one says true of, but for
-// hs_int_parse_fast.
+// Returns whether a profile is one for the functions below. This is constant for a profile.
+// hs_int_parse_fast takes any profile.
 static inline bool hs_int_fast_is(const struct hs_int_settings *settings)
 {
 	return settings->version == HS_INT_2_1 && settings->mode == HS_INT_MD &&
 	       settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
 }
 
-// The same with INT-MX: hs_int_parse_fast_mx takes its packets. Transit inserts nothing.
+// Returns whether a profile is the same with INT-MX. hs_int_parse_fast_mx parses its packets.
+// Transit inserts nothing.
 static inline bool hs_int_fast_is_mx(const struct hs_int_settings *settings)
 {
 	return settings->version == HS_INT_2_1 && settings->mode == HS_INT_MX &&
 	       settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
 }
 
-// ---- what all share ----
+// ---- common parts ----
 
 static inline unsigned hs_int_fast_words(uint16_t bitmap)
 {
@@ -52,8 +53,7 @@ static inline bool hs_int_fast_is_marked(const struct hs_int_settings *settings,
 	return !((dscp ^ settings->dscp) & settings->dscp_mask);
 }
 
-// One hop's values as they go on the wire, for many packets that ask for the same and of which a
-// node knows the same.
+// One hop's values in wire format, for many packets with the same instructions and the same values.
 struct hs_int_fast_block {
 	uint16_t bitmap; // within HS_INT_FAST_KNOWN
 	uint16_t sum;	 // of the bytes
@@ -86,7 +86,7 @@ static inline void hs_int_fast_block_put(const struct hs_int_fast_block *block, 
 	}
 }
 
-// Corrects the length of IP, and its checksum for that.
+// Corrects the length of IP, and the checksum of IPv4.
 static inline void hs_int_fast_l3(uint8_t *ip, const struct hs_packet *packet, uint32_t growth)
 {
 	uint32_t l3_bytes = packet->l3_bytes + growth;
@@ -120,8 +120,8 @@ static inline void hs_int_fast_ip(
 			hs_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
 }
 
-// Corrects UDP's length and the checksum of TCP or UDP after the frame grew by `growth` (less than
-// 2^16, or so much less than 0) and what the checksum covers by `change`.
+// Corrects UDP's length and the checksum of TCP or UDP. The frame grew by `growth`, which is
+// between -2^16 and 2^16. The sum of the bytes that the checksum covers grew by `change`.
 static inline void hs_int_fast_l4(uint8_t *l4, uint8_t proto, int growth, uint32_t change)
 {
 	uint32_t grown = growth < 0 ? 0xffffu - (uint32_t)-growth : (uint32_t)growth;
@@ -139,7 +139,8 @@ static inline void hs_int_fast_l4(uint8_t *l4, uint8_t proto, int growth, uint32
 	hs_be16_store(l4 + 6, checksum ? checksum : 0xffff);
 }
 
-// Where the payload of TCP or UDP begins, and in *end where it ends. 0 where the header is broken.
+// Returns where the payload of TCP or UDP begins, and sets *end to its end. Returns 0 if the header
+// is malformed.
 static inline size_t hs_int_fast_payload(
 		const uint8_t *frame, const struct hs_packet *packet, size_t *end)
 {
@@ -162,7 +163,8 @@ static inline size_t hs_int_fast_payload(
 	return bytes >= 20 && at + bytes <= *end ? at + bytes : 0;
 }
 
-// IP as this header takes it, with TCP or UDP directly behind it and with these flags beside.
+// Returns whether IP has the form that this file takes, with TCP or UDP directly after it, and only
+// these other flags.
 static inline bool hs_int_fast_is_usual(const struct hs_packet *packet, uint16_t flags)
 {
 	uint16_t ip = packet->flags & (HS_PACKET_IPV4 | HS_PACKET_IPV6);
@@ -187,7 +189,8 @@ static inline bool hs_int_fast_no_options(
 	return false;
 }
 
-// Whether `words` (at most 255) are whole hops of `hop` words (at most 31), without a division.
+// Returns whether `words` (at most 255) are whole hops of `hop` words (at most 31), without a
+// division.
 static inline bool hs_int_fast_are_whole_hops(unsigned words, unsigned hop)
 {
 #define R(n) (65536 + (n)-1) / (n)
@@ -223,7 +226,7 @@ static inline bool hs_int_fast_header(const uint8_t *frame, size_t len, struct h
 	return true;
 }
 
-// Of INT-MX: what the source inserted behind the header may have any length.
+// Reads the header of INT-MX. The source's metadata after the header may have any length.
 static inline bool hs_int_fast_header_mx(const uint8_t *frame, size_t len, struct hs_packet *packet)
 {
 	size_t end, at = hs_int_fast_payload(frame, packet, &end);
@@ -244,8 +247,8 @@ static inline bool hs_int_fast_header_mx(const uint8_t *frame, size_t len, struc
 	return true;
 }
 
-// Whether the probe marker may stand behind UDP, or wherever TCP's options may end: whatever the
-// lengths say.
+// Returns whether the probe marker may follow UDP, or TCP at any possible end of its options,
+// whatever the lengths are.
 static inline bool hs_int_fast_may_have_marker(const struct hs_int_settings *settings,
 		const uint8_t *frame, size_t len, size_t frame_len, const struct hs_packet *packet)
 {
@@ -259,7 +262,7 @@ static inline bool hs_int_fast_may_have_marker(const struct hs_int_settings *set
 	return false;
 }
 
-// Whether a packet may claim INT of a profile that hs_int_fast_is says false of.
+// Returns whether a packet may claim INT of a profile for which hs_int_fast_is returns false.
 static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
 		const uint8_t *frame, size_t len, size_t frame_len, const struct hs_packet *packet)
 {
@@ -283,8 +286,9 @@ static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
 	}
 }
 
-// Gives what hs_int_parse gives where it returns true. False: hs_int_parse must be asked. This one
-// is for any profile: of those that hs_int_fast_is says false of, it takes what is no telemetry.
+// Parses a frame with the result of hs_int_parse. Returns false if hs_int_parse must parse it.
+// Takes any profile. For a profile for which hs_int_fast_is returns false, takes only packets
+// without telemetry.
 static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, const uint8_t *frame,
 		size_t len, size_t frame_len, struct hs_packet *packet)
 {
@@ -303,7 +307,7 @@ static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, con
 	       hs_int_fast_header(frame, len, packet);
 }
 
-// The same for a profile that hs_int_fast_is_mx says true of.
+// Does the same for a profile for which hs_int_fast_is_mx returns true.
 static inline __attribute__((always_inline)) bool hs_int_parse_fast_mx(
 		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
@@ -322,8 +326,8 @@ static inline __attribute__((always_inline)) bool hs_int_parse_fast_mx(
 
 // ---- source ----
 
-// By how much a packet grows with the source's values; 0: ask hs_int_source_growth. Constant for a
-// rule.
+// Returns by how much a packet grows with the source's values, which is constant for a rule. 0:
+// hs_int_source_growth must be called.
 static inline size_t hs_int_fast_request_growth(
 		const struct hs_int_settings *settings, const struct hs_int_request *request)
 {
@@ -334,7 +338,8 @@ static inline size_t hs_int_fast_request_growth(
 	return usual ? HS_INT_FAST_FIXED + 4u * words : 0;
 }
 
-// Whether a source may insert `growth` into this packet here; else ask hs_int_source_growth.
+// Returns whether hs_int_fast_source_insert may insert `growth` into this packet. If not,
+// hs_int_source_growth must be called.
 static inline bool hs_int_fast_may_start(
 		const uint8_t *frame, const struct hs_packet *packet, size_t growth)
 {
@@ -351,7 +356,7 @@ static inline bool hs_int_fast_may_start(
 	return !no_tcp && !no_ip;
 }
 
-// `growth` is hs_int_fast_request_growth, `own` is of the request's bitmap.
+// Inserts INT. `growth` is hs_int_fast_request_growth, and `own` has the request's bitmap.
 static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 		const struct hs_int_settings *settings, const struct hs_int_request *request,
 		uint8_t *frame, const struct hs_packet *packet, size_t growth,
@@ -378,7 +383,7 @@ static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 
 // ---- transit ----
 
-// By how much a packet grows; 0: ask hs_int_transit_growth.
+// Returns by how much a packet grows. 0: hs_int_transit_growth must be called.
 static inline size_t hs_int_fast_transit_growth(
 		const uint8_t *frame, const struct hs_packet *packet)
 {
@@ -395,8 +400,8 @@ static inline size_t hs_int_fast_transit_growth(
 	return adds ? 4 * words : 0;
 }
 
-// `block` is of the bitmap that the packet asks for (the upper half of its trace_type), and as long
-// as the growth.
+// Adds a hop. `block` has the bitmap that the packet requests (the upper half of its trace_type),
+// and is as long as the growth.
 static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uint8_t *frame,
 		const struct hs_packet *packet, const struct hs_int_fast_block *block)
 {
@@ -408,14 +413,15 @@ static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uin
 	head[3]--;
 	hs_int_fast_block_put(block, head + 12);
 	hs_int_fast_l3(frame + HS_FAST_L3, packet, growth);
-	// The shim's length grew by the words, the remaining count lost one.
+	// The shim's length grew by the words, and the remaining count fell by one.
 	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
 			block->sum + words + 0xfffe);
 }
 
 // ---- sink ----
 
-// Whether hs_int_fast_strip may take this packet's telemetry out; else ask hs_int_strip.
+// Returns whether hs_int_fast_strip may remove this packet's telemetry. If not, hs_int_strip must
+// be called.
 static inline bool hs_int_fast_may_strip(const struct hs_int_settings *settings,
 		const uint8_t *frame, const struct hs_packet *packet)
 {
@@ -423,8 +429,8 @@ static inline bool hs_int_fast_may_strip(const struct hs_int_settings *settings,
 	       !hs_int_fast_is_marked(settings, frame[packet->e2e_off + 3] >> 2);
 }
 
-// Takes the telemetry out and says what hs_int_parse would say of the rest, which begins at frame +
-// result.
+// Removes the telemetry, and sets *packet as hs_int_parse would for the rest, which begins at frame
+// + result.
 static inline size_t hs_int_fast_strip(uint8_t *frame, struct hs_packet *packet)
 {
 	size_t taken = packet->telemetry_bytes, at = packet->e2e_off;

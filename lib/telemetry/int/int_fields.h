@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of the values that INT carries, from which sizes, writing, reading, names and documents
-// come.
+// The table of the values of INT. Sizes, writing, reading, names and documents are derived from it.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -29,12 +28,12 @@ enum hs_int_kind {
 struct hs_int_field {
 	uint8_t versions; // bit for each enum hs_int_version
 	uint8_t bit;	  // of the instruction bitmap; 0 is 0x8000
-	uint8_t bits;	// on the wire; 2016-06 keeps the first of them for the bottom of the stack
-	uint8_t kind;	// enum hs_int_kind
-	uint8_t width;	// in struct hs_int_values
-	uint8_t offset; // there
-	uint16_t has;	// enum hs_int_has
-	const char *instruction; // as rules name it
+	uint8_t bits;	  // on the wire; in 2016-06, the first one marks the bottom of the stack
+	uint8_t kind;	  // enum hs_int_kind
+	uint8_t width;	  // in struct hs_int_values
+	uint8_t offset;	  // in struct hs_int_values
+	uint16_t has;	  // enum hs_int_has
+	const char *instruction; // name in rules
 	const char *key;	 // name in JSON
 	const char *unit;
 };
@@ -43,14 +42,14 @@ extern const struct hs_int_field hs_int_fields[];
 extern const size_t hs_int_n_fields;
 
 const char *hs_int_version_name(enum hs_int_version version); // "2016-06", "0.5", "1.0", "2.1"
-// The bits of the bitmap that an instruction's name stands for; 0 where the version has none.
-// "ports" of 2016-06 is both of its ports.
+// Returns the bits of the bitmap for an instruction's name, or 0: the version does not have it.
+// "ports" of 2016-06 stands for both port instructions.
 uint16_t hs_int_instruction(enum hs_int_version version, const char *name);
 
-// How wide a time is on the wire, for unwrapping: 31, 32 or 64.
+// Returns the bits of a time on the wire, for unwrapping: 31, 32 or 64.
 unsigned hs_int_time_bits(enum hs_int_version version);
 
-// Which bits of the bitmap a version knows.
+// Returns the bits of the bitmap that a version knows.
 static inline uint16_t hs_int_known(enum hs_int_version version)
 {
 	unsigned known = 0;
@@ -60,7 +59,7 @@ static inline uint16_t hs_int_known(enum hs_int_version version)
 	return (uint16_t)known;
 }
 
-// Bits of the values that a hop adds for the known instructions of a bitmap.
+// Returns the bits of the values that a hop adds for the known instructions of a bitmap.
 static inline unsigned hs_int_value_bits(enum hs_int_version version, uint16_t bitmap)
 {
 	unsigned n = 0;
@@ -70,7 +69,7 @@ static inline unsigned hs_int_value_bits(enum hs_int_version version, uint16_t b
 	return n;
 }
 
-// Words that a hop adds for a bitmap, reserved instructions included (one word each).
+// Returns the words that a hop adds for a bitmap, reserved instructions included (one word each).
 static inline unsigned hs_int_hop_words(enum hs_int_version version, uint16_t bitmap)
 {
 	uint16_t reserved = bitmap & (uint16_t)~hs_int_known(version);

@@ -4,18 +4,18 @@
 #include <errno.h>
 #include <string.h>
 
-// The time with these low bits that is nearest to `near_ns`.
+// Returns the time with these low bits that is nearest to `near_ns`.
 static uint64_t unwrap(uint64_t low, unsigned bits, uint64_t near_ns)
 {
 	if (bits == 64)
 		return low;
 	uint64_t span = UINT64_C(1) << bits;
-	uint64_t behind = (near_ns - low) & (span - 1); // low is so much before near_ns
+	uint64_t behind = (near_ns - low) & (span - 1); // how much `low` is before near_ns
 
 	return behind <= span / 2 ? near_ns - behind : near_ns + (span - behind);
 }
 
-// `e2e` is the sink's receive time, as the sink's step puts it there.
+// Decodes a record. `e2e` has the sink's receive time, which the sink wrote there.
 static int decode(enum hs_int_version version, const uint8_t *hops, size_t hops_len,
 		const uint8_t *e2e, size_t e2e_len, struct hs_decoded *out)
 {
@@ -50,7 +50,7 @@ DECODER(decode_0_5, HS_INT_0_5)
 DECODER(decode_1_0, HS_INT_1_0)
 DECODER(decode_2_1, HS_INT_2_1)
 
-// The stamps; the rest is in hs_decoded.locals.
+// The stamps. The other values are in hs_decoded.locals.
 static const struct hs_telemetry_field fields[] = {
 		{.hop = false,
 				.bit = HS_E2E_TIMESTAMP,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What encloses INT: lengths and checksums of IP, UDP, TCP and GRE.
+// Corrects the headers that enclose INT: lengths and checksums of IP, UDP, TCP and GRE.
 #include "int_wire.h"
 
 static size_t ipv4_bytes(const uint8_t *ip)
@@ -72,7 +72,7 @@ void hs_int_correct_checksum(uint8_t *frame, const struct hs_l4 *l4, uint32_t ch
 		return;
 	uint16_t checksum = hs_checksum_changed(hs_be16_load(at), change);
 	if (!checksum && l4->proto == HS_IP_UDP)
-		checksum = 0xffff; // 0 says that there is none
+		checksum = 0xffff; // 0 stands for no checksum
 	hs_be16_store(at, checksum);
 }
 

@@ -12,8 +12,8 @@ static void found(struct hs_int_view *view, size_t shim, size_t bytes)
 	packet->telemetry_bytes = (uint16_t)bytes;
 }
 
-// The L4 header that a source put its own UDP header before. The packet before had it directly
-// behind IP.
+// Reads the L4 header before which a source put its own UDP header. In the host's packet, this
+// header directly followed IP.
 static bool see_inner(struct hs_int_view *view, size_t at, uint8_t proto)
 {
 	struct hs_packet *packet = view->packet;
@@ -24,7 +24,8 @@ static bool see_inner(struct hs_int_view *view, size_t at, uint8_t proto)
 	packet->flags &= (uint16_t)~HS_PACKET_FLOW;
 	packet->l4_off = packet->src_port = packet->dst_port = 0;
 	packet->l4_proto = 0;
-	if (proto == HS_IP_HOP_BY_HOP) // it would be the packet's first: nobody put UDP before it
+	if (proto == HS_IP_HOP_BY_HOP) // it must be the first header, so no source put UDP before
+				       // it
 		return false;
 	if (!has_ports && proto != HS_IP_GRE && proto != (is_ipv4 ? HS_IP_ICMP : HS_IP_ICMPV6))
 		return true;
@@ -38,7 +39,7 @@ static bool see_inner(struct hs_int_view *view, size_t at, uint8_t proto)
 	return true;
 }
 
-// Of 2.x: what stands in the shim's last two bytes goes by its NPT.
+// Reads a shim of 2.x. The meaning of its last two bytes depends on its NPT.
 static void read_new_shim(struct hs_int_view *view, size_t at)
 {
 	const uint8_t *shim = view->frame + at;
@@ -79,7 +80,7 @@ static void read_old_shim(struct hs_int_view *view, size_t at)
 	found(view, at, bytes + (view->settings->mark == HS_INT_MARK_PROBE ? MARKER_BYTES : 0));
 }
 
-// Whether TCP or UDP says that INT is behind it; *at moves behind the sign.
+// Returns whether TCP or UDP has a mark of INT. Moves *at after a probe marker.
 static bool is_signalled(struct hs_int_view *view, size_t *at)
 {
 	const struct hs_int_settings *settings = view->settings;
@@ -103,7 +104,7 @@ static void find_tcp_udp(struct hs_int_view *view)
 	size_t at = hs_int_pass_l4(view);
 
 	if (!at) {
-		// A port can be read where the header goes wrong behind it.
+		// The port can be read even if the header is malformed after it.
 		if (view->settings->mark == HS_INT_MARK_UDP_PORT && view->packet->l4_off &&
 				is_signalled(view, &at))
 			view->packet->flags |= HS_PACKET_ANY_TELEMETRY;
@@ -120,7 +121,7 @@ static void find_tcp_udp(struct hs_int_view *view)
 		read_old_shim(view, at);
 }
 
-// ---- all ----
+// ---- all carriers ----
 
 static void find(struct hs_int_view *view)
 {
@@ -147,7 +148,8 @@ static void find_at_l4(struct hs_int_view *view)
 	find(view);
 	if (packet->flags & HS_PACKET_TELEMETRY)
 		return;
-	// Malformed: the flow is that of the packet as it stands. Cut off: it is not known.
+	// If INT is malformed, the flow is that of the unchanged packet. If INT is cut off, the
+	// flow is not known.
 	uint16_t flags = packet->flags;
 	*packet = before;
 	packet->flags |= flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT);
@@ -168,7 +170,7 @@ void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, 
 			.settings = settings, .frame = frame, .len = len, .packet = packet};
 
 	hs_packet_parse(frame, len, frame_len, NULL, packet);
-	// A DSCP is read where it is, whatever the headers behind it.
+	// A DSCP can be read whatever headers follow it.
 	if ((by_dscp && packet->l3_off) || settings->mode == HS_INT_XD)
 		packet->flags &= (uint16_t)~HS_PACKET_HIDDEN;
 	if (!packet->l3_off || settings->mode == HS_INT_XD)
@@ -187,7 +189,8 @@ void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, 
 bool hs_int_is_certain(const struct hs_int_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet)
 {
-	// Of the shim: 2.1 has the mark's DSCP in the last byte, as 1.0; 0.5 has it in the tail.
+	// Reserved bits of the shim. 2.1 and 1.0 have the host's DSCP in the last byte; 0.5 has it
+	// in the tail.
 	static const uint32_t reserved[] = {0, 0x00ff00ff, 0x00ff0003, 0x0300ff03};
 
 	if (settings->carrier != HS_INT_TCP_UDP || settings->mark != HS_INT_MARK_DSCP)

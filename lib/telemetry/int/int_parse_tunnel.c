@@ -8,7 +8,7 @@ size_t hs_int_gre_bytes(const uint8_t *gre)
 	return GRE_BYTES + 4u * (!!(gre[0] & GRE_C) + !!(gre[0] & GRE_K) + !!(gre[0] & GRE_S));
 }
 
-// What the source put a tunnel around is an IP packet, and nothing is behind it.
+// Returns whether an IP packet is in the tunnel that the source added, and nothing follows it.
 static bool is_inner_ip(const struct hs_int_view *view, size_t at, uint16_t ethertype)
 {
 	const uint8_t *ip = view->frame + at;
@@ -93,7 +93,7 @@ void hs_int_find_gpe(struct hs_int_view *view)
 		was_plain |= at == first && shim.was_plain;
 		at += shim.bytes;
 	}
-	// Plain VXLAN carries Ethernet and nothing else.
+	// Plain VXLAN carries only Ethernet.
 	if (was_plain && shim.next != GPE_ETHERNET)
 		return;
 	if (was_plain)

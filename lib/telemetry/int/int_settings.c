@@ -95,7 +95,7 @@ static const char *tunnel_wrong(const struct hs_int_settings *settings, const ch
 		return settings->gpe_protocol > 4 ? NULL : "gpe_protocol";
 	}
 	if (settings->carrier == HS_INT_GENEVE) {
-		*allowed = "1 to 125"; // with two more, and never critical
+		*allowed = "1 to 125"; // the next two types are used too, and none is critical
 		return settings->geneve_type && settings->geneve_type <= 125 ? NULL : "geneve_type";
 	}
 	*allowed = "1536 to 65535, not 2048, 25944 or 34525, which are IPv4's, Ethernet's and "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a profile of INT says, and what a rule asks for.
+// The settings of an INT profile, and the request of a rule.
 //
 // Thread rule: any; values.
 #pragma once
@@ -13,7 +13,7 @@
 enum hs_int_mode {
 	HS_INT_MD, // instructions and values on the packet
 	HS_INT_MX, // instructions only; each node reports (2.1)
-	HS_INT_XD, // nothing on the packet: nothing to do here (2.1)
+	HS_INT_XD, // nothing on the packet, so this codec does nothing (2.1)
 	HS_INT_N_MODES,
 };
 
@@ -25,7 +25,7 @@ enum hs_int_carrier {
 	HS_INT_N_CARRIERS,
 };
 
-// How a packet says that INT is behind its TCP or UDP header.
+// How a packet marks that INT follows its TCP or UDP header.
 enum hs_int_mark {
 	HS_INT_MARK_DSCP,
 	HS_INT_MARK_UDP_PORT, // 0.5: TCP's too; 2.1: NPT 1 for UDP, NPT 2 for all else
@@ -33,7 +33,7 @@ enum hs_int_mark {
 	HS_INT_N_MARKS,
 };
 
-// Of a header, in shims and options.
+// Type of an INT header, in shims and options.
 enum hs_int_type {
 	HS_INT_TYPE_MD = 1, // also called hop-by-hop
 	HS_INT_TYPE_DESTINATION = 2,
@@ -45,26 +45,26 @@ enum hs_int_flag {
 	HS_INT_FLAG_D = 1 << 1, // the sink drops the packet (2.x)
 	HS_INT_FLAG_E = 1 << 2, // a node met the hop limit
 	HS_INT_FLAG_M = 1 << 3, // a node met an MTU (since 1.0)
-	HS_INT_NO_OWN = 1 << 4, // of a request: the source adds no values, for no lack of room
+	HS_INT_NO_OWN = 1 << 4, // of a request: the source adds no values, but not for lack of room
 };
 
-#define HS_INT_DEFAULT_GRE_PROTOCOL 0x88B5 // IEEE's for local experiments: none was assigned
+#define HS_INT_DEFAULT_GRE_PROTOCOL 0x88B5 // for local experiments; INT has no assigned number
 #define HS_INT_VXLAN_PORT	    4789
 #define HS_INT_GPE_PORT		    4790
 #define HS_INT_GENEVE_PORT	    6081
 #define HS_INT_DEFAULT_TTL	    64
 
-// A profile's: constant. hs_int_settings_init gives what the specification says, and
-// hs_int_settings_wrong what contradicts it.
+// The settings of a profile, which are constant. hs_int_settings_init sets the values of the
+// specification. hs_int_settings_wrong finds impossible values.
 struct hs_int_settings {
 	uint8_t version; // enum hs_int_version
 	uint8_t mode;	 // enum hs_int_mode
 	uint8_t carrier; // enum hs_int_carrier
 	uint8_t mark;	 // enum hs_int_mark, of tcp_udp
-	uint8_t dscp;	 // marks INT where the packet's has the same bits of dscp_mask
+	uint8_t dscp;	 // marks INT if the packet's DSCP has the same bits of dscp_mask
 	uint8_t dscp_mask;
-	uint8_t max_hops;   // that may add values, the source included
-	bool fill_reserved; // 1.0, 2.1: add all ones for what has no meaning here, else nothing
+	uint8_t max_hops;   // nodes that may add values, the source included
+	bool fill_reserved; // 1.0, 2.1: add all ones for unknown instructions, else nothing
 	bool upgrade_vxlan; // vxlan-gpe: plain VXLAN carries INT too, as VXLAN-GPE: 2.1 says so by
 			    // G; before, our own sign is 0x80 in the shim's reserved byte
 	uint8_t gpe_protocol;  // 0x05; 1.0: 0x08; 2.0: 0x80; 2.1: 0x82
@@ -85,7 +85,7 @@ struct hs_int_settings {
 
 #define HS_INT_MAX_SOURCE_WORDS 4
 
-// What a rule asks for.
+// The request of a rule.
 struct hs_int_request {
 	uint16_t bitmap;	 // bit 0 is 0x8000
 	uint16_t domain_id;	 // 2.1
@@ -93,17 +93,18 @@ struct hs_int_request {
 	uint16_t ds_flags;	 // 2.1
 	uint8_t flags;		 // HS_INT_FLAG_D, HS_INT_NO_OWN
 	uint8_t replication;	 // before 2.0: 0 to 3
-	uint8_t ds_hop_words;	 // 2.1 MD: what DS instructions add at every hop: all ones
+	uint8_t ds_hop_words;	 // 2.1 MD: words of all ones that DS instructions add at every hop
 	uint8_t source_words;	 // 2.1: source-only metadata
 	uint8_t source[4 * HS_INT_MAX_SOURCE_WORDS];
 };
 
-// What the specification of a version has for a carrier; the mark is DSCP 0x17, whole.
+// Sets the values of a version's specification for a carrier. The mark is DSCP 0x17 with all six
+// bits.
 void hs_int_settings_init(struct hs_int_settings *settings, enum hs_int_version version,
 		enum hs_int_carrier carrier);
 
-// The name of the first member (as a profile has it) that is impossible with those before it, and
-// in *allowed what is possible; NULL where all is well.
+// Returns the name of the first member (as in a profile) that is impossible with the members before
+// it, and sets *allowed to the possible values. Returns NULL if all members are possible.
 const char *hs_int_settings_wrong(const struct hs_int_settings *settings, const char **allowed);
 
 const char *hs_int_mode_name(enum hs_int_mode mode);

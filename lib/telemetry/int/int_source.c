@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "int_wire.h"
 
-// ---- what goes in ----
+// ---- size of the insertion ----
 
 static size_t ip_end(const struct hs_packet *packet)
 {
@@ -34,7 +34,8 @@ static int refusal_of_request(const struct hs_int_settings *settings,
 	return none ? HS_INT_HOP_LIMIT : 0;
 }
 
-// A checksum of 0xffff cannot be told from 0 once it was changed. Nobody computes one.
+// Returns whether the sink can restore the checksums. After an incremental change, a checksum of
+// 0xffff cannot be told from 0. No host computes 0xffff.
 static bool is_restorable(const uint8_t *frame, const struct hs_packet *packet,
 		const struct hs_int_plan *plan)
 {
@@ -43,7 +44,7 @@ static bool is_restorable(const uint8_t *frame, const struct hs_packet *packet,
 	if (packet->flags & HS_PACKET_IPV4 &&
 			hs_be16_load(frame + packet->l3_off + HS_IPV4_CHECKSUM) == 0xffff)
 		return false;
-	if (plan->adds_header) // what is behind stays as it is, and need not be whole
+	if (plan->adds_header) // the bytes after it do not change, and need not be whole
 		return true;
 	if (plan->l4.proto == HS_IP_TCP)
 		return hs_be16_load(header + TCP_CHECKSUM) != 0xffff;
@@ -51,7 +52,7 @@ static bool is_restorable(const uint8_t *frame, const struct hs_packet *packet,
 	       hs_be16_load(header + GRE_CHECKSUM) != 0xffff;
 }
 
-// ---- where ----
+// ---- place of the insertion ----
 
 static bool plan_tcp_udp(const struct hs_int_settings *settings, struct hs_int_view *view,
 		struct hs_int_plan *plan)
@@ -90,7 +91,7 @@ static bool plan_gre(const struct hs_int_settings *settings, struct hs_int_view 
 	return settings->gre_adds_tunnel;
 }
 
-// Plain VXLAN can be restored only where all that VXLAN-GPE uses is as RFC 7348 has it.
+// Returns whether plain VXLAN can be restored: all bits that VXLAN-GPE uses must be as in RFC 7348.
 static bool is_plain_vxlan(const uint8_t *vxlan)
 {
 	return hs_be32_load(vxlan) == (uint32_t)GPE_I << 24;
@@ -209,7 +210,7 @@ int hs_int_source_growth(const struct hs_int_settings *settings,
 	return make_plan(settings, request, frame, packet, own, &plan);
 }
 
-// What stands before the header of INT, as much as any packet needs.
+// Returns the most bytes before the header of INT that a packet needs.
 static size_t most_front_bytes(const struct hs_int_settings *settings)
 {
 	size_t bytes = SHIM_BYTES; // an option's head is as long
@@ -246,7 +247,8 @@ size_t hs_int_path_growth(
 
 // ---- writing ----
 
-// The sign that INT is there, and what the sink restores: returns the shim's last two bytes.
+// Writes the mark of INT. Returns the shim's last two bytes, which hold the value that the sink
+// restores.
 static uint16_t mark_tcp_udp(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet, const struct hs_l4 *l4)
 {
@@ -307,7 +309,8 @@ static void insert_tcp_udp(const struct hs_int_settings *settings,
 					frame, &plan->l4, plan->at + plan->bytes, growth, &before));
 }
 
-// A source port of the dynamic range that the flow alone decides, so that equal paths stay equal.
+// Returns a source port of the dynamic range that depends only on the flow, so that all packets of
+// a flow take the same path.
 static uint16_t entropy_of(const uint8_t *frame, const struct hs_packet *packet, uint8_t proto)
 {
 	bool is_ipv4 = packet->flags & HS_PACKET_IPV4;
@@ -321,7 +324,7 @@ static uint16_t entropy_of(const uint8_t *frame, const struct hs_packet *packet,
 	return (uint16_t)(0xc000 | hash >> 18);
 }
 
-// A UDP header of our own before the packet's L4 header (NPT 2).
+// Inserts a new UDP header before the packet's L4 header (NPT 2).
 static void insert_udp(const struct hs_int_settings *settings, const struct hs_int_request *request,
 		uint8_t *frame, const struct hs_packet *packet, const struct hs_int_plan *plan,
 		const struct hs_int_values *own)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The INT header and its stack, whatever carries them.
+// The INT header and its stack, in any carrier.
 #include "int_wire.h"
 
 #include "int_values_wire.h"
@@ -16,7 +16,7 @@ static bool is_version(unsigned version, const uint8_t *head)
 	return (head[0] & masks[version]) == values[version];
 }
 
-// Whether `words` of stack are whole hops, as far as the header can tell.
+// Returns whether `words` of stack are whole hops, as far as the header shows.
 static bool are_whole_hops(unsigned version, const uint8_t *head, size_t words)
 {
 	unsigned hop = hs_int_stated_words(version, head);
@@ -25,7 +25,7 @@ static bool are_whole_hops(unsigned version, const uint8_t *head, size_t words)
 		unsigned bits = (unsigned)__builtin_popcount(hs_be16_load(head + HEAD_BITMAP));
 		return hop == bits && head[3] <= head[2] && words == (size_t)hop * head[3];
 	}
-	// What a source alone added has any length.
+	// Source-only metadata may have any length.
 	if (version == HS_INT_2_1 && hs_be16_load(head + HEAD_DOMAIN) &&
 			hs_be16_load(head + HEAD_DS))
 		return true;
@@ -46,7 +46,7 @@ bool hs_int_is_well_formed(unsigned version, unsigned type, const uint8_t *head,
 	       are_whole_hops(version, head, (bytes - fixed) / 4);
 }
 
-// A stack of hops with the length that the instructions take, and whatever a domain adds.
+// Returns whether a hop has the length of its instructions, plus any words of a domain.
 static bool has_hops_of_its_bitmap(unsigned version, const uint8_t *head)
 {
 	unsigned stated = hs_int_stated_words(version, head);
@@ -59,7 +59,8 @@ static bool has_hops_of_its_bitmap(unsigned version, const uint8_t *head)
 
 bool hs_int_is_plain(unsigned version, unsigned type, const uint8_t *head)
 {
-	// Of the first four bytes, by version; bytes 6 and 7 are a domain's in 2.1.
+	// Reserved bits of the first four bytes, by version. In 2.1, bytes 6 and 7 are the domain
+	// id.
 	static const uint32_t reserved[] = {0x03e00000, 0x00e00000, 0x007fe000, 0x01ffe000};
 	bool is_mx = type == HS_INT_TYPE_MX;
 
@@ -86,8 +87,8 @@ static uint8_t flags_of(unsigned version, const uint8_t *head)
 			 (head[1] & bits[version].m1 ? HS_INT_FLAG_M : 0));
 }
 
-// Words that the source alone added: what the domain says of the instructions, else what is no
-// whole hop.
+// Returns the words of source-only metadata: the domain's words for the instructions, else the
+// words that are no whole hop.
 static size_t source_words_of(const struct hs_int_settings *settings, const uint8_t *head,
 		size_t words, size_t hop)
 {
@@ -195,7 +196,7 @@ static int decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_
 	return 0;
 }
 
-// The bit of the bottom is in the last value of the last hop, and in no other.
+// Returns whether the bottom bit is set in the last value of the last hop, and in no other value.
 static bool has_its_bottom(const uint8_t *bytes, size_t words, bool last)
 {
 	for (size_t i = 0; i < words; i++) {
@@ -213,12 +214,12 @@ int hs_int_stack_hop(const struct hs_int_stack *stack, size_t i, struct hs_int_v
 
 	if (stack->version == HS_INT_2016_06 && !has_its_bottom(bytes, stack->hop_words, last))
 		return -EBADMSG;
-	if (last && stack->source_words) // what the source alone added is before its last word
+	if (last && stack->source_words) // source-only metadata is before the source's last word
 		len += 4u * stack->source_words * (stack->bitmap & 1u);
 	return decode_hop(stack->version, stack->bitmap, bytes, len, out);
 }
 
-// That of receipt, as in all families; of sending where a node tells no other.
+// Returns the time of receipt, as in all families, or the time of sending if there is no other.
 static uint64_t time_of(const struct hs_int_values *values)
 {
 	return values->has & HS_INT_HAS_INGRESS_NS ? values->ingress_ns : values->egress_ns;
@@ -229,7 +230,7 @@ static uint32_t id_of(const struct hs_int_values *values)
 	return values->has & HS_INT_HAS_NODE_ID ? values->node_id : HS_NODE_UNKNOWN;
 }
 
-// What a node does not tell by itself: from its own two times, which need no common clock.
+// Sets a latency that the node did not send, from the node's two times. They are from one clock.
 static void derive_latency(enum hs_int_version version, const struct hs_int_values *values,
 		struct hs_hop_local *local)
 {
@@ -282,7 +283,8 @@ int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header,
 
 	if (rc)
 		return rc;
-	// Some node met its MTU: maybe the source, and then the bottom hop is of another node.
+	// With M, some node's MTU was too small. This may be the source; then the bottom hop is
+	// another node.
 	bool has_source = !(stack.flags & HS_INT_FLAG_M);
 	if (stack.n_hops > HS_TELEMETRY_MAX_HOPS + has_source)
 		return -E2BIG;

@@ -13,7 +13,7 @@ uint8_t hs_int_host_dscp(const struct hs_int_settings *settings, const uint8_t *
 		return (uint8_t)(hs_int_tclass(frame + packet->l3_off, packet) >> 2);
 	if (settings->version != HS_INT_0_5)
 		return shim[3] >> 2;
-	return shim[packet->telemetry_bytes - 1u] & 0x3f; // the tail's last
+	return shim[packet->telemetry_bytes - 1u] & 0x3f; // last byte of the tail
 }
 
 static void strip_udp(uint8_t *frame, const struct hs_packet *packet, const struct hs_l4 *l4,
@@ -51,7 +51,7 @@ static void strip_tcp_udp(const struct hs_int_settings *settings, uint8_t *frame
 	hs_int_finish(frame, packet, l4, at, -(int)taken, &before);
 }
 
-// ---- all ----
+// ---- all carriers ----
 
 size_t hs_int_strip(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "int_wire.h"
 
-// Whether the words that the header states are those of its instructions, as far as this node may
-// fill them.
+// Checks whether the header's words per hop match its instructions, and whether this node may fill
+// them. Returns 0 or a refusal.
 static int refusal_of_words(const struct hs_int_settings *settings, uint16_t bitmap,
 		unsigned stated, bool domain)
 {
@@ -102,7 +102,7 @@ void hs_int_transit_insert(const struct hs_int_settings *settings, uint8_t *fram
 bool hs_int_transit_refuse(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet, int refusal)
 {
-	// In the header's first two bytes.
+	// Bits of the header's first two bytes.
 	static const uint16_t e[] = {0x0400, 0x0100, 0x0100, 0x0400};
 	static const uint16_t m[] = {0, 0, 0x0080, 0x0200};
 	uint8_t *head = frame + packet->trace_off;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// INT in GRE, VXLAN-GPE and Geneve: put in, taken out.
+// Inserts and removes INT in GRE, VXLAN-GPE and Geneve.
 #include "int_wire.h"
 
 // ---- GRE ----
 
-// What a router may lose is the tunnel's: ECN is not copied (RFC 6040, compatibility mode).
+// Returns the tunnel's traffic class. ECN is not copied (RFC 6040, compatibility mode), because a
+// mark on the tunnel would be lost.
 static uint8_t outer_tclass(const uint8_t *ip, const struct hs_packet *packet)
 {
 	return hs_int_tclass(ip, packet) & 0xfc;
 }
 
-// The identification and the permission to fragment are those of the inner packet, where it has
-// them (RFC 2003 section 3.1).
+// Writes the tunnel's IPv4 header. It has the identification and the Don't Fragment bit of an inner
+// IPv4 packet (RFC 2003 section 3.1).
 static void write_outer_ipv4(const struct hs_int_settings *settings, uint8_t *outer,
 		const uint8_t *ip, const struct hs_packet *packet, size_t bytes)
 {
@@ -135,7 +136,7 @@ void hs_int_strip_gpe(const struct hs_int_settings *settings, uint8_t *frame,
 	struct hs_int_gpe_shim shim;
 	struct hs_int_before before;
 
-	for (size_t i = at; i < end; i += shim.bytes) // the last says what is behind
+	for (size_t i = at; i < end; i += shim.bytes) // the last one has the next protocol
 		shim = hs_int_gpe_shim_at(settings->version, frame + i);
 	hs_int_note_before(frame, packet, l4, end, &before);
 	frame = hs_int_take(frame, at, packet->telemetry_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The versions of INT, and what a node knows of a packet.
+// The versions of INT, and a node's values of a packet.
 //
 // Thread rule: any; values.
 #pragma once
@@ -14,9 +14,9 @@ enum hs_int_version {
 	HS_INT_N_VERSIONS,
 };
 
-// What a node knows of a packet; only the values of `has` are there. For each of the others the
-// version's "not available" is written. A value that is too wide for the version: of an id "not
-// available", of a number the greatest, of a time the low bits.
+// A node's values of a packet. Only the values of `has` are valid. For each other value, the
+// version's "not available" is written. For a value that is too wide for the version, an id is
+// written as "not available", a number as the greatest one, and a time by its low bits.
 struct hs_int_values {
 	uint32_t has; // enum hs_int_has
 	uint32_t node_id;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One hop's values in bytes, by the table of fields. A constant version makes it a few branches.
+// Writes and reads one hop's values by the table of fields. With a constant version, only a few
+// branches remain.
 //
 // Thread rule: any; pure functions. For this folder and int_fast.h.
 #pragma once
@@ -7,13 +8,13 @@
 #include "bytes.h"
 #include "int_fields.h"
 
-// All ones: not available.
+// Returns the value that stands for "not available": all ones.
 static inline uint64_t hs_int_not_available(enum hs_int_version version, unsigned bits)
 {
 	return version == HS_INT_2016_06 ? 0x7fffffff : UINT64_MAX >> (64 - bits);
 }
 
-// A value as it is written.
+// Returns a value as it is written.
 static inline uint64_t hs_int_fit(
 		enum hs_int_version version, unsigned bits, enum hs_int_kind kind, uint64_t value)
 {
@@ -65,7 +66,7 @@ static inline uint64_t hs_int_load(const uint8_t *at, unsigned bits)
 	}
 }
 
-// Writes the known values of a bitmap. Returns the byte behind.
+// Writes the known values of a bitmap. Returns the end of the written bytes.
 static inline uint8_t *hs_int_put_values(enum hs_int_version version, uint16_t bitmap, uint8_t *at,
 		const struct hs_int_values *values)
 {
@@ -80,7 +81,7 @@ static inline uint8_t *hs_int_put_values(enum hs_int_version version, uint16_t b
 	return at;
 }
 
-// Reads them. Returns the byte behind.
+// Reads the known values of a bitmap. Returns the end of the read bytes.
 static inline const uint8_t *hs_int_get_values(enum hs_int_version version, uint16_t bitmap,
 		const uint8_t *at, struct hs_int_values *values)
 {

@@ -24,7 +24,7 @@ bool hs_int_read_head(struct hs_int_view *view, unsigned type, size_t at, size_t
 		return false;
 	if (type == HS_INT_TYPE_DESTINATION)
 		return true;
-	if (packet->trace_off) // one at most
+	if (packet->trace_off) // there may be only one such header
 		return false;
 	packet->trace_off = (uint16_t)at;
 	packet->trace_type = (uint32_t)hs_be16_load(head + HEAD_BITMAP) << 16 |

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The headers of INT and of its carriers in bytes, and what the files of this folder share.
+// The layout of the headers of INT and of its carriers, and the functions that the files of this
+// folder share.
 //
 // Source: 004_2771db4e6b3fe8ac.txt sections 4 to 6; P4.org INT dataplane specification v0.5, v1.0,
 // v2.1; RFC 2784 and 2890 (GRE), RFC 7348 (VXLAN), draft-ietf-nvo3-vxlan-gpe, RFC 8926 (Geneve).
@@ -45,9 +46,9 @@
 #define GENEVE_OPT_WORDS  31
 #define GENEVE_OPT_LENGTH 0x1f
 #define SHIM_G_GRE	  0x08 // of byte 0
-#define SHIM_G_GPE	  0x80 // 2.1: of byte 2; before, our own sign in the reserved byte 1
+#define SHIM_G_GPE	  0x80 // 2.1: of byte 2; before 2.0: Hopsight's own, in the reserved byte 1
 
-// Of the INT header. Bytes 4 and 5 are the instruction bitmap in every version and mode.
+// Offsets in the INT header. Bytes 4 and 5 are the instruction bitmap in every version and mode.
 #define HEAD_BITMAP   4
 #define HEAD_DOMAIN   6
 #define HEAD_DS	      8
@@ -55,10 +56,10 @@
 
 static inline bool hs_int_counts_hops(unsigned version)
 {
-	return version <= HS_INT_0_5; // max and total; later versions have a remaining count
+	return version <= HS_INT_0_5; // maximum and count; later versions have a remaining count
 }
 
-// Words that a hop adds, as the header says.
+// Returns the words that a hop adds, from the header.
 static inline unsigned hs_int_stated_words(unsigned version, const uint8_t *head)
 {
 	return head[hs_int_counts_hops(version) ? 1 : 2] & 0x1f;
@@ -69,7 +70,7 @@ static inline size_t hs_int_shim_length_at(unsigned version)
 	return version == HS_INT_2_1 ? 1 : 2;
 }
 
-// Whether the frame has a byte that says so: then in *tclass is the traffic class.
+// Returns the type of service of IPv4, or the traffic class of IPv6.
 static inline uint8_t hs_int_tclass(const uint8_t *ip, const struct hs_packet *packet)
 {
 	return packet->flags & HS_PACKET_IPV4 ? ip[1] : (uint8_t)(hs_be16_load(ip) >> 4);
@@ -92,7 +93,7 @@ static inline bool hs_int_is_marked(const struct hs_int_settings *settings, cons
 	return !((dscp ^ settings->dscp) & settings->dscp_mask);
 }
 
-// ---- lengths and checksums of what encloses a change ----
+// ---- lengths and checksums of the headers that enclose a change ----
 
 // Sums of a frame's front before a change, for the checksums.
 struct hs_int_before {
@@ -100,8 +101,8 @@ struct hs_int_before {
 	uint16_t l4;
 };
 
-// `end` is where the change ends, `l4` an even number of bytes before it. `l4->proto` is TCP, UDP,
-// GRE or another, which has no checksum that matters.
+// Notes the sums before a change. `end` is the end of the change, and `l4` is an even number of
+// bytes before it. If `l4->proto` is not TCP, UDP or GRE, its checksum is not corrected.
 void hs_int_note_before(const uint8_t *frame, const struct hs_packet *packet,
 		const struct hs_l4 *l4, size_t end, struct hs_int_before *before);
 
@@ -109,16 +110,17 @@ void hs_int_note_before(const uint8_t *frame, const struct hs_packet *packet,
 void hs_int_correct_lengths(uint8_t *frame, const struct hs_packet *packet, const struct hs_l4 *l4,
 		int growth, const struct hs_int_before *before);
 
-// What the change, which ends at `end` now, adds to the sum that the L4 checksum covers.
+// Returns what the change adds to the sum that the L4 checksum covers. `end` is the end of the
+// change now.
 uint32_t hs_int_l4_change(const uint8_t *frame, const struct hs_l4 *l4, size_t end, int growth,
 		const struct hs_int_before *before);
 
-// Where the L4 checksum is; NULL without.
+// Returns where the L4 checksum is, or NULL: there is none.
 uint8_t *hs_int_checksum_at(uint8_t *frame, const struct hs_l4 *l4);
 
 void hs_int_correct_checksum(uint8_t *frame, const struct hs_l4 *l4, uint32_t change);
 
-// All of it, for a change without Checksum Complement.
+// Corrects all lengths and checksums, for a change without Checksum Complement.
 void hs_int_finish(uint8_t *frame, const struct hs_packet *packet, const struct hs_l4 *l4,
 		size_t end, int growth, const struct hs_int_before *before);
 
@@ -130,20 +132,23 @@ struct hs_int_view {
 	size_t len;
 	struct hs_packet *packet;
 	struct hs_l4 l4;
-	size_t end; // of what may hold INT: the IP packet, or what UDP says
+	size_t end; // end of what may hold INT: of the IP packet, or of UDP's length
 };
 
-// Whether `n` bytes at `at` are within the end and may be read.
+// Returns whether `n` bytes at `at` are before view->end and can be read. Sets HS_PACKET_SHORT if
+// they are cut off.
 bool hs_int_has(const struct hs_int_view *view, size_t at, size_t n);
 
-// Finds the end of a TCP or UDP header, and sets view->end. 0 where it is broken.
+// Returns the end of a TCP or UDP header, and sets view->end for UDP. Returns 0 if the header is
+// malformed.
 size_t hs_int_pass_l4(struct hs_int_view *view);
 
-// Reads `bytes` of INT header and stack at `at`; notes it in the packet. False where malformed.
+// Reads `bytes` of INT header and stack at `at`, and sets the members of the packet. Returns false
+// if they are malformed.
 bool hs_int_read_head(struct hs_int_view *view, unsigned type, size_t at, size_t bytes);
 
-// For a packet that was not found to claim INT: sets HS_PACKET_ANY_TELEMETRY where it does but for
-// the lengths of what encloses INT. `has_l4`: view->l4 is known. Not for a DSCP, which has none.
+// Sets HS_PACKET_ANY_TELEMETRY if the packet would claim INT with other lengths of the enclosing
+// headers. `has_l4` says that view->l4 is known. Not for marks by DSCP, which depend on no length.
 void hs_int_claim_anyway(struct hs_int_view *view, size_t frame_len, bool has_l4);
 
 void hs_int_find_gre(struct hs_int_view *view);
@@ -159,36 +164,38 @@ struct hs_int_gpe_shim {
 
 struct hs_int_gpe_shim hs_int_gpe_shim_at(unsigned version, const uint8_t *shim);
 
-// Of a GRE header, with its optional fields.
+// Returns the bytes of a GRE header with its optional fields.
 size_t hs_int_gre_bytes(const uint8_t *gre);
 
-// enum hs_int_type of a Geneve option; 0: it is not INT's.
+// Returns the enum hs_int_type of a Geneve option, or 0: it is not INT.
 unsigned hs_int_geneve_type(const struct hs_int_settings *settings, const uint8_t *option);
 
-// Whether `bytes` of INT header and stack agree with what the header says.
+// Returns whether `bytes` of INT header and stack match the header's fields.
 bool hs_int_is_well_formed(unsigned version, unsigned type, const uint8_t *head, size_t bytes);
-// Whether such a header has 0 in each reserved field, and a hop the length of its instructions.
+// Returns whether each reserved field of such a header is 0, and a hop has the length of the
+// instructions.
 bool hs_int_is_plain(unsigned version, unsigned type, const uint8_t *head);
 
 // ---- writing ----
 
-// Words of the block that a source of INT-MD adds: of each hop.
+// Returns the words that each hop adds in INT-MD, or 0 in other modes.
 unsigned hs_int_request_words(
 		const struct hs_int_settings *settings, const struct hs_int_request *request);
 
-// How many nodes may add values. A Geneve option ends after 31 words.
+// Returns how many nodes may add values. A Geneve option has at most 31 words.
 uint8_t hs_int_hop_limit(const struct hs_int_settings *settings,
 		const struct hs_int_request *request, unsigned hop_words);
 
-// Writes the header and what the source adds: the last steps of a source. Returns the byte behind.
+// Writes the header and the source's values, the last steps of a source. Returns the end of the
+// written bytes.
 uint8_t *hs_int_write_head(const struct hs_int_settings *settings,
 		const struct hs_int_request *request, uint8_t *at, const struct hs_int_values *own);
 
-// Writes one hop's block of `words`. Returns the byte behind.
+// Writes one hop's block of `words`. Returns the end of the written bytes.
 uint8_t *hs_int_write_hop(unsigned version, uint16_t bitmap, unsigned words, uint8_t *at,
 		const struct hs_int_values *values);
 
-// Where a source's bytes go, and how many they are.
+// The place and the number of a source's bytes.
 struct hs_int_plan {
 	struct hs_l4 l4;
 	size_t at;
@@ -197,7 +204,7 @@ struct hs_int_plan {
 	bool adds_header;
 };
 
-// The shim of TCP and UDP, GRE and VXLAN-GPE in front of `bytes` of header and stack (and tail).
+// Writes the shim of TCP and UDP, GRE or VXLAN-GPE before `bytes` of header and stack (and tail).
 void hs_int_write_shim(const struct hs_int_settings *settings, uint8_t *shim, size_t bytes,
 		unsigned low_nibble, uint16_t last);
 
@@ -212,9 +219,9 @@ void hs_int_insert_geneve(const struct hs_int_settings *settings,
 		const struct hs_packet *packet, const struct hs_int_plan *plan,
 		const struct hs_int_values *own);
 
-// ---- taking out ----
+// ---- removing ----
 
-// Takes `bytes` at `at` out of the frame, whose front moves up. Returns the new first byte.
+// Removes `bytes` at `at` from the frame, whose front moves up. Returns the new first byte.
 static inline uint8_t *hs_int_take(uint8_t *frame, size_t at, size_t bytes)
 {
 	memmove(frame + bytes, frame, at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shim, INT header and values, as a source and each hop write them.
+// Writes shim, INT header and values, for the source and each hop.
 #include "int_wire.h"
 
 #include "int_values_wire.h"
@@ -13,7 +13,7 @@ unsigned hs_int_request_words(
 	return words + (settings->version == HS_INT_2_1 ? request->ds_hop_words : 0);
 }
 
-// `version` is a constant.
+// Writes a hop's block. `version` is a constant.
 static inline uint8_t *write_hop_as(enum hs_int_version version, uint16_t bitmap, unsigned words,
 		uint8_t *at, const struct hs_int_values *values)
 {
@@ -58,7 +58,7 @@ uint8_t hs_int_hop_limit(const struct hs_int_settings *settings,
 	return fit < settings->max_hops ? (uint8_t)fit : settings->max_hops;
 }
 
-// Headers before 1.0: how many added, of how many.
+// Writes a header before 1.0, which has the number of hops and their maximum.
 static void write_counting_head(const struct hs_int_settings *settings,
 		const struct hs_int_request *request, uint8_t *at, unsigned words, bool own)
 {
@@ -71,7 +71,7 @@ static void write_counting_head(const struct hs_int_settings *settings,
 	hs_be32_store(at + HEAD_BITMAP, (uint32_t)request->bitmap << 16);
 }
 
-// Headers since 1.0: how many may still add.
+// Writes a header since 1.0, which has the number of nodes that may still add values.
 static void write_remaining_head(const struct hs_int_settings *settings,
 		const struct hs_int_request *request, uint8_t *at, unsigned words, bool own)
 {
@@ -97,7 +97,7 @@ static void write_domain(const struct hs_int_request *request, uint8_t *at)
 	hs_be16_store(at + HEAD_DS_FLAGS, request->ds_flags);
 }
 
-// What only a source adds stands behind its values, before the Checksum Complement.
+// Writes source-only metadata after the source's values, before the Checksum Complement.
 static uint8_t *write_source(
 		const struct hs_int_request *request, uint8_t *at, bool before_complement)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Telemetry reports 0.5, 1.0 and 2.0: what a node tells a collector about a packet, in the payload
-// of a UDP datagram (udp_frame.h has what is in front). Values come first, then a copy of the
+// Telemetry reports 0.5, 1.0 and 2.0: a node's report of a packet to a collector, in the payload of
+// a UDP datagram (udp_frame.h has the headers before). Values come first, then a copy of the
 // packet's beginning. int_report_writer.h writes reports, int_report_reader.h reads them.
 //
 // Source: P4.org, Telemetry Report Format Specification v0.5 (2017), v1.0 (2018), v2.0 (2020).
@@ -29,7 +29,7 @@ enum hs_int_report_version {
 #define HS_INT_REPORT_BUFFER	   0x0080
 #define HS_INT_REPORT_DROP	   0x0001
 
-// What is behind the values: the numbers of 2.0. Numbers above are reserved.
+// What follows the values, by the numbers of 2.0. Greater numbers are reserved.
 enum hs_int_inner {
 	HS_INT_INNER_NONE = 0,
 	HS_INT_INNER_TLV = 1,	 // hs_int_report_tlv_next
@@ -39,7 +39,7 @@ enum hs_int_inner {
 	HS_INT_INNER_IPV6 = 5,
 };
 
-// Why a packet was dropped, as p4lang/switch numbers it.
+// Why a packet was dropped, by the numbers of p4lang/switch.
 enum hs_int_drop_reason {
 #define HS_INT_DROP_REASON(number, NAME, word, sentence) HS_INT_DROP_##NAME = (number),
 #include "int_report_reasons.def"
@@ -47,18 +47,18 @@ enum hs_int_drop_reason {
 
 #define HS_INT_REPORT_MAX_HW_ID 63
 
-// One report. Only the values of `has` are there. The units are those of our nodes; the
-// specifications leave them open for latency, occupancy and utilisation, so another reporter may
-// have others. Occupancies have 24 bits on the wire. Times are of the reporter's clock: 64 bits
-// in 2.0, the lower 32 of them before.
+// One report. Only the values of `has` are valid. The units are those of our nodes. The
+// specifications do not define units of latency, occupancy and utilisation, so another reporter may
+// have others. Occupancies have 24 bits on the wire. Times are of the reporter's clock: 64 bits in
+// 2.0, the lower 32 bits before 2.0.
 struct hs_int_report {
 	uint16_t has;
 	uint8_t inner;	   // enum hs_int_inner, or a reserved number
-	uint8_t hw_id;	   // which part of the reporter reports: at most HS_INT_REPORT_MAX_HW_ID
+	uint8_t hw_id;	   // the reporting part of the node: at most HS_INT_REPORT_MAX_HW_ID
 	bool dropped;	   // D: a packet of a watched flow was dropped
 	bool congested;	   // Q: a watched queue is congested
 	bool tracked;	   // F: the packet matched a watched flow; only then it may carry telemetry
-	bool intermediate; // I, of 2.0: from a node on the way, with the stack that it took out
+	bool intermediate; // I, of 2.0: from a node on the path, with the stack that it removed
 	uint32_t node_id;
 	uint32_t sequence; // of the datagram
 	uint16_t ingress_port;
@@ -83,14 +83,14 @@ struct hs_int_report {
 	const uint8_t *domain; // the caller's memory, or the datagram's
 };
 
-// What a version can carry: bits of struct hs_int_report.has. A version leaves out all others.
+// Returns the values that a version can carry: bits of struct hs_int_report.has.
 uint16_t hs_int_report_carries(enum hs_int_report_version version);
 
-// By how much the sequence number grew from one datagram of a reporter to the next, modulo its
-// width: 1 where no datagram was lost, negative where an older one came later.
+// Returns by how much the sequence number grew from one datagram of a reporter to the next, modulo
+// its width: 1 if no datagram was lost, negative if an older one came later.
 int32_t hs_int_report_sequence_step(
 		enum hs_int_report_version version, uint32_t before, uint32_t now);
 
-// The word of a reason in scripts, and its sentence. NULL: not a number of p4lang/switch.
+// Return the word of a reason for scripts, and its sentence. NULL: not a number of p4lang/switch.
 const char *hs_int_drop_reason_word(uint8_t reason);
 const char *hs_int_drop_reason_sentence(uint8_t reason);

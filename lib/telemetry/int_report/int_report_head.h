@@ -12,7 +12,7 @@
 struct hs_int_report_head {
 	uint32_t version;
 	uint32_t type;	 // RepType
-	uint32_t next;	 // NProto, NProt or InType: what is behind
+	uint32_t next;	 // NProto, NProt or InType: what follows
 	uint32_t length; // in words
 	uint32_t md_length;
 	uint32_t md_bits;
@@ -46,7 +46,8 @@ enum hs_int_report_0_5_next {
 	HS_INT_REPORT_0_5_LOCAL,
 };
 
-// What a row of a header does with words of 32 bits: HS_HEAD_PUT(words, head, row) and HS_HEAD_GET.
+// Write and read a row of a header in words of 32 bits: HS_HEAD_PUT(words, head, row) and
+// HS_HEAD_GET.
 #define HS_HEAD_SHIFT(first, bits) (32 - (first) % 32 - (bits))
 #define HS_HEAD_MASK(bits)	   (UINT32_MAX >> (32 - (bits)))
 #define HS_HEAD_PUT(words, head, first, bits, member)                                              \
@@ -55,7 +56,7 @@ enum hs_int_report_0_5_next {
 #define HS_HEAD_GET(words, head, first, bits, member)                                              \
 	(head)->member = (words)[(first) / 32] >> HS_HEAD_SHIFT(first, bits) & HS_HEAD_MASK(bits);
 
-// Bytes of the values of a bitmap of 1.0 or 2.0, without those of a domain.
+// Return the bytes of the values of a bitmap of 1.0 or 2.0, without the values of a domain.
 static inline uint32_t hs_int_report_1_0_value_bytes(uint32_t md_bits)
 {
 	uint32_t n = 0;

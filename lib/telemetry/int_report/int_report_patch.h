@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Changes a datagram of one report that int_report_writer.h wrote: what differs from packet to
-// packet where the values are the same.
+// Changes a datagram of one report that int_report_writer.h wrote, for packets with the same
+// values: the sequence number and the lengths.
 //
 // Thread rule: owner of the bytes.
 #pragma once
@@ -17,13 +17,13 @@ static inline uint8_t *hs_int_report_sequence_word(
 	return datagram + at[version];
 }
 
-// The bits that a sequence number has in this word.
+// Returns the bits of a sequence number in this word.
 static inline uint32_t hs_int_report_sequence_mask(enum hs_int_report_version version)
 {
 	return version == HS_INT_REPORT_2_0 ? 0x3fffff : UINT32_MAX;
 }
 
-// Writes a sequence number into a datagram that has 0. Returns the bits that it has on the wire.
+// Writes a sequence number into a datagram whose number is 0. Returns the number as on the wire.
 static inline uint32_t hs_int_report_patch_sequence(
 		enum hs_int_report_version version, uint8_t *datagram, uint32_t sequence)
 {
@@ -44,8 +44,8 @@ static inline void hs_int_report_renumber(
 	hs_int_report_patch_sequence(version, datagram, sequence);
 }
 
-// Writes the lengths of a datagram whose report, of so many bytes with the datagram's header, has
-// so many bytes of a packet behind it. Returns these bytes with their padding.
+// Writes the length of a report that is followed by packet_bytes of a packet. report_bytes include
+// the datagram's header. Returns packet_bytes with their padding.
 static inline size_t hs_int_report_patch_copied(enum hs_int_report_version version,
 		uint8_t *datagram, size_t report_bytes, size_t packet_bytes)
 {

@@ -197,9 +197,8 @@ static void get_values_2_0(const uint8_t *at, uint32_t md_bits, struct hs_int_re
 #include "int_report_fields.def"
 }
 
-// The contents of type INT: body[0, bytes) is all of the report behind its first word. Returns the
-// bytes before the packet, -EBADMSG, or -EOVERFLOW where the bitmap's values need more than
-// md_bytes.
+// Reads the contents of type INT. body[0, bytes) is the report after its first word. Returns the
+// bytes before the packet, -EBADMSG, or -EOVERFLOW: the bitmap's values need more than md_bytes.
 static int get_main(const uint8_t *body, size_t bytes, size_t md_bytes, struct hs_int_report *out)
 {
 	struct hs_int_report_head head = {0};
@@ -223,7 +222,7 @@ static int get_main(const uint8_t *body, size_t bytes, size_t md_bytes, struct h
 	return (int)(HS_INT_REPORT_2_0_MAIN_BYTES + md_bytes);
 }
 
-// One report of the type and length that its first word says.
+// Reads one report, whose type and length are in its first word.
 static int get_report(struct hs_int_report_reader *r, const struct hs_int_report_head *head,
 		size_t bytes, struct hs_int_report *out)
 {
@@ -279,7 +278,7 @@ static int next_2_0(struct hs_int_report_reader *r, struct hs_int_report *out)
 	return rc;
 }
 
-// ---- all ----
+// ---- all versions ----
 
 int hs_int_report_next(struct hs_int_report_reader *r, struct hs_int_report *report)
 {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-// An occupancy is 24 bits wide: a greater one is the greatest.
+// Stores an occupancy in 24 bits. A greater value is stored as the greatest.
 static inline void store_24(uint8_t *at, uint32_t v)
 {
 	v = v > 0xffffff ? 0xffffff : v;
@@ -179,7 +179,7 @@ static uint32_t md_bits_2_0(const struct hs_int_report *r)
 	return r->has & known;
 }
 
-// Whether there is more to say than whose packet it is: then the report has type INT.
+// Returns whether a report has values, so that its type is INT.
 static bool has_main(const struct hs_int_report *r, uint32_t md_bits)
 {
 	return md_bits || r->domain_id || r->domain_bits || r->domain_status || r->domain_words;
@@ -241,7 +241,7 @@ static void put_main(uint8_t *at, uint32_t md_bits, const struct hs_int_report *
 	put_values_2_0(at + HS_INT_REPORT_2_0_MAIN_BYTES, md_bits, r);
 }
 
-// The first word of a report: it says how long the report is, so it is written last.
+// Writes the first word of a report. The word has the report's length, so it is written last.
 static void put_first_word(uint8_t *at, const struct hs_int_report *r, bool main, size_t md_bytes,
 		size_t all_bytes)
 {
@@ -287,7 +287,7 @@ static int add_2_0(struct hs_int_report_writer *w, const struct hs_int_report *r
 	return 0;
 }
 
-// ---- all ----
+// ---- all versions ----
 
 int hs_int_report_add(struct hs_int_report_writer *w, const struct hs_int_report *report,
 		const uint8_t *packet, size_t packet_bytes)

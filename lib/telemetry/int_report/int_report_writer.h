@@ -26,13 +26,14 @@ static inline void hs_int_report_begin(struct hs_int_report_writer *w,
 	*w = (struct hs_int_report_writer){.version = version, .bytes = to, .room = room};
 }
 
-// Adds a report, and as much of packet[0, packet_bytes) as there is room for. A datagram of 0.5 and
-// 1.0 takes one report. One of 2.0 takes several of one node_id and hw_id, and the sequence number
-// of the first; 2.0 fills the copy of a packet with zeros to four bytes. 0.5 needs the time of
-// ingress, and a node_id beside any other value; 1.0 needs both; 2.0 needs a node_id. 0.5 writes
-// all ones where a value of its drop or local header is not there. Returns 0, -ENOSPC where the
-// report does not go into this datagram, or -EINVAL where the version cannot write it: a value that
-// it needs is not there, another kind of packet, another reporter. Nothing is written then.
+// Adds a report, and as much of packet[0, packet_bytes) as there is room for. A datagram of 0.5 or
+// 1.0 takes one report. A datagram of 2.0 takes several reports of one node_id and hw_id, and has
+// the sequence number of the first. 2.0 pads the copy of a packet with zeros to four bytes. 0.5
+// needs the ingress time, and with any other value also a node_id. 1.0 needs both, and 2.0 needs a
+// node_id. 0.5 writes all ones for a missing value of its drop or local header. Returns 0, -ENOSPC:
+// the report does not fit into this datagram, or -EINVAL: the version cannot write the report,
+// because a needed value is missing, or the kind of packet or the reporter is another. After an
+// error, nothing is written.
 int hs_int_report_add(struct hs_int_report_writer *w, const struct hs_int_report *report,
 		const uint8_t *packet, size_t packet_bytes);
 

@@ -12,19 +12,19 @@
 enum {
 	NH = 0, // of the INT OPTION
 	INT_NUM = 1,
-	OPTION_LEN = 1, // of the option of IPv6, which begins behind its header's first two bytes
+	OPTION_LEN = 1, // in the option of IPv6, which begins after its header's first two bytes
 	OPTION_NUM = 2,
 	OPTION_FLAGS = 3,
 	OPTION_ZERO = 4,
 	OPTION_ITEMS = 6,
 	ITEM_ZERO = 20, // bytes of an item without a field
 	ITEM_ZERO_TOO = 28,
-	IN_HOST_HEADER = 0x80, // a flag: the Hop-by-Hop header is the host's
+	IN_HOST_HEADER = 0x80, // flag: the host's Hop-by-Hop header
 	IPV4_MAX_BYTES = 65535,
-	NO_CHECKSUM = 0xffff, // that nobody computes
+	NO_CHECKSUM = 0xffff, // no host computes this checksum
 };
 
-// Whether there are items, and all as nodes write them: their bytes without a field are 0.
+// Returns whether there are items, and their bytes without a field are 0, as nodes write them.
 static bool are_written(const uint8_t *items, unsigned n)
 {
 	uint8_t reserved = 0;
@@ -36,8 +36,8 @@ static bool are_written(const uint8_t *items, unsigned n)
 
 // ---- parsing: IPv6 ----
 
-// Reads the option, which begins behind the first two bytes of its header. False where it is not
-// as our nodes write it, but for INT_num.
+// Reads the option, which begins after the first two bytes of its header. Returns false if it is
+// not as our nodes write it. INT_num is not checked.
 static bool read_option(const uint8_t *hbh, struct hs_packet *packet)
 {
 	const uint8_t *option = hbh + HS_HBH_OPTIONS;
@@ -112,7 +112,8 @@ static size_t ipv4_end(const uint8_t *frame, const struct hs_packet *packet)
 	return packet->l3_off + 4u * (frame[packet->l3_off] & 0xfu);
 }
 
-// Whether the `bytes` at `at` are in the packet; notes it where they cannot be read yet.
+// Returns whether the `bytes` at `at` are in the packet. Sets HS_PACKET_SHORT if they are in the
+// packet but cut off.
 static bool is_whole(size_t at, size_t bytes, size_t len, struct hs_packet *packet)
 {
 	if (at + bytes > packet->l3_off + (size_t)packet->l3_bytes)
@@ -130,7 +131,7 @@ static void read_ipv4(const struct hs_label_settings *settings, const uint8_t *f
 
 	packet->flags |= HS_PACKET_ANY_TELEMETRY;
 	if (packet->flags & no)
-		return; // a fragment's items are in the first one, and all have INT_TYPE
+		return; // only the first fragment has the items, but all fragments have INT_TYPE
 	size_t at = ipv4_end(frame, packet);
 	if (!is_whole(at, HS_LABEL_OPTION_BYTES, len, packet))
 		return;
@@ -168,7 +169,7 @@ static int first_growth(const uint8_t *frame, const struct hs_packet *packet)
 
 	if (packet->flags & HS_PACKET_IPV4) {
 		if (hs_be16_load(ip + HS_IPV4_CHECKSUM) == NO_CHECKSUM)
-			return HS_LABEL_NO_CARRIER; // it could not be told from 0 afterwards
+			return HS_LABEL_NO_CARRIER; // 0xffff could not be told from 0 afterwards
 		return HS_LABEL_OPTION_BYTES + HS_LABEL_ITEM_BYTES;
 	}
 	return HS_LABEL_IPV6_BYTES + HS_LABEL_ITEM_BYTES;
@@ -206,7 +207,7 @@ int hs_label_growth(const struct hs_label_settings *settings, const uint8_t *fra
 	return growth < 0 || has_room(packet, (unsigned)growth) ? growth : HS_LABEL_NO_ROOM;
 }
 
-// The header's length changes by `growth` and its protocol becomes `proto`.
+// Changes the header's length by `growth` and its protocol to `proto`.
 static inline void change_ipv4(uint8_t *ip, int growth, uint8_t proto)
 {
 	uint16_t total = hs_be16_load(ip + HS_IPV4_TOTAL), now = (uint16_t)(total + growth);
@@ -285,7 +286,7 @@ uint8_t *hs_label_insert(const struct hs_label_settings *settings, uint8_t *fram
 					      : insert_ipv6(frame, packet, growth, num);
 }
 
-// ---- taking out ----
+// ---- removing ----
 
 static void strip_ipv6(uint8_t *frame, const struct hs_packet *packet)
 {

@@ -24,7 +24,8 @@ void hs_label_rule_init(struct hs_label_rule *rule, uint8_t max_hops, int64_t in
 	}
 }
 
-// So long ago that each first packet is due, and so near that a difference does not overflow.
+// Sets the last label so long ago that the first packet is due, but not so long that a difference
+// overflows.
 void hs_label_port_init(struct hs_label_port *port)
 {
 	*port = (struct hs_label_port){.labelled_ns = INT64_MIN / 2};

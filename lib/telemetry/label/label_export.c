@@ -13,7 +13,7 @@ enum {
 	BEHIND_ADDRESSES = 8, // ports, protocol, number, flags, 0
 };
 
-// Of the packet as the host sent it.
+// Returns the protocol of the packet as the host sent it.
 static uint8_t protocol_of(const uint8_t *frame, const struct hs_packet *packet)
 {
 	const uint8_t *ip = frame + packet->l3_off;

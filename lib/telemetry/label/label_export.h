@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the last node of a labelled packet sends to a controller: one UDP datagram for each packet.
-// Its payload is a flow key, the number of items, flags, a byte of 0, and the items, the newest
-// first: that of the last node's port, if this labelled the packet, and those that the packet had.
+// The export of a labelled packet: the last node sends one UDP datagram for each packet to a
+// controller. Its payload is a flow key, the number of items, flags, a byte of 0, and the items,
+// the newest first: the item of the last node's port, if this port labelled the packet, then the
+// items that the packet had.
 //
-// Key: source and destination address (4 or 16 bytes each), source and destination port (2 each),
-// protocol (1). The flag of IPv6 and the length of the datagram agree on which of both it is.
+// The key is source and destination address (4 or 16 bytes each), source and destination port (2
+// each), protocol (1). The flag of IPv6 must match the length of the datagram.
 //
 // Source: 001_72f6b4e6e9dc6295.txt section 3.4 leaves the layout open; docs/wire-label.md has it.
 // Thread rule: any; pure functions.
@@ -31,13 +32,15 @@ static inline size_t hs_label_export_bytes(const struct hs_label_export *export)
 	       (size_t)HS_LABEL_ITEM_BYTES * export->n_items;
 }
 
-// What an IP packet says; without HS_PACKET_TELEMETRY it has no items. They stay in the frame.
+// Fills in the export of an IP packet. A packet without HS_PACKET_TELEMETRY has no items. The items
+// stay in the frame.
 void hs_label_export_of(const struct hs_label_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet, struct hs_label_export *out);
 
 // Writes hs_label_export_bytes bytes.
 void hs_label_export_write(const struct hs_label_export *export, uint8_t *payload);
 
-// Reads a datagram; the items stay in it. 0; -EMSGSIZE: its length is not what it says; -EBADMSG:
-// a bit that must be 0 is not, or the flag of IPv6 is not what the length says.
+// Reads a datagram. The items stay in the datagram. Returns 0, -EMSGSIZE: its length does not match
+// its number of items, or -EBADMSG: a bit that must be 0 is set, or the flag of IPv6 does not match
+// the length.
 int hs_label_export_read(const uint8_t *payload, size_t len, struct hs_label_export *out);

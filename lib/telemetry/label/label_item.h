@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An item of INT-label: what one node says of one packet that it labelled. Values wrap at the width
-// that label_fields.def gives them on the wire; depths stop at the greatest.
+// An item of INT-label: one node's values of one packet that it labelled. Values wrap at the width
+// that label_fields.def gives them on the wire. Depths are limited to the greatest value.
 //
 // Source: 001_72f6b4e6e9dc6295.txt section 2 names the contents; the widths are those of its
 // prototype. The prototype's switch id has 8 bits: the byte of bits 15 to 8 is Hopsight's.
@@ -26,7 +26,7 @@ struct hs_label_item {
 void hs_label_item_write(const struct hs_label_item *item, uint8_t bytes[HS_LABEL_ITEM_BYTES]);
 void hs_label_item_read(const uint8_t bytes[HS_LABEL_ITEM_BYTES], struct hs_label_item *item);
 
-// The time in the node, modulo 2^48 us.
+// Returns the time in the node, modulo 2^48 us.
 static inline uint64_t hs_label_item_latency_us(const struct hs_label_item *item)
 {
 	return (item->egress_us - item->ingress_us) & ((UINT64_C(1) << HS_LABEL_TIME_BITS) - 1);

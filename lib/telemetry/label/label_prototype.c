@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of the paper's prototype (github.com/graytower/INT_LABEL), which the sending host begins
-// and the receiving host reads.
+// Reads frames of the paper's prototype (github.com/graytower/INT_LABEL). There, the sending host
+// writes the option, and the receiving host reads it.
 #include "label.h"
 
 #include "bytes.h"

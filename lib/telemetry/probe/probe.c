@@ -45,7 +45,7 @@ static void set_udp_sum(const uint8_t *ip, uint8_t *udp, size_t bytes)
 	hs_be16_store(udp + UDP_CHECKSUM, sum ? sum : UINT16_MAX);
 }
 
-// Writes lengths and checksums of a packet with so many bytes of UDP. `checksum`: of UDP, too.
+// Writes lengths and checksums of a packet with udp_bytes of UDP. Without `checksum`, UDP has none.
 static void set_lengths(uint8_t *ip, uint8_t *udp, size_t udp_bytes, bool checksum)
 {
 	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)(header_bytes(ip) + udp_bytes));
@@ -109,7 +109,7 @@ void hs_probe_parse_marked(const struct hs_probe_settings *settings, const uint8
 	packet->trace_off = (uint16_t)(packet->l4_off + HS_PROBE_UDP_BYTES);
 }
 
-// A packet that is longer than its frame: a device that pads short frames may make it whole.
+// Parses a packet that is longer than its frame. A device that pads short frames may complete it.
 static void parse_cut(const struct hs_probe_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Source-routed probes with SQR, in IPv4 and UDP. The DSCP says what a packet is: a probe that
-// collects values, a feedback packet (the next node got the probe; it has the request alone), or a
-// recovery packet (a copy of a probe that had no feedback). A packet of another UDP port or DSCP is
-// none of them.
+// Source-routed probes with SQR, in IPv4 and UDP. The DSCP gives the kind of packet: a probe that
+// collects values, a feedback packet (the next node received the probe; the packet has only the
+// request), or a recovery packet (a copy of a probe without feedback). A packet of another UDP port
+// or DSCP is none of these.
 //
 // Source: 002_e7f573228cf2597b.txt sections III-B to IV-B. docs/wire-probe.md has the bytes.
 // Thread rule: any; pure functions on bytes that the caller owns.
@@ -17,10 +17,10 @@
 #define HS_PROBE_RECOVERY_DSCP 0x21
 #define HS_PROBE_UDP_PORT      7777
 #define HS_PROBE_UDP_BYTES     8
-#define HS_PROBE_REQUEST_BYTES 2 // all that feedback has behind UDP
+#define HS_PROBE_REQUEST_BYTES 2 // the whole UDP payload of feedback
 
 struct hs_probe_settings {
-	uint8_t dscp, feedback_dscp, recovery_dscp; // three values
+	uint8_t dscp, feedback_dscp, recovery_dscp; // must differ
 	uint16_t udp_port;
 };
 
@@ -31,7 +31,7 @@ enum hs_probe_kind { // hs_packet.trace_type
 	HS_PROBE_RECOVERY,
 };
 
-// Whether a packet that was parsed as IPv4 has a DSCP of probes.
+// Returns whether a parsed packet is IPv4 and has a DSCP of probes.
 static inline bool hs_probe_has_dscp(const struct hs_probe_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet)
 {
@@ -42,7 +42,7 @@ static inline bool hs_probe_has_dscp(const struct hs_probe_settings *settings, c
 			       dscp == settings->recovery_dscp);
 }
 
-// Whether it is one of probes, by its port and DSCP.
+// Returns whether a packet is one of probes, by its port and DSCP.
 static inline bool hs_probe_is_marked(const struct hs_probe_settings *settings,
 		const uint8_t *frame, const struct hs_packet *packet)
 {
@@ -60,19 +60,21 @@ static inline bool hs_probe_is_marked(const struct hs_probe_settings *settings,
 // than are followed, or IP behind SNAP; extension headers hide no probe.
 void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet);
-// The second part of it, for a packet whose headers were parsed and that hs_probe_is_marked names.
+// Does the second part of hs_probe_parse, for a packet whose headers were parsed and for which
+// hs_probe_is_marked returns true.
 void hs_probe_parse_marked(const struct hs_probe_settings *settings, const uint8_t *frame,
 		size_t len, struct hs_packet *packet);
 
-// ---- of packets with HS_PACKET_TELEMETRY ----
+// ---- packets with HS_PACKET_TELEMETRY ----
 
-// The payload of a probe or a recovery packet.
+// Returns the payload of a probe or a recovery packet.
 struct hs_probe_stack hs_probe_stack_of(const uint8_t *frame, const struct hs_packet *packet);
-// The request ID of any of the three.
+// Returns the request ID of a packet of any of the three kinds.
 uint16_t hs_probe_id(const uint8_t *frame, const struct hs_packet *packet);
 
-// Takes the first entry out, adds a hop and corrects lengths and checksums. Behind the IP packet
-// there are hs_probe_stack_growth(hop->n_values) bytes of room, and its length stays below 65536.
+// Removes the first entry, adds a hop, and corrects lengths and checksums. After the IP packet
+// there must be hs_probe_stack_growth(hop->n_values) free bytes, and its length must stay below
+// 65536.
 void hs_probe_add(uint8_t *frame, struct hs_packet *packet, const struct hs_probe_stack *stack,
 		const struct hs_probe_hop *hop, const uint32_t *values);
 
@@ -85,9 +87,9 @@ static inline size_t hs_probe_feedback_bytes(const struct hs_packet *packet)
 	return packet->trace_off + (size_t)HS_PROBE_REQUEST_BYTES;
 }
 
-// Takes one from the TTL. False: the packet ends here, and nothing changed.
+// Decrements the TTL. Returns false, with nothing changed, if the TTL is used up.
 bool hs_probe_age(uint8_t *frame, const struct hs_packet *packet);
 
-// Makes a probe a recovery packet. Its IP header is at l3_off.
+// Makes a recovery packet of a probe. Its IP header is at l3_off.
 void hs_probe_mark_recovery(
 		const struct hs_probe_settings *settings, uint8_t *frame, size_t l3_off);

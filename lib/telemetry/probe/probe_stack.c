@@ -83,8 +83,8 @@ size_t hs_probe_stack_write(uint8_t *payload, uint16_t id, enum hs_probe_type ty
 	return (size_t)(at - payload) + 2 * NUMBER;
 }
 
-// What is in front of the new hop moves by an entry towards the start; what is behind moves the
-// other way.
+// Moves the bytes before the new hop towards the start by an entry, and the bytes after it towards
+// the end.
 void hs_probe_stack_add(uint8_t *payload, const struct hs_probe_stack *stack,
 		const struct hs_probe_hop *hop, const uint32_t *values)
 {

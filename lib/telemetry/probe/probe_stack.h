@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a source-routed probe carries behind UDP: the request, the entries of the nodes that are
-// ahead (SR stack), the hops of the nodes that it visited (DLV) and their values (MEA).
+// The payload of a source-routed probe: the request, the entries of the nodes that it will visit
+// (SR stack), the hops of the nodes that it visited (DLV) and their values (MEA).
 //
 //   request ID 15 bits, type 1 bit | #SR | SR x #SR | #DLV | DLV x #DLV | #MEA | MEA x #MEA
 //
 // Each #number has 16 bits. SR: next port 8, first 8, end 8. DLV: node 8, queue depth 8, number of
-// values 16. MEA: a value of 32 bits. The node that was visited first is first.
+// values 16. MEA: a value of 32 bits. The hop of the node that was visited first is first.
 //
 // Source: 002_e7f573228cf2597b.txt sections III-B and III-C. docs/wire-probe.md has the bytes, and
 // what the paper leaves open.
@@ -20,23 +20,23 @@
 #define HS_PROBE_ENTRY_BYTES 3
 #define HS_PROBE_HOP_BYTES   4
 #define HS_PROBE_VALUE_BYTES 4
-#define HS_PROBE_VALUES	     255 // most that a range names
+#define HS_PROBE_VALUES	     255 // most values of a range
 
 enum hs_probe_type {
-	HS_PROBE_RULE_HITS,    // the register is indexed by a rule's namespace
-	HS_PROBE_PORT_PACKETS, // by a port's place in the node's list
+	HS_PROBE_RULE_HITS,    // a register that is indexed by a rule's namespace
+	HS_PROBE_PORT_PACKETS, // by the index of a port in the node's list
 };
 
-// What the probe asks of one node.
+// The request of the probe to one node.
 struct hs_probe_entry {
-	uint8_t port;	    // by which the probe leaves; 0: as the node forwards other packets
-	uint8_t first, end; // of the register: [first, end)
+	uint8_t port;	    // the probe's egress port; 0: as the node forwards other packets
+	uint8_t first, end; // range of the register: [first, end)
 };
 
-// What one node wrote.
+// The hop that one node wrote.
 struct hs_probe_hop {
 	uint8_t node;
-	uint8_t depth; // of the queue of the port that the probe left by
+	uint8_t depth; // of the queue of the probe's egress port
 	uint16_t n_values;
 };
 
@@ -48,28 +48,28 @@ struct hs_probe_stack {
 	const uint8_t *entries, *hops, *values;
 };
 
-// Reads the payload, which takes all of the bytes. 0, or -EBADMSG: the numbers do not fit the
-// bytes, or the hops have not as many values together as there are.
+// Reads the payload, which must use all of the bytes. Returns 0, or -EBADMSG: the numbers do not
+// match the bytes, or the hops' numbers of values do not add up to #MEA.
 int hs_probe_stack_open(const uint8_t *payload, size_t bytes, struct hs_probe_stack *out);
 size_t hs_probe_stack_bytes(const struct hs_probe_stack *stack);
 
-// Entry i, with i below n_entries.
+// Returns entry i, with i below n_entries.
 struct hs_probe_entry hs_probe_stack_entry(const struct hs_probe_stack *stack, unsigned i);
-// Hop i, with i below n_hops. *values: its first value, whose place depends on the hops before.
+// Returns hop i, with i below n_hops, and sets *values to its first value.
 struct hs_probe_hop hs_probe_stack_hop(
 		const struct hs_probe_stack *stack, unsigned i, const uint8_t **values);
 
-// Writes a payload without hops: HS_PROBE_BYTES + n * HS_PROBE_ENTRY_BYTES, which it returns.
+// Writes a payload without hops. Returns its bytes: HS_PROBE_BYTES + n * HS_PROBE_ENTRY_BYTES.
 size_t hs_probe_stack_write(uint8_t *payload, uint16_t id, enum hs_probe_type type,
 		const struct hs_probe_entry *entries, uint16_t n);
 
-// By how many bytes a payload grows when a node takes an entry out and adds so many values.
+// Returns by how many bytes a payload grows when a node removes an entry and adds n_values.
 static inline size_t hs_probe_stack_growth(unsigned n_values)
 {
 	return HS_PROBE_HOP_BYTES - HS_PROBE_ENTRY_BYTES + HS_PROBE_VALUE_BYTES * (size_t)n_values;
 }
 
-// Takes the first entry out, and adds a hop with its values. `stack` has an entry and was opened
-// from the payload, behind which there are hs_probe_stack_growth(hop->n_values) free bytes.
+// Removes the first entry, and adds a hop with its values. `stack` has an entry and was opened from
+// the payload. After the payload there must be hs_probe_stack_growth(hop->n_values) free bytes.
 void hs_probe_stack_add(uint8_t *payload, const struct hs_probe_stack *stack,
 		const struct hs_probe_hop *hop, const uint32_t *values);
