@@ -13,7 +13,7 @@
 #define KEY_CHANGE    "min_change"
 #define KEY_AGE	      "max_age_ms"
 
-// One field as the configuration has it.
+// One field in the form of the configuration.
 struct written {
 	bool supported;
 	double probability_percent;

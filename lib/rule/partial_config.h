@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which fields a node's entries have, as its configuration or a rule says. This is separate from
-// the workers' form, so that a module that only reads it needs no DPDK.
+// Which fields a node's entries have, by its configuration or a rule. This is separate from the
+// workers' form, so that a module that only reads it needs no DPDK.
 //
 // Thread rule: any; values.
 #pragma once

@@ -79,7 +79,7 @@ static int check_versions(const struct hs_rule *rule, struct hs_error *err)
 			is_4 ? '4' : '6', is_4 ? '6' : '4');
 }
 
-// In-band requests are options of IPv6, too.
+// In-band requests need IPv6 too, because they are options of IPv6.
 int hs_rule_check_method(const struct hs_rule *rule, const char *method, struct hs_error *err)
 {
 	bool source = hs_ip_address_is_ipv4(rule->src_ip);
@@ -110,7 +110,8 @@ static int check_prefix(
 			hs_ip_prefix_write(ip, host_bits, text));
 }
 
-// No packet of a flow has the unspecified address. Who writes it means any address.
+// Refuses the unspecified address. No packet of a flow has it, and its writer probably means any
+// address.
 static int refuse_unspecified(
 		const char *path, const uint8_t ip[16], uint8_t host_bits, struct hs_error *err)
 {
@@ -124,7 +125,8 @@ static int refuse_unspecified(
 			"%s: \"%s\" is the address of no host", path, is_4 ? "0.0.0.0" : "::");
 }
 
-// RFC 1112 section 7.2, RFC 4291 section 2.7. A prefix is refused if no other addresses are in it.
+// Refuses a multicast source (RFC 1112 section 7.2, RFC 4291 section 2.7). Refuses a prefix if it
+// has only multicast addresses.
 static int refuse_multicast_source(const struct hs_rule *rule, struct hs_error *err)
 {
 	unsigned most = hs_ip_address_is_ipv4(rule->src_ip) ? 28 : 120;
@@ -150,7 +152,8 @@ static int check_prefixes(const struct hs_rule *rule, struct hs_error *err)
 	return rc ? rc : refuse_unspecified("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
 }
 
-// Each end of a flow of method flexint is one address. Rules for prefixes are of other methods.
+// Checks a rule of method flexint. Each end of its flow is one address; only other methods take
+// prefixes.
 static int check_flexint(const struct hs_rule *rule, struct hs_error *err)
 {
 	if (rule->src_host_bits || rule->dst_host_bits) {
@@ -203,7 +206,7 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 	return 0;
 }
 
-// What is flexint's alone.
+// Checks a rule of another method, which must not set the members that only flexint has.
 static int check_others(const struct hs_rule *rule, struct hs_error *err)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule: one monitored flow, named by its namespace id, as the operator asked for it.
+// The rule: one monitored flow, named by its namespace id, as the operator requested it.
 //
 // Source: 000_616928c59136b059.txt section III-B, listings 1 and 2; for method int,
 // 004_2771db4e6b3fe8ac.txt. Thread rule: any; a rule is a value.
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 enum hs_rule_method {
-	HS_RULE_FLEXINT, // trace_type says what to collect
+	HS_RULE_FLEXINT, // trace_type names the values to collect
 	HS_RULE_INT,	 // instructions do
 	HS_RULE_LABEL,	 // each node adds an item of INT-label
 };
 
-// What a rule of method int may ask for, whatever the version.
+// The instructions of a rule of method int, independent of the version.
 enum hs_rule_instruction {
 #define HS_RULE_INSTRUCTION(name, bit) HS_RULE_ASKS_##name = (bit),
 #include "instruction.def"
@@ -43,8 +43,9 @@ enum hs_rule_mode {
 struct hs_rule {
 	uint32_t ns_id; // 1 to 2^32 - 1
 	uint32_t app_id;
-	// Network order; IPv4 as in ip_address.h, both or none. The bits behind a prefix are zero
-	// (hs_ip_prefix_read); the address and their number are one row of the table.
+	// Network order; IPv4 as in ip_address.h. Both addresses are of one version. The host bits
+	// after a prefix are zero (hs_ip_prefix_read). The address and the number of host bits are
+	// one row of the table.
 	uint8_t src_ip[16], src_host_bits;
 	uint8_t dst_ip[16], dst_host_bits;
 	uint16_t src_port; // host order; 0 any
@@ -61,7 +62,7 @@ struct hs_rule {
 	uint32_t trace_type; // E2E half in the upper 16 bits, unallocated bits zero
 	uint16_t fields; // fields of this node's entries: a number of rule_fields.h; 0: the node's
 	// Labels. They change nothing about what the node does.
-	uint16_t owner;	     // who wrote the rule last: a number of rule_fields.h; 0: not named
+	uint16_t owner;	     // last writer of the rule: a number of rule_fields.h; 0: not named
 	double mode_setting; // packets, milliseconds or percent, as given
 	uint64_t revision;   // the owner's number of this content; 0: none
 };
@@ -100,12 +101,13 @@ enum hs_rule_row {
 			HS_RULE_BIT(EXTRACT_REPORT) | HS_RULE_BIT(HOP_ENABLED))
 #define HS_RULE_CHANGEABLE                                                                         \
 	(HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING) | HS_RULE_SWITCHES | HS_RULE_BIT(FIELDS))
-// Every update sets the labels, to none if it leaves them out: they belong to who wrote last.
+// Every update sets the labels, to none if the update leaves them out, because they belong to the
+// last writer.
 #define HS_RULE_LABELS (HS_RULE_BIT(OWNER) | HS_RULE_BIT(REVISION))
 
 struct hs_rule_update {
-	uint32_t rows; // what changes, of HS_RULE_CHANGEABLE
-	uint32_t back; // what is reset (null); the keeper of the rule knows the old values
+	uint32_t rows; // rows that change, of HS_RULE_CHANGEABLE
+	uint32_t back; // rows that are reset (null); the rule's keeper has the old values
 	struct hs_rule to;
 };
 
@@ -116,13 +118,12 @@ const char *hs_rule_method_name(enum hs_rule_method method);
 // 0.
 void hs_rule_init(struct hs_rule *rule);
 
-// Returns whether a method measures flows with the rule's addresses. Returns 0, or -EINVAL with
-// *err
+// Checks whether a method measures flows with the rule's addresses. Returns 0, or -EINVAL with *err
 // ("wrong_family" at src_ip or dst_ip).
 int hs_rule_check_method(const struct hs_rule *rule, const char *method, struct hs_error *err);
 
-// Returns the ns_id of a rule whose writer chose none: 100000 to 999999, by the flow that the rule
-// names, so that the same request gets the same ns_id at each node where this number is free.
+// Returns the ns_id of a rule whose writer chose none: 100000 to 999999, a hash of the rule's flow.
+// So the same request gets the same ns_id at each node where this number is free.
 uint32_t hs_rule_flow_ns(const struct hs_rule *rule);
 
 // Checks all fields together. This is the one validator for API, file and CBOR. Returns 0, or

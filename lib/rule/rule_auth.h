@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides who may send in-band requests in a domain with a key. The request's outer map then has a
-// second member, "auth": a 64-bit counter and the first 8 bytes of HMAC-SHA-256 over that counter
+// Signs and verifies in-band requests in a domain with a key. The request's outer map then has a
+// second member, "auth": a 64-bit counter and the first 8 bytes of HMAC-SHA-256 over the counter
 // and the exact bytes of the value of "int_request". The counter is the source's clock in
 // nanoseconds, so that it grows over restarts. The receiver decides whether the counter is newer
 // than the last one.

@@ -13,8 +13,8 @@ static const char auth_key[] = "auth";
 
 // ---- writing ----
 
-// Rows of every request, and the switches that travel where they differ from their default. Every
-// node understands a request that is as in the paper.
+// The rows of every request, and the switches that are sent if they differ from their default.
+// Every node understands a request in the paper's form.
 #define ALWAYS	  (HS_RULE_BIT(IN_BAND) - 1)
 #define DIFFERING (HS_RULE_BIT(TRANSMIT_REPORT) | HS_RULE_BIT(PIGGYBACK_REPORT))
 
@@ -35,7 +35,7 @@ static void put_field(struct hs_cbor_writer *out, const struct hs_schema_field *
 	case HS_SCHEMA_IS_BOOL:
 		hs_cbor_put_bool(out, value.boolean);
 		break;
-	default: // of a word or a text, which end with a zero
+	default: // words and texts, which end with a zero
 		hs_cbor_put_text(out, value.text);
 		break;
 	}
@@ -103,7 +103,7 @@ static struct hs_schema_value value_of(const struct hs_cbor_item *item)
 	}
 }
 
-// Reads an item and everything below it.
+// Reads an item and all items that it contains.
 static int next_whole(struct hs_cbor_reader *in, struct hs_cbor_item *item)
 {
 	return hs_cbor_next(in, item) || hs_cbor_skip(in, item) ? -EINVAL : 0;
@@ -115,7 +115,8 @@ static bool is_text(const struct hs_cbor_item *item, const char *text)
 	       memcmp(item->bytes, text, item->len) == 0;
 }
 
-// Rows of rules that do not spread: a rule without them would be for other packets.
+// Rows of rules that are not sent in band. Without these rows, a rule would match other packets or
+// collect other values.
 #define OF_INT                                                                                     \
 	(HS_RULE_BIT(METHOD) | HS_RULE_BIT(INSTRUCTIONS) | HS_RULE_BIT(INSTRUCTION_BITMAP) |       \
 			HS_RULE_BIT(DSCP))

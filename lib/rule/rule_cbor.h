@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The in-band request (option 0x32) in CBOR: {"int_request": {...}} with text keys, definite
-// lengths, shortest integers, and keys in the order of listing 1. The travelling switches follow
-// where they differ from their default: transmit_report and piggyback_report. So a rule given to
-// the source alone reaches the sink completely. mode_setting is an integer if it is whole,
-// otherwise the shortest float that keeps it. docs/wire-flexint.md has the bytes.
+// lengths, shortest integers, and keys in the order of listing 1. The switches transmit_report and
+// piggyback_report follow if they differ from their default. So a rule that only the source was
+// given reaches the sink completely. mode_setting is an integer if it is whole, otherwise the
+// shortest float that keeps it. docs/wire-flexint.md has the bytes.
 //
 // Source: 000_616928c59136b059.txt section III-B1 and figure 3; RFC 8949. Thread rule: any; pure
 // functions without allocation, whatever a peer sends.
@@ -22,9 +22,9 @@
 int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, struct hs_error *err);
 
 // Reads and checks one request. Keys may come in any order. Unknown keys are dropped and counted in
-// *unknown_keys (may be NULL). Switches that no request carries get their defaults. Only
-// rule_auth.h reads `auth`. Returns 0, or -EINVAL with *err: not_cbor, and the codes of
-// hs_rule_from_json.
+// *unknown_keys (may be NULL). Switches that the request does not have get their defaults. `auth`
+// is not verified here; rule_auth.h does this. Returns 0, or -EINVAL with *err: not_cbor,
+// duplicate_key, and the codes of hs_rule_from_json.
 int hs_rule_from_cbor(const uint8_t *bytes, size_t len, struct hs_rule *rule,
 		unsigned *unknown_keys, struct hs_error *err);
 
@@ -35,6 +35,6 @@ struct hs_rule_envelope {
 	const uint8_t *auth; // HS_RULE_AUTH_BYTES bytes; NULL: there is none
 	unsigned unknown_keys;
 };
-// Returns 0, or -EINVAL with *err.
+// Finds the members of the outer map. Returns 0, or -EINVAL with *err.
 int hs_rule_cbor_open(const uint8_t *bytes, size_t len, struct hs_rule_envelope *envelope,
 		struct hs_error *err);

@@ -28,7 +28,7 @@ static void write_address(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
 	hs_ip_address_write(at, text);
 }
 
-// A row of a prefix has the address and, behind it, the number of host bits.
+// A row of a prefix has the address, followed by the number of host bits.
 #define PREFIX_BYTES 17
 static_assert(offsetof(struct hs_rule, src_host_bits) == offsetof(struct hs_rule, src_ip) + 16 &&
 				offsetof(struct hs_rule, dst_host_bits) ==
@@ -185,8 +185,8 @@ static bool is_of_method(const void *rule)
 
 #define IN_RULE(member) HS_SCHEMA_MEMBER(struct hs_rule, member)
 
-// The order is that of listing 1, and the in-band request is written in it. The switches that
-// concern the sink travel. Switches for nodes on the way are set at those nodes.
+// The order is that of listing 1, in which the in-band request is written, too. The in-band request
+// has the switches that concern the sink. Switches for nodes on the path are set at those nodes.
 const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 		[HS_RULE_NS_ID] = {"ns_id", HS_SCHEMA_UINT, IN_RULE(ns_id), .required = true,
 				.min = 1, .max = UINT32_MAX, .allowed = "1 to 4294967295",

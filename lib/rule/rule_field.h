@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one table of a rule's fields: names, types, bounds, defaults and help. It drives both codecs,
-// updates, the API's help and its documentation.
+// The table of a rule's fields: names, types, bounds, defaults and help. Both codecs, updates, the
+// API's help and its documentation use it.
 //
 // Source: 000_616928c59136b059.txt listing 1 (the fields of the in-band request) and section III-B2
 // (the switches). Thread rule: any.
@@ -23,7 +23,7 @@ extern const struct hs_schema_text hs_rule_address_text;
 unsigned hs_rule_row_find(const char *name, size_t len);
 
 void hs_rule_copy_rows(struct hs_rule *to, const struct hs_rule *from, uint32_t rows);
-// Adds the changeable ones of these rows to an update.
+// Adds those of these rows to an update that may change.
 void hs_rule_update_take(struct hs_rule_update *update, const struct hs_rule *rule, uint32_t rows);
 // Applies an update to *rule and checks the result. On -EINVAL, *rule does not change.
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err);

@@ -12,19 +12,20 @@
 
 #define HS_RULE_FIELDS_MOST   65535 // of each kind
 #define HS_RULE_OWNER_BYTES   32
-#define HS_RULE_REVISION_MOST ((UINT64_C(1) << 53) - 1) // JavaScript keeps no more
+#define HS_RULE_REVISION_MOST ((UINT64_C(1) << 53) - 1) // the greatest that JavaScript keeps
 
-// Returns the number of an equal entry, above 0. Returns 0 if memory is out or HS_RULE_FIELDS_MOST
-// entries exist.
+// Returns the number of an equal entry, above 0, and adds the entry if needed. Returns 0 if memory
+// is out or HS_RULE_FIELDS_MOST entries exist.
 uint32_t hs_rule_fields_number(const struct hs_partial *partial);
-// The number must be above 0.
+// Returns the entry of a number, which must be above 0.
 const struct hs_partial *hs_rule_fields_of(uint32_t number);
 
-// The same for owners. A name has at most HS_RULE_OWNER_BYTES - 1 bytes; "" has the number 0.
+// Do the same for owners. A name has at most HS_RULE_OWNER_BYTES - 1 bytes; "" has the number 0.
 uint16_t hs_rule_owner_number(const char *name);
 const char *hs_rule_owner_name(uint16_t number);
 
-// Entries that were added since a mark are released again: nothing may hold their numbers.
+// A mark of the entries that exist. hs_rule_fields_release removes the entries that were added
+// since a mark; nothing may hold their numbers.
 struct hs_rule_fields_mark {
 	uint32_t fields, owners;
 };

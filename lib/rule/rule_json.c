@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-// What a table cannot say: what must be given, and what may not, depends on the method.
+// Checks which rows are given, which a table cannot express: the required and the forbidden rows
+// depend on the method.
 static int check_given(const json_t *object, const struct hs_rule *rule, struct hs_error *err)
 {
 	static const unsigned rows[] = {
@@ -37,7 +38,7 @@ static int check_given(const json_t *object, const struct hs_rule *rule, struct 
 	return 0;
 }
 
-// Single spaces, because otherwise the names would not all fit.
+// Names are separated by single spaces, because otherwise not all would fit.
 const struct hs_schema_style hs_rule_style = {" is missing", " is not a known field", " "};
 const struct hs_schema_style hs_rule_update_style = {
 		" is missing", " cannot be changed by an update", " "};
@@ -86,7 +87,7 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 		given |= json ? UINT32_C(1) << row : 0;
 		update->back |= json_is_null(json) ? UINT32_C(1) << row : 0;
 	}
-	// `fields: null` means the node's configuration, whatever the rule's origin is.
+	// `fields: null` stands for the node's configuration, for rules of any origin.
 	update->rows = given & HS_RULE_CHANGEABLE & ~(update->back & ~HS_RULE_BIT(FIELDS));
 	// The old setting had another unit: packets, milliseconds or percent.
 	if (update->rows & HS_RULE_BIT(MODE) && !(update->rows & HS_RULE_BIT(MODE_SETTING)))

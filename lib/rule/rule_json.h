@@ -13,13 +13,13 @@
 // unknown_field, missing_field, wrong_type, bad_value, out_of_range, wrong_family, unsupported.
 int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err);
 
-// How errors of the two are worded.
+// The words of errors for rules and for updates.
 extern const struct hs_schema_style hs_rule_style, hs_rule_update_style;
 
-// Writes every field with the same names and units. mode_setting is an integer if it is whole.
+// Prints every field with the same names and units. mode_setting is an integer if it is whole.
 // Returns a new reference, or NULL if memory is out.
 json_t *hs_rule_to_json(const struct hs_rule *rule);
-// Does the same for some fields: bit i is row i of hs_rule_fields.
+// Does the same for some fields: bit i of `rows` is row i of hs_rule_fields.
 json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows);
 
 // Reads the content of an int_update: ns_id and at least one change. The errors are the same.

@@ -46,7 +46,7 @@ unsigned hs_rule_mask_rank(uint32_t mask)
 	return (src_host_bits(mask) + dst_host_bits(mask)) * (NAMED_MOST + 1) + missing;
 }
 
-// "IPv4 /8 to /32, protocol, dscp"
+// Writes a mask as text, such as "IPv4 /8 to /32 protocol dscp".
 static int write_mask(uint32_t mask, char *text, size_t size)
 {
 	unsigned bits = mask & HS_RULE_MASK_IPV4 ? 32 : 128;
@@ -68,7 +68,7 @@ static bool prefixes_overlap(const uint8_t one[16], uint8_t one_bits, const uint
 				     : hs_ip_prefix_has(other, other_bits, one);
 }
 
-// 0 is any.
+// Returns whether two values overlap. 0 stands for any value.
 static bool values_overlap(unsigned one, unsigned other)
 {
 	return !one || !other || one == other;
