@@ -14,12 +14,12 @@ struct text {
 	char *at;
 	char *end;
 	bool failed;
-	bool comma; // a value stands before in this object or array
+	bool comma; // this object or array has a value already
 	unsigned depth;
 	bool array[MAX_DEPTH];
 };
 
-// Everything is inlined into the walk, where keys are constants and each copy has a known size.
+// All functions are inlined into walk(), where keys are constants and each copy has a known size.
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE char *text_take(struct text *text, size_t n)
@@ -117,7 +117,8 @@ INLINE void text_string(struct text *text, const char *key, const char *value)
 
 // ---- the report ----
 
-// JSON has no unsigned 64-bit integers that every reader keeps, so a peer's absurd value is capped.
+// Limits a value to 63 bits, because not every JSON reader keeps unsigned 64-bit integers. Only
+// implausible values of a peer are greater.
 static uint64_t capped(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : value;
@@ -133,7 +134,8 @@ static void hex_word(char text[16], uint32_t value, unsigned digits)
 	*at = '\0';
 }
 
-// Method and version of a family with versions. Without them, the method is flexint.
+// Writes method and version of a family with versions. Without these members, the method is
+// flexint.
 INLINE void walk_family(struct text *text, const struct hs_decoded *telemetry)
 {
 	if (!telemetry->family || !telemetry->family->version)
@@ -154,7 +156,7 @@ INLINE void walk_e2e(struct text *text, const struct hs_e2e *e2e)
 #include "telemetry_values.def"
 }
 
-// `local` NULL: the family has none.
+// Writes local values. `local` NULL: the family has none.
 INLINE void walk_local(struct text *text, const struct hs_hop_local *local)
 {
 	if (!local)

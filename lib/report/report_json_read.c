@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_VALUES 32 // of a source or a hop, in any family
+#define MOST_VALUES 32 // most values of a source or a hop in any family
 
 static const struct hs_schema_style style = {.missing = " is missing", .open = true};
 
@@ -101,7 +101,7 @@ static const struct hs_schema_field root_fields[] = {
 	}
 static const struct hs_schema_field hop_fields[] = {
 		{"node_id", HS_SCHEMA_UINT, HOP(node_id), .max = UINT32_MAX}, HOP_ROWS};
-// Where a node may lack an id.
+// The rows of a hop in families in which a node may lack an id.
 static const struct hs_schema_field nameless_hop_fields[] = {
 		{"node_id", HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop, node_id),
 				.max = UINT32_MAX},
@@ -115,7 +115,7 @@ static const struct hs_schema_field source_fields[] = {
 
 #define LOCAL_ROW(member) {#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop_local, member)},
 
-// What nodes say of themselves; no family has to.
+// Local values of nodes. None is required.
 static const struct hs_schema_field local_values[] = {
 #define HS_LOCAL_VALUE(bit, member)                                                                \
 	{#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop_local, member),                   \
@@ -225,7 +225,8 @@ static int read_values(json_t *object, const struct hs_telemetry_family *family,
 	return hs_schema_read_as(&style, rows, object, "", values, err);
 }
 
-// Its bitmap is what is there, as on the wire: a source may send less than it announced.
+// Reads the source's values. The bitmap has the values that are present, because a source may send
+// fewer than trace_type names.
 static int read_e2e(json_t *object, const struct hs_telemetry_family *family, struct hs_e2e *e2e,
 		struct hs_error *err)
 {
@@ -240,7 +241,7 @@ static int read_e2e(json_t *object, const struct hs_telemetry_family *family, st
 	return read_values(object, family, false, e2e->bitmap, e2e, err) ? within(err, "e2e") : 0;
 }
 
-// What is there, is there.
+// Reads local values. Each of them is optional.
 static int read_local(json_t *object, const struct hs_telemetry_family *family,
 		struct hs_hop_local *local, struct hs_error *err)
 {
@@ -271,7 +272,7 @@ static int read_hop(json_t *object, const struct hs_telemetry_family *family, st
 	return read_local(object, family, local, err);
 }
 
-// Source to sink there, as on the wire here.
+// Reads the hops. JSON has them from source to sink; hops[] has the hop nearest the sink first.
 static int read_hops(json_t *hops, struct hs_decoded *telemetry, struct hs_error *err)
 {
 	size_t n = json_array_size(hops);
@@ -294,7 +295,7 @@ static int read_hops(json_t *hops, struct hs_decoded *telemetry, struct hs_error
 	return 0;
 }
 
-// All three members are there, or none.
+// Reads the origin. Either all three members are present, or none.
 static int read_origin(json_t *content, struct hs_report_message *message, struct hs_error *err)
 {
 	for (size_t i = 0; origin_fields[i].key; i++)
