@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The extension headers of IPv6 that are followed, other than Hop-by-Hop.
+// The extension headers of IPv6 that the parser follows, other than Hop-by-Hop.
 //
 // Source: RFC 8200 section 4, RFC 4302 section 2.2.
 // Thread rule: any; pure functions.

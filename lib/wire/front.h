@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves the front of a frame, at least 16 bytes, by wide loads and stores: every byte is read
+// Moves the front of a frame, at least 16 bytes, by wide loads and stores. Every byte is read
 // before it is overwritten.
 //
 // Thread rule: any; pure functions on bytes that the caller owns.
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// To a lower address.
+// Moves the front to a lower address.
 static inline void hs_front_move_down(uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	typedef uint64_t vector __attribute__((vector_size(16)));
@@ -23,7 +23,7 @@ static inline void hs_front_move_down(uint8_t *to, const uint8_t *from, size_t b
 	memcpy(to + bytes - 16, &tail, 16);
 }
 
-// To a higher address.
+// Moves the front to a higher address.
 static inline void hs_front_move_up(uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	typedef uint64_t vector __attribute__((vector_size(16)));

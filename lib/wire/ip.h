@@ -17,7 +17,7 @@
 #define HS_ETHERTYPE_OLD_QINQ 0x9100
 #define HS_ETHERTYPE_9200     0x9200 // two further tag types from before 802.1ad
 #define HS_ETHERTYPE_9300     0x9300
-#define HS_ETHERNET_MAX_LEN   1500 // of IEEE 802.3: such a number is a length
+#define HS_ETHERNET_MAX_LEN   1500 // of IEEE 802.3: a type up to this is a length
 #define HS_SNAP_BYTES	      8
 
 #define HS_IPV4_BYTES	     20 // without options
@@ -27,7 +27,7 @@
 #define HS_IPV4_TTL	     8
 #define HS_IPV4_PROTOCOL     9
 #define HS_IPV4_CHECKSUM     10
-#define HS_IPV4_SRC	     12	    // the destination is behind it
+#define HS_IPV4_SRC	     12	    // the destination follows
 #define HS_IPV4_OFFSET	     0x1fff // of a fragment, in units of eight bytes
 #define HS_IPV4_MORE	     0x2000 // fragments follow
 #define HS_IPV4_OPTIONS_END  0

@@ -8,8 +8,8 @@
 
 #define DF 0x4000
 
-// Eight bytes at once, in the order of this machine: swapped, the sum is that of network order
-// (RFC 1071 section 2).
+// Adds eight bytes at once, in the byte order of this machine. With its bytes swapped, this sum is
+// that of network order (RFC 1071 section 2).
 uint32_t hs_ip_sum(const uint8_t *at, size_t bytes)
 {
 	uint64_t sum = 0, v;

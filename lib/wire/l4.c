@@ -4,7 +4,7 @@
 #include "bytes.h"
 #include "extension.h"
 
-// What hs_packet_parse followed lies within the packet.
+// Follows the extension headers. hs_packet_parse has checked that they lie within the packet.
 static void follow(const uint8_t *frame, struct hs_l4 *l4)
 {
 	while (hs_extension_is_followed(l4->proto)) {

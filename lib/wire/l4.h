@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a packet's chain of headers, whatever the protocol there: for who puts a header in
-// front of it, or takes one out.
+// Finds the end of a packet's chain of IP headers, for any protocol after it, so that a caller can
+// insert a header there or remove one.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -8,12 +8,12 @@
 #include "packet.h"
 
 struct hs_l4 {
-	uint16_t off;	   // of the frame
+	uint16_t off;	   // offset in the frame
 	uint16_t proto_at; // the byte that names the protocol, in IPv4 or in the last header of
 			   // IPv6
 	uint8_t proto;
 };
 
-// Finds it in a frame that hs_packet_parse has read. False where the headers are not whole, and in
-// a later fragment.
+// Finds the end of the chain in a frame that hs_packet_parse has read. Returns false if the headers
+// are not whole, or in a later fragment.
 bool hs_l4_find(const uint8_t *frame, const struct hs_packet *packet, struct hs_l4 *l4);

@@ -19,8 +19,8 @@ static size_t header_bytes(const uint8_t *tcp)
 	return 4u * (tcp[TCP_OFFSET] >> 4);
 }
 
-// Returns where the next MSS option from *at on is, or 0. *at is behind it then, and `end` where
-// the list ends. If the list is malformed, *at is beyond `end`.
+// Returns where the next MSS option from *at on is, or 0. Sets *at to the byte after the option, or
+// to `end` at the end of the list. If the list is malformed, *at is beyond `end`.
 static size_t next_mss(const uint8_t *tcp, size_t *at, size_t end)
 {
 	while (*at < end && tcp[*at] != OPTION_END) {
@@ -57,8 +57,8 @@ bool hs_mss_is_above(const uint8_t *tcp, size_t len, uint16_t limit)
 	return above && at == end;
 }
 
-// A value at an odd offset lies in two words: its bytes change places in the
-// sum.
+// Returns the checksum after a change of a value. A value at an odd offset lies in two words, so
+// its bytes are swapped in the sum.
 static uint16_t checksum_of(uint16_t checksum, uint16_t before, uint16_t after, bool odd)
 {
 	if (odd) {

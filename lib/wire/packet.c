@@ -42,8 +42,8 @@ static bool is_tag(uint16_t type)
 	return is_usual_tag(type) || type == HS_ETHERTYPE_9200 || type == HS_ETHERTYPE_9300;
 }
 
-// IP or a tag behind LLC and SNAP (RFC 1042, IEEE 802.1H): a bridge between media converts it to
-// Ethernet.
+// Returns whether IP or a tag follows LLC and SNAP (RFC 1042, IEEE 802.1H). A bridge between media
+// converts such a frame to Ethernet.
 static bool hides_in_snap(const uint8_t *llc, const struct hs_packet_options *options)
 {
 	static const uint8_t rfc1042[] = {0xaa, 0xaa, 0x03, 0, 0, 0};
@@ -55,7 +55,7 @@ static bool hides_in_snap(const uint8_t *llc, const struct hs_packet_options *op
 	       (type == HS_ETHERTYPE_IPV4 && !(options && options->ipv6_alone));
 }
 
-// Rules match behind at most two tags, of the current types.
+// Returns whether rules may match: the frame has at most two tags, and all are of the usual types.
 static bool has_usual_tags(const uint8_t *frame, const struct hs_packet *packet)
 {
 	if (packet->vlan_tags > HS_VLAN_MAX_TAGS)
@@ -67,7 +67,7 @@ static bool has_usual_tags(const uint8_t *frame, const struct hs_packet *packet)
 	return true;
 }
 
-// Returns true if a whole IP header of the EtherType's version begins at `off` and may be read.
+// Returns whether a whole IP header of the EtherType's version begins at `off` and can be read.
 static bool see_ip(const uint8_t *frame, size_t len, size_t frame_len, size_t off, uint16_t type,
 		struct hs_packet *packet)
 {
@@ -85,7 +85,7 @@ static bool see_ip(const uint8_t *frame, size_t len, size_t frame_len, size_t of
 	return true;
 }
 
-// Returns true if an IP header begins at packet->l3_off and may be read.
+// Finds the IP header. Returns whether it begins at packet->l3_off and can be read.
 static bool find_ip(const uint8_t *frame, size_t len, size_t frame_len,
 		const struct hs_packet_options *options, struct hs_packet *packet)
 {
@@ -133,7 +133,7 @@ static void parse_l4(const struct place *place, uint8_t proto, struct hs_packet 
 	packet->flags |= HS_PACKET_FLOW;
 }
 
-// Returns the bytes of a Hop-by-Hop header that are in the frame, whatever length the packet
+// Returns the bytes of a Hop-by-Hop header that are in the frame, for any length that the packet
 // states.
 static size_t cut_hbh_bytes(const struct place *place, size_t frame_len)
 {
@@ -144,8 +144,8 @@ static size_t cut_hbh_bytes(const struct place *place, size_t frame_len)
 	return bytes < left ? bytes : left;
 }
 
-// The packet is too short for its Hop-by-Hop header. Nobody can remove telemetry from it, but
-// somebody may have put telemetry there.
+// Looks for telemetry in a packet that is too short for its Hop-by-Hop header. No node can remove
+// telemetry from such a packet, but the header may have telemetry.
 static void look_at_cut_hbh(const struct place *place, size_t frame_len, struct hs_packet *packet)
 {
 	size_t bytes = cut_hbh_bytes(place, frame_len);
@@ -156,8 +156,8 @@ static void look_at_cut_hbh(const struct place *place, size_t frame_len, struct 
 		packet->flags |= HS_PACKET_ANY_TELEMETRY;
 }
 
-// Returns true if the chain continues behind the Hop-by-Hop header. A jumbogram (RFC 2675) states a
-// payload of 0, which has no room for a header.
+// Reads the Hop-by-Hop header. Returns whether the chain continues after it. A jumbogram (RFC 2675)
+// states a payload of 0, which has no room for a header.
 static bool parse_hbh(struct place *place, uint8_t *proto, struct hs_packet *packet)
 {
 	const uint8_t *hbh = place->frame + place->at;
@@ -173,7 +173,8 @@ static bool parse_hbh(struct place *place, uint8_t *proto, struct hs_packet *pac
 	return !place->options || place->options->parse(hbh, packet);
 }
 
-// Returns true if the chain continues. It ends at the header of a later fragment.
+// Reads a fragment header. Returns whether the chain continues: it ends at the header of a later
+// fragment.
 static bool see_fragment(const uint8_t *header, struct hs_packet *packet)
 {
 	uint16_t offset = hs_be16_load(header + 2) & 0xfff8;
@@ -203,8 +204,8 @@ static bool step(struct place *place, uint8_t *proto, struct hs_packet *packet)
 
 static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *packet)
 {
-	// Hop-by-Hop does not count, so that the verdict is the same before and after a source
-	// added one.
+	// Hop-by-Hop is not counted, so that the result is the same before and after a source added
+	// one.
 	unsigned int headers = 0;
 	if (proto == HS_IP_HOP_BY_HOP && !parse_hbh(place, &proto, packet))
 		return;
@@ -218,13 +219,14 @@ static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *pa
 	}
 	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMPV6 || proto == HS_IP_GRE)
 		parse_l4(place, proto, packet);
-	else if (proto == HS_IP_HOP_BY_HOP) // anywhere but first
+	else if (proto == HS_IP_HOP_BY_HOP) // not the first header
 		packet->flags |= HS_PACKET_MALFORMED;
 }
 
-// For a malformed chain: returns whether a Hop-by-Hop header is anywhere but first, or there are
-// more headers than are followed. A device that removes a header from the front of the chain would
-// make it the first, as routers do with their Routing header (RFC 8986 section 4.16.1).
+// Sets HS_PACKET_HIDDEN in a malformed chain if a Hop-by-Hop header is not the first header, or if
+// there are more headers than are followed. A device that removes a header from the front of the
+// chain, as routers do with their Routing header (RFC 8986 section 4.16.1), would make the
+// Hop-by-Hop header the first.
 static void look_for_hidden(
 		struct place place, uint8_t proto, size_t frame_len, struct hs_packet *packet)
 {
@@ -254,7 +256,7 @@ static void look_for_hidden(
 
 // ---- IPv4 ----
 
-// Passes the options. Returns false if they are not whole.
+// Passes the options. Returns false if they are malformed or cut off.
 static bool pass_options(struct place *place, size_t bytes, struct hs_packet *packet)
 {
 	const uint8_t *options = place->frame + place->at;

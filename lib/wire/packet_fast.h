@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fast path of the parser, for nearly every packet: untagged IPv6 with TCP, UDP or ICMPv6
-// directly behind it, or behind the Hop-by-Hop header that nodes of a family write. Inlined, so
-// that several packets are under way at once; hs_packet_parse is what it is tested against. What it
-// does not take may be IPv4 (hs_packet_parse_fast_ipv4).
+// directly after it, or after the Hop-by-Hop header that nodes of a family write. It is inlined, so
+// that the core works on several packets at once. It is tested against hs_packet_parse. For IPv4
+// there is hs_packet_parse_fast_ipv4.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -23,8 +23,8 @@ static inline bool hs_packet_fast_is_l4(uint8_t proto)
 	return proto == HS_IP_UDP || proto == HS_IP_TCP || proto == HS_IP_ICMPV6;
 }
 
-// Sets all but what hs_packet_fast_ports sets. Compilers make fewer stores of this than of a struct
-// that is zero but for some members.
+// Sets all members except those that hs_packet_fast_ports sets. Compilers make fewer stores of this
+// than of a struct literal with some members.
 static inline void hs_packet_fast_begin(uint32_t l3_bytes, struct hs_packet *packet)
 {
 	packet->flags = HS_PACKET_IPV6 | HS_PACKET_FLOW;
@@ -53,13 +53,13 @@ static inline void hs_packet_fast_ports(
 	packet->l4_proto = proto;
 }
 
-// Reads the Hop-by-Hop header behind IPv6 and what follows it. False: the general parser must be
-// asked.
+// Reads the Hop-by-Hop header after IPv6 and the header that follows it. Returns false if the
+// general parser must read the packet.
 typedef bool (*hs_packet_fast_hbh_fn)(
 		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet);
 
-// Gives what hs_packet_parse gives where it returns true. False: hs_packet_parse must be asked.
-// `hbh` is a constant of the family that is inlined with it.
+// Parses a frame with the result of hs_packet_parse. Returns false if hs_packet_parse must parse
+// it. `hbh` is a constant function of the family, which is inlined.
 static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uint8_t *frame,
 		size_t len, size_t frame_len, hs_packet_fast_hbh_fn hbh, struct hs_packet *packet)
 {

@@ -30,7 +30,7 @@ void hs_udp_front_init(struct hs_udp_front *front, const struct hs_udp_front_set
 	memcpy(front->bytes, settings->dst_mac, 6);
 	memcpy(front->bytes + 6, settings->src_mac, 6);
 	uint32_t end = hs_ip_header_write(&header, front->bytes);
-	// Lengths are those of each datagram.
+	// The lengths are set for each datagram.
 	if (!settings->ipv6) {
 		hs_be16_store(ip + HS_IPV4_TOTAL, 0);
 		hs_be16_store(ip + HS_IPV4_CHECKSUM, 0);

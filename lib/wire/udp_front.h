@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is in front of the payload of a UDP datagram that a node sends by itself: Ethernet, IPv4 or
-// IPv6, UDP. It is made once and written for each datagram.
+// The headers before the payload of a UDP datagram that a node itself sends: Ethernet, IPv4 or
+// IPv6, UDP. They are made once and written for each datagram.
 //
 // Source: RFC 791, RFC 8200, RFC 768, RFC 1071 (checksums), RFC 6864 (identification of IPv4).
-// A front of zeros has no bytes: then someone else writes the headers.
+// A front of zeros has no bytes. Then other code writes the headers.
 //
 // Thread rule: any; a front does not change once it is made.
 #pragma once
@@ -41,12 +41,12 @@ void hs_udp_front_init(struct hs_udp_front *front, const struct hs_udp_front_set
 // Writes front->len bytes to the start of the frame, without UDP's checksum.
 void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port);
-// Writes UDP's checksum, if the front has one. `payload_sum` is of the payload, which need not
-// stand there.
+// Writes UDP's checksum, if the front has one. `payload_sum` is the payload's sum; the payload need
+// not be in the frame.
 void hs_udp_front_end(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port, uint32_t payload_sum);
 
-// Does both; the payload stands behind the front already. IPv4
-// packets have DF and identification 0. At most HS_UDP_FRONT_MAX_PAYLOAD bytes of payload.
+// Does both. The payload, at most HS_UDP_FRONT_MAX_PAYLOAD bytes, is after the front already. IPv4
+// packets have DF and identification 0.
 void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port);
