@@ -92,7 +92,7 @@ void hs_collect_config_init(struct hs_collect_config *config);
 // ---- what is known ----
 
 struct hs_collect_flow_key { // compared byte by byte: it has no padding
-	uint8_t src[16];     // IPv4: the first four bytes, zeros behind
+	uint8_t src[16];     // IPv4: the first four bytes, then zeros
 	uint8_t dst[16];
 	uint16_t src_port; // 0 if the protocol has no ports
 	uint16_t dst_port;
@@ -228,7 +228,7 @@ struct hs_collect_datagram {
 	uint32_t len;
 	bool is_ipv4;
 	uint8_t listener;
-	uint8_t address[16]; // of the exporter; IPv4: the first four bytes, zeros behind
+	uint8_t address[16]; // of the exporter; IPv4: the first four bytes, then zeros
 };
 
 // Buffers that the call after the next one may read. Of each buffer, its first cache line and

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINKS   128 // of all paths of a flow
+#define MAX_LINKS   128 // most links of all paths of a flow
 #define LABEL_BYTES 16
 
 struct hs_delay_link {
-	uint32_t hop; // 1: behind the source; 0: end to end
+	uint32_t hop; // 1: the first link; 0: end to end
 	uint32_t from, to;
 	uint64_t counts[HS_DELAY_BOUNDS + 1];
 	int64_t sum_ns;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SECOND	   1000000000ll
-#define MAX_SLACK  32768	   // half of what 16-bit counters can tell apart
+#define MAX_SLACK  32768	   // half of the range of 16-bit counters
 #define LAST_NS	   (INT64_MAX / 2) // later stamps could overflow
 #define LAST_COUNT (INT64_MAX / 2) // no sink's counter gets so high
 

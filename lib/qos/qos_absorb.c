@@ -109,8 +109,8 @@ static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, ui
 
 static const struct hs_qos_chain ends_alone; // source and sink only: no link gets a loss
 
-// Returns whether the edge is still the closing window's. A step from that edge to a report of the
-// closing window belongs to the closing window.
+// Returns whether a report of this sum belongs to the closing window, and the edge is still the
+// closing window's. Then the step to the report belongs to the closing window.
 static bool moves_closing(const struct hs_qos_flow *flow, enum hs_qos_sum_id id)
 {
 	return id == HS_QOS_CLOSING && flow->edge_order == flow->closing_order;

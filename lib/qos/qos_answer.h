@@ -17,9 +17,9 @@ struct hs_qos;
 // included. The window is valid until the next call on the monitor.
 const struct hs_qos_window *hs_qos_latest(struct hs_qos *qos, uint32_t ns_id, int64_t window_ns);
 
-// Returns the window (start_ns, end_ns], computed from the newest HS_QOS_REPORTS reports. Returns
-// NULL if the window has no report, or out of memory. The window is valid until the next call on
-// the monitor.
+// Returns the window (start_ns, end_ns], computed from the reports that the flow still keeps: the
+// newest HS_QOS_REPORTS, or some more or fewer by their length. Returns NULL if the window has no
+// report, or out of memory. The window is valid until the next call on the monitor.
 const struct hs_qos_window *hs_qos_slide(
 		struct hs_qos *qos, uint32_t ns_id, int64_t start_ns, int64_t end_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the monitor knows of the clock of its own node.
+// The monitor's state of the clock of its own node.
 //
 // Thread rule: owner.
 #pragma once

@@ -29,7 +29,7 @@ struct hs_qos_config {
 	bool tells_steps;
 	uint16_t node_id;
 	// Flows may have begun before their first report. The traffic before the first report is
-	// not known, so the first window has no window_throughput_bps.
+	// not known, so a window that begins before this report has no window_throughput_bps.
 	bool joins;
 	bool plain; // no fast path for usual reports; tests compare with this
 	// Called for each window that is handed out, from within hs_qos_report, hs_qos_advance,

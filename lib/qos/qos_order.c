@@ -333,7 +333,7 @@ void hs_qos_order_newest_run(struct hs_qos_flow *flow, const struct hs_packed *b
 	flow->n_seen = all;
 }
 
-// Returns the index of the first seen report that is newer than this order. *there says whether a
+// Returns the index of the first seen report that is newer than this order. Sets *there if a
 // seen report has this order.
 static unsigned seen_position(const struct hs_qos_flow *flow, int64_t order, bool *there)
 {

@@ -14,7 +14,7 @@
 
 #define HAS_ENDS (HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN)
 
-// The step to a report: packets lost on each link and in the node behind it, in path order.
+// The step to a report: packets lost on each link and in the node at its end, in path order.
 struct step {
 	int64_t sent, received, received_bytes;
 	int32_t lost[2 * HS_TELEMETRY_MAX_HOPS + 1];

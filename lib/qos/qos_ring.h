@@ -16,7 +16,7 @@
 #define HS_QOS_RING_CHUNK  64		// reports
 #define HS_QOS_RING_CHUNKS 20
 #define HS_QOS_RING_MAX	   (HS_QOS_RING_CHUNK * HS_QOS_RING_CHUNKS)
-#define HS_QOS_RING_AHEAD  16 // reports that may be placed behind the newest
+#define HS_QOS_RING_AHEAD  16 // reports that may be placed after the newest
 
 struct hs_qos_ring {
 	uint64_t next; // number of the next report; the ring has those from next - count on

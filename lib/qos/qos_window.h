@@ -40,7 +40,7 @@ enum hs_qos_has {
 // node restarted within the window, so that the window's span has a gap. COUNTS_MISSING: a node
 // sent no counts although the rule asks for them. CLOCK_STEP: a clock stepped within the window; no
 // span crosses the step. BYPASSED: packets bypassed a node of the path. ENTRIES_MISSING: some
-// reports lack entries that others have, or the telemetry says that nodes added none.
+// reports lack entries that others have, or the telemetry shows that nodes added none.
 // NODES_UNKNOWN: a node sent no id, and the window has no path.
 #define HS_QOS_FLAGS(X)                                                                            \
 	X(MULTIPATH, multipath, 0)                                                                 \

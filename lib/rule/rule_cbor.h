@@ -6,7 +6,7 @@
 // shortest float that keeps it. docs/wire-flexint.md has the bytes.
 //
 // Source: 000_616928c59136b059.txt section III-B1 and figure 3; RFC 8949. Thread rule: any; pure
-// functions without allocation, whatever a peer sends.
+// functions without allocation for any input of a peer.
 #pragma once
 
 #include "rule.h"

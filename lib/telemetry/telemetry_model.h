@@ -11,7 +11,7 @@
 
 #define HS_TELEMETRY_MAX_HOPS 61 // of one report
 
-// What a source and a hop may have.
+// Bits of the values that a source and a hop may have.
 #define HS_E2E_INT_PACKETS 0x8000
 #define HS_E2E_TIMESTAMP   0x4000
 #define HS_E2E_TX_PACKETS  0x2000
@@ -79,7 +79,7 @@ struct hs_decoded {
 	uint32_t trace_type; // which values the source requested
 	struct hs_e2e e2e;
 	uint16_t n_hops;
-	bool nodes_missing; // the telemetry says that some node added no values
+	bool nodes_missing; // some node added no values, as the telemetry shows
 	struct hs_hop hops[HS_TELEMETRY_MAX_HOPS];
 	// Of the hops, then of the source. Only families with has_locals write them.
 	struct hs_hop_local locals[HS_TELEMETRY_MAX_HOPS + 1];

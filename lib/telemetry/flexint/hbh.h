@@ -41,7 +41,7 @@ static inline size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t
 void hs_hbh_pad(uint8_t *at, size_t n);
 
 // Reads the options of a header that lies whole at packet->l3_off + 40 (l3_off and hbh_bytes are
-// set), and sets everything that struct hs_packet says about telemetry. Returns false if the
+// set), and sets the members of struct hs_packet about telemetry. Returns false if the
 // options are broken.
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet);
 

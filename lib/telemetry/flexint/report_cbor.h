@@ -10,7 +10,7 @@
 // cut over consecutive options of one header and put together again in order.
 //
 // Source: 000_616928c59136b059.txt section III-D; RFC 8949. docs/wire-flexint.md has the bytes.
-// Thread rule: any; pure functions, no allocation whatever a peer sends.
+// Thread rule: any; pure functions, no allocation for any input of a peer.
 #pragma once
 
 #include "error.h"

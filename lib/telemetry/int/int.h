@@ -35,13 +35,13 @@ enum hs_int_refusal {
 	HS_INT_MTU = -8,	// never returned: the caller's own reason, which sets M
 };
 
-// Parses a frame. What hs_packet says of telemetry:
+// Parses a frame. Members of hs_packet about telemetry:
 //   HS_PACKET_ANY_TELEMETRY  the packet claims INT, well formed or not: by the mark, or by the
 //                            tunnel's protocol number or option class
 //   HS_PACKET_TELEMETRY      and is well formed: it can be stripped
 //   e2e_off          the first shim; Geneve: the first option of INT
 //   trace_off        the header that transit reads (INT-MD or INT-MX); 0: destination headers only
-//   telemetry_bytes  what strip takes out
+//   telemetry_bytes  the bytes that hs_int_strip removes
 //   trace_type       bitmap << 16 | HS_INT_TRACE_MX for INT-MX | words after the header
 //   ns_id            domain-specific id << 16 | domain-specific instruction
 //   l4_off, l4_proto, src_port, dst_port  of the packet before the source, so that a rule matches

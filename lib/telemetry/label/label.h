@@ -45,11 +45,11 @@ enum hs_label_refusal {
 	HS_LABEL_FULL = -4,	  // MAX_hop items: one more would be read as a specific flow
 };
 
-// Parses a frame. What hs_packet says of telemetry:
+// Parses a frame. Members of hs_packet about telemetry:
 //   HS_PACKET_ANY_TELEMETRY  the packet has INT_TYPE or the option of IPv6, well formed or not
 //   HS_PACKET_TELEMETRY      and is well formed: it can be stripped
 //   trace_off        NH in IPv4, the type of the option in IPv6
-//   telemetry_bytes  what strip takes out
+//   telemetry_bytes  the bytes that hs_label_strip removes
 //   trace_type       INT_num
 //   l4_off, l4_proto, src_port, dst_port  of the packet as the host sent it, so that a rule matches
 void hs_label_parse(const struct hs_label_settings *settings, const uint8_t *frame, size_t len,

@@ -12,7 +12,7 @@
 #define HS_LABEL_ITEM_BYTES 32
 #define HS_LABEL_TIME_BITS  48 // of ingress_us and egress_us
 #define HS_LABEL_MAX_DEPTH  0xffffff
-#define HS_LABEL_DEQUEUE    29 // where dequeue_packets stands
+#define HS_LABEL_DEQUEUE    29 // offset of dequeue_packets
 #define HS_LABEL_MAX_PORT   255
 
 struct hs_label_item {

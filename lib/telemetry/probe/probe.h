@@ -50,7 +50,7 @@ static inline bool hs_probe_is_marked(const struct hs_probe_settings *settings,
 	       hs_probe_has_dscp(settings, frame, packet);
 }
 
-// Parses a frame. What hs_packet says of telemetry:
+// Parses a frame. Members of hs_packet about telemetry:
 //   HS_PACKET_ANY_TELEMETRY  the packet is marked as one of probes, or would be with the bytes that
 //                            its frame lacks
 //   HS_PACKET_TELEMETRY      and is whole and well formed, checksums included
