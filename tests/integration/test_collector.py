@@ -19,6 +19,7 @@ from lib import (InNamespace, RawPort, Subscriber, audit_ok, check, equal, iface
 from netlab import Refused, mac_of, memif
 from test_export import chain_of
 from test_int import A4, A6, B4, B6, MD, Wire, int_rule, send_udp
+from test_prometheus import COLLECTOR_PORT, flood
 
 PATH = [(1, 10, 11, 100, 3, 5, 700), (2, 20, 21, 200, 4, 6, 800), (9, 90, 91, 300, 5, 7, 900)]
 
@@ -386,6 +387,32 @@ def link_to(collector, node):
     node.config["ports"].append(iface("mon", "mon", "host"))
     node.config["export"] = [{"to": f"198.51.{number}.9:{PORT}", "port": "mon", "from": f"198.51.{number}.1",
                               "mac": mac_of(collector.namespace, name)}]
+
+
+@test(limit_s=60, looks=3)
+def a_thousand_scrapers_and_slow_ones_delay_no_report(workspace):
+    need()
+    collector = Collector(workspace, prometheus={"bind": f"127.0.0.1:{COLLECTOR_PORT}"}).start()
+    events, sender, stop, times = Subscriber(collector.publisher, "event."), collector.socket(), threading.Event(), []
+    scrapers = threading.Thread(target=flood, args=(collector.namespace, stop, COLLECTOR_PORT))
+    scrapers.start()
+    try:
+        time.sleep(0.5)
+        for number in range(200):
+            begin = time.monotonic()
+            sender.send(report(packet(flow_of(number), PATH), sequence=number))
+            check(events.receive(), "a new flow is told")
+            times.append(time.monotonic() - begin)
+            while events.receive(0.005):
+                pass
+    finally:
+        stop.set()
+        scrapers.join()
+    collector.expect(200, "reports_read_total")
+    equal(collector.call("exporter_get")["exporters"][0]["missing"], 0, "missing reports")
+    times.sort()
+    check(times[100] < 0.01 and times[-1] < 0.25, "until the event", times[100], times[-1])
+    return f"events after {times[100] * 1e3:.1f} ms in the median, {times[-1] * 1e3:.0f} ms at most"
 
 
 @test()

@@ -431,7 +431,7 @@ def dashboards_and_rules_ask_for_what_programs_serve(workspace):
 
 # ---- clients that mean no good ----
 
-def _flood(namespace, stop, n=1000):
+def flood(namespace, stop, port=PORT, n=1000):
     """n scrapers at once, again and again, and as many clients that send a byte now and then."""
     with InNamespace(namespace):
         slow = []
@@ -440,7 +440,7 @@ def _flood(namespace, stop, n=1000):
             for i in range(n):
                 client = socket.socket()
                 client.setblocking(False)
-                client.connect_ex(("127.0.0.1", PORT))
+                client.connect_ex(("127.0.0.1", port))
                 (slow if i % 2 and len(slow) < 500 else quick).append(client)
             for client in quick + slow:
                 try:
@@ -471,8 +471,8 @@ def a_thousand_scrapers_and_slow_ones_delay_neither_packets_nor_the_api(workspac
     node = chain.nodes[0]
     west, east = (RawPort(host.namespace, "eth0") for host in chain.hosts)
     stop = threading.Event()
-    flood = threading.Thread(target=_flood, args=(node.namespace, stop))
-    flood.start()
+    scrapers = threading.Thread(target=flood, args=(node.namespace, stop))
+    scrapers.start()
     try:
         time.sleep(0.5)
         times = []
@@ -486,7 +486,7 @@ def a_thousand_scrapers_and_slow_ones_delay_neither_packets_nor_the_api(workspac
         page = until(lambda: _page_or_none(node), 15, "a page for an honest client")
     finally:
         stop.set()
-        flood.join()
+        scrapers.join()
     check(page.get("hopsight_http_connections_turned_away_total") > 100, "turned away")
     times.sort()
     check(times[50] < 0.01, "median through the node", times[50])
