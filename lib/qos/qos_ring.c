@@ -275,13 +275,14 @@ static int ensure_chunk(struct hs_qos_ring *ring)
 	return *chunk ? 0 : -ENOMEM;
 }
 
-static void step_head(struct hs_qos_ring *ring)
+// Moves the head by n reports, which are in the ring then.
+static void step_head(struct hs_qos_ring *ring, uint32_t n)
 {
-	ring->next++;
-	if (++ring->head == ring->capacity)
-		ring->head = 0;
-	if (ring->count < room_of(ring->capacity))
-		ring->count++;
+	uint32_t room = room_of(ring->capacity);
+	ring->next += n;
+	ring->head += n;
+	ring->head -= ring->head >= ring->capacity ? ring->capacity : 0;
+	ring->count = ring->count + n < room ? ring->count + n : room;
 }
 
 // Moves all reports into longer slots, for a report that is longer than any before it. This happens
@@ -301,7 +302,7 @@ static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 		}
 		memcpy(hs_qos_ring_slot_at(&grown, grown.head), hs_qos_ring_packed(ring, number),
 				ring->slot_bytes);
-		step_head(&grown);
+		step_head(&grown, 1);
 	}
 	free_chunks(ring);
 	*ring = grown;
@@ -353,7 +354,7 @@ void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, 
 		slot->form |= HS_PACKED_LOCALS | (telemetry->nodes_missing ? HS_PACKED_MISSING : 0);
 		pack_locals(end, telemetry);
 	}
-	step_head(ring);
+	step_head(ring, 1);
 }
 
 static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead)
@@ -410,12 +411,8 @@ void hs_qos_ring_expect(const struct hs_qos_ring *ring)
 
 void hs_qos_ring_accept(struct hs_qos_ring *ring, uint32_t n)
 {
-	uint32_t room = room_of(ring->capacity);
 	ring->ahead -= n;
-	ring->next += n;
-	ring->head += n;
-	ring->head -= ring->head >= ring->capacity ? ring->capacity : 0;
-	ring->count = ring->count + n < room ? ring->count + n : room;
+	step_head(ring, n);
 }
 
 void hs_qos_ring_refuse(struct hs_qos_ring *ring)
