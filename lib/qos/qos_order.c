@@ -252,7 +252,7 @@ enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct 
 			       : HS_QOS_LATE;
 	if (bits & HS_E2E_TX_PACKETS && stamped && hs_qos_flow_is_of_life_before(flow, report))
 		return HS_QOS_STRAGGLER;
-	if (counted && stamped && elapsed_ns<-RESTART_NS && * ahead> flow->slack &&
+	if (counted && stamped && *ahead > flow->slack && elapsed_ns < -RESTART_NS &&
 			++flow->stragglers < 3)
 		return HS_QOS_STRAGGLER;
 	flow->stragglers = 0;
