@@ -56,7 +56,7 @@ static bool is_needed(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 struct reports {
 	const struct hs_qos_flow *flow;
 	int64_t after, until; // their tags
-	uint64_t n;	      // as the sum has counted; there are no more in the ring
+	uint64_t n;	      // as the sum has counted: the newest with these tags
 	struct hs_qos_usual usual;
 };
 

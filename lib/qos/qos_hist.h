@@ -29,8 +29,8 @@ void hs_qos_hist_clear(struct hs_qos_hist *hist, int64_t origin);
 int hs_qos_hist_add(struct hs_qos_hist *hist, int64_t value);
 // Adds n values. Values for which there is no memory are left out.
 void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t n);
-// Adds the values `base` + values[i]. Each values[i] is from 0 to `most`, and `most` is at most
-// HS_QOS_NARROW_MOST.
+// Does the same with the values `base` + values[i]. Each values[i] is from 0 to `most`, and `most`
+// is at most HS_QOS_NARROW_MOST.
 void hs_qos_hist_add_narrow(struct hs_qos_hist *hist, int64_t base, int32_t most,
 		const int32_t *values, size_t n);
 int hs_qos_hist_merge(struct hs_qos_hist *into, const struct hs_qos_hist *from);

@@ -6,7 +6,7 @@
 
 #define LARGE_BYTES (2 * HS_QOS_SHARE_BYTES) // a flow that takes more is large
 
-// All but histograms and finished windows: without a look at each link.
+// Returns the bytes of all but histograms and finished windows, without a look at each link.
 static size_t frame_bytes(const struct hs_qos_flow *flow)
 {
 	size_t link = sizeof(*flow->links) + flow->n_sums * sizeof(struct hs_qos_link_sum) +

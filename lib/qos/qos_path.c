@@ -100,7 +100,7 @@ static int new_link(struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsign
 	return index;
 }
 
-// The link's index, or -ENOENT.
+// Returns the link's index, or -ENOENT.
 static int find_link(const struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit)
 {
 	for (unsigned i = 1; i < flow->n_links; i++) {
@@ -111,7 +111,7 @@ static int find_link(const struct hs_qos_flow *flow, uint32_t from, uint32_t to,
 	return -ENOENT;
 }
 
-// How often the path has passed the two nodes of its link i before.
+// Returns how often the path has passed the two nodes of its link i before.
 static unsigned visits_before(
 		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
 {

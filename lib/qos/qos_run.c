@@ -36,8 +36,7 @@ struct run {
 	unsigned n, n_hops;
 	const struct hs_packed *first, *last; // newest report before the run, and of the run
 	const struct hs_packed *reports[HS_QOS_RING_AHEAD];
-	int64_t base_ns[MOST_HOPS +
-			2]; // delays of `first`, end to end and of each link in path order
+	int64_t base_ns[MOST_HOPS + 2]; // delays of `first`: end to end, each link in path order
 	// Delays of the run minus those of `first`.
 	union {
 		int32_t lanes[VECTORS * LANES];
@@ -308,6 +307,8 @@ static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const st
 	}
 }
 
+// Counts the reports as hs_qos_sum_count does with each. Only the earliest and the latest change
+// more than the number of reports.
 static void count_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
 {
 	int64_t first_ns = run->last->sink_ts_ns, last_ns = first_ns;

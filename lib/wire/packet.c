@@ -42,8 +42,8 @@ static bool is_tag(uint16_t type)
 	return is_usual_tag(type) || type == HS_ETHERTYPE_9200 || type == HS_ETHERTYPE_9300;
 }
 
-// Returns whether IP or a tag follows LLC and SNAP (RFC 1042, IEEE 802.1H). A bridge between media
-// converts such a frame to Ethernet.
+// Returns whether a tag, or IP that may have telemetry, follows LLC and SNAP (RFC 1042, IEEE
+// 802.1H). A bridge between media converts such a frame to Ethernet.
 static bool hides_in_snap(const uint8_t *llc, const struct hs_packet_options *options)
 {
 	static const uint8_t rfc1042[] = {0xaa, 0xaa, 0x03, 0, 0, 0};

@@ -167,7 +167,8 @@ int hs_int_stack_open(const struct hs_int_settings *settings, enum hs_int_type t
 	return 0;
 }
 
-// The values of one hop, in `len` bytes. 0 or -EBADMSG where the bitmap's values are longer.
+// Decodes the values of one hop, in `len` bytes. Returns 0, or -EBADMSG: the bitmap's values are
+// longer.
 static int decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_t *bytes,
 		size_t len, struct hs_int_values *out)
 {

@@ -26,7 +26,7 @@ uint16_t hs_int_report_carries(enum hs_int_report_version version)
 	}
 }
 
-// The bits of a sequence number: 32, or 22 in 2.0.
+// Returns the bits of a sequence number: 32, or 22 in 2.0.
 static unsigned sequence_bits(enum hs_int_report_version version)
 {
 	return version == HS_INT_REPORT_2_0 ? 22 : 32;
