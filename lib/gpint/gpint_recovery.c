@@ -101,11 +101,11 @@ void hs_gpint_recovery_destroy(struct hs_gpint_recovery *r)
 static struct probe *add_probe(
 		struct hs_gpint_recovery *r, const struct hs_gpint_hop *hops, uint32_t n)
 {
-	struct probe *probe = HS_ARRAY_ADD(r->probes, r->n_probes);
+	struct probe *probe = HS_ARRAY_APPEND(
+			r->probes, r->n_probes, (struct probe){.hops = hops, .n = n});
 
 	if (!probe)
 		return NULL;
-	*probe = (struct probe){.hops = hops, .n = n};
 	r->open++;
 	r->open_paths += hops != NULL;
 	return probe;
@@ -133,11 +133,10 @@ static struct hs_gpint_crossing *need_link(
 
 	if (link || hs_u32_map_add(&r->link_map, key_of(from), (uint32_t)r->n_links) < 0)
 		return link;
-	link = HS_ARRAY_ADD(r->links, r->n_links);
-	if (link)
-		*link = (struct hs_gpint_crossing){
-				.from = from->at, .to = to, .port = from->next_port};
-	else
+	link = HS_ARRAY_APPEND(r->links, r->n_links,
+			(struct hs_gpint_crossing){
+					.from = from->at, .to = to, .port = from->next_port});
+	if (!link)
 		hs_u32_map_erase(&r->link_map, key_of(from), (uint32_t)r->n_links);
 	return link;
 }
