@@ -52,7 +52,7 @@ size_t hs_duration_list(
 {
 	size_t used = 0;
 
-	for (size_t i = 0; i < most && ns[i]; i++) {
+	for (size_t i = 0; i < most && ns[i] && used < size; i++) {
 		bool last = i + 1 == most || !ns[i + 1];
 		const char *before = i == 0 ? "" : last ? before_last : ", ";
 		char length[HS_DURATION_BYTES];

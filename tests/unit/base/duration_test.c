@@ -63,6 +63,16 @@ static void a_list_has_a_word_before_its_last_duration(void **state)
 	assert_string_equal(text, "1s");
 }
 
+static void a_list_ends_where_its_room_does(void **state)
+{
+	static const int64_t ns[] = {1000 * MS, 250 * MS, 60000 * MS};
+	char text[] = "xxxxxxxxxxxxxxxx";
+	(void)state;
+	hs_duration_list(ns, 3, " or ", text, 4);
+	assert_string_equal(text, "1s,");
+	assert_string_equal(text + 4, "xxxxxxxxxxxx");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -70,6 +80,7 @@ int main(void)
 			cmocka_unit_test(what_is_no_length_of_time_is_refused),
 			cmocka_unit_test(what_was_written_reads_as_the_same),
 			cmocka_unit_test(a_list_has_a_word_before_its_last_duration),
+			cmocka_unit_test(a_list_ends_where_its_room_does),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
