@@ -8,7 +8,7 @@
 
 #define NEVER INT64_MIN
 
-struct hs_label_port {
+struct hs_label_truth_port {
 	int64_t labelled_ns;	// the last label
 	int64_t packet_ns;	// the last packet
 	int64_t taken_ns;	// the last item at the controller
@@ -28,7 +28,7 @@ int hs_label_truth_init(struct hs_label_truth *truth, const struct hs_label_trut
 			.ports = calloc(config->n_ports + 1, sizeof(*truth->ports)),
 	};
 	for (uint32_t i = 0; truth->ports && i < config->n_ports; i++)
-		truth->ports[i] = (struct hs_label_port){
+		truth->ports[i] = (struct hs_label_truth_port){
 				.labelled_ns = NEVER, .packet_ns = NEVER, .taken_ns = NEVER};
 	return truth->delivered && truth->ports ? 0 : -ENOMEM;
 }
@@ -56,7 +56,7 @@ static void close_interval(struct hs_label_truth *truth)
 	uint32_t active = 0, seen = 0;
 
 	for (uint32_t i = 0; i < truth->config.n_ports; i++) {
-		struct hs_label_port *port = &truth->ports[i];
+		struct hs_label_truth_port *port = &truth->ports[i];
 		active += port->active;
 		seen += port->active && port->seen;
 		port->active = port->seen = false;
@@ -107,8 +107,8 @@ static void count_label(struct hs_label_counts *counts, uint32_t before)
 
 // Counts a late label. A label is late, even before it comes, as soon as a packet after the
 // interval departs.
-static void note_late(struct hs_label_truth *truth, struct hs_label_port *port, int64_t came_ns,
-		int64_t interval_ns)
+static void note_late(struct hs_label_truth *truth, struct hs_label_truth_port *port,
+		int64_t came_ns, int64_t interval_ns)
 {
 	if (port->late || came_ns - port->since_ns <= interval_ns + port->longest_gap_ns)
 		return;
@@ -116,7 +116,8 @@ static void note_late(struct hs_label_truth *truth, struct hs_label_port *port, 
 	truth->counts.late_labels++;
 }
 
-static void note_label(struct hs_label_truth *truth, struct hs_label_port *port, int64_t came_ns)
+static void note_label(
+		struct hs_label_truth *truth, struct hs_label_truth_port *port, int64_t came_ns)
 {
 	if (port->labelled_ns != NEVER)
 		keep_gap(truth, HS_LABEL_RELABEL, came_ns - port->labelled_ns);
@@ -127,7 +128,7 @@ static void note_label(struct hs_label_truth *truth, struct hs_label_port *port,
 void hs_label_truth_depart(struct hs_label_truth *truth, uint32_t index, int64_t now_ns,
 		int64_t came_ns, uint32_t before, uint32_t labels, int64_t interval_ns)
 {
-	struct hs_label_port *port = &truth->ports[index];
+	struct hs_label_truth_port *port = &truth->ports[index];
 
 	hs_label_truth_end(truth, now_ns);
 	port->active = true;

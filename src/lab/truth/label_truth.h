@@ -58,7 +58,7 @@ struct hs_label_truth {
 	// The rest is for label_truth.c.
 	struct hs_label_truth_config config;
 	int64_t end_ns; // of the interval
-	struct hs_label_port *ports;
+	struct hs_label_truth_port *ports;
 };
 
 // Returns 0 or -ENOMEM. Call fini in either case.
