@@ -232,15 +232,14 @@ static uint16_t send_all(struct packet_tx *tx, const struct port_private *p,
 static uint16_t count_open(const struct port_private *p, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint32_t max_bytes = atomic_load_explicit(&p->join_bytes, memory_order_relaxed);
-	uint16_t from = 0, taken = 0;
+	uint16_t taken = 0;
 	struct hs_join join = {.ended = true};
 
 	if (atomic_load_explicit(&p->joins, memory_order_relaxed) == PORT_JOINS_NOTHING)
 		return 0;
-	while (from + taken < n) {
-		from += taken;
-		join = (struct hs_join){.ended = true};
-		taken = add_packets(&join, &mbufs[from], n - from, max_bytes);
+	for (uint16_t at = 0; at < n; at += taken) {
+		join.ended = true; // stays if no packet can follow
+		taken = add_packets(&join, &mbufs[at], n - at, max_bytes);
 	}
 	if (join.ended || join.bytes + join.payload > max_bytes)
 		return 0;
