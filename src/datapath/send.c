@@ -6,7 +6,8 @@ static inline uint16_t queue_of(const struct hs_worker *worker, const struct hs_
 	return worker->index < port->tx_queues ? (uint16_t)worker->index : 0;
 }
 
-// More packets may follow a full burst at once. If none do, the next round sends what is kept.
+// Returns the function that sends a run. More packets may follow a full burst at once, so that the
+// port may keep the last packets of one. If none follow, the next round sends them.
 static inline hs_port_tx_fn sender(struct hs_worker *worker, const struct hs_port *port)
 {
 	if (likely(!port->tx_keep || worker->burst.n_received < HS_BURST))

@@ -134,9 +134,9 @@ struct hs_worker {
 // Receives one burst from a queue and takes it to completion. Returns packets received.
 unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue);
 
-// Sends what ports keep since an earlier round and got nothing to add to.
+// Sends the packets that ports keep, except at ports that got packets to keep in this round.
 void hs_send_kept(struct hs_worker *worker);
-// Call this behind a round of all queues.
+// Ends a round of all queues.
 static inline void hs_worker_end_round(struct hs_worker *worker)
 {
 	if (unlikely(worker->kept))

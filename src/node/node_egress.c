@@ -9,6 +9,8 @@
 
 #include <rte_malloc.h>
 
+#define KEPT_NS 50000 // until a worker looks again, while ports keep packets
+
 // Returns whether several workers send by the port. In mode patch, only the workers that poll a
 // port's partner do.
 static bool is_shared(const struct hs_node *node, uint16_t port)
@@ -80,15 +82,12 @@ void hs_node_serve(struct hs_worker *worker)
 		hs_label_fragments_serve(worker);
 }
 
-// Packets that ports keep at the end of a round without packets: the node is paused, and more wait.
-#define KEPT_NS 50000
-
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker)
 {
 	const struct hs_worker *w = &node->seats[worker]->worker;
 	int64_t stepped_ns, next_ns = w->has_egress ? hs_egress_next_ns(w) : INT64_MAX;
 
-	if (w->kept)
+	if (w->kept) // the node is paused: no round sends the packets
 		return KEPT_NS;
 	if (w->probe)
 		next_ns = RTE_MIN(next_ns, hs_probe_next_ns(w->probe));

@@ -335,7 +335,7 @@ int hs_port_call_peer(struct hs_port *port)
 	return ret;
 }
 
-// What still leaves is sent, the rest counts as refused.
+// Sends the packets that the port keeps. Those that cannot leave now count as refused.
 static void send_kept(struct hs_port *port)
 {
 	for (uint16_t q = 0; port->tx_keep && q < port->tx_queues; q++)
