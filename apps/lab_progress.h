@@ -23,5 +23,5 @@ void hs_lab_line_show(void *line, const struct hs_lab_progress *progress);
 // Erases the text that is shown.
 void hs_lab_line_clear(struct hs_lab_line *line);
 
-// Writes "42 % 50.4 of 120 s 4,812,223 events/s 4 s left", with two blanks between the parts.
+// Writes "42 %  50.4 of 120 s  4,812,223 events/s  4 s left".
 void hs_lab_progress_text(const struct hs_lab_progress *progress, char text[HS_LAB_LINE_TEXT]);

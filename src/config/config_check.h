@@ -9,8 +9,8 @@
 // errors already are left out. Returns 0, or -EINVAL with *errors.
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors);
 
-// Are parts of this check, with the same result: of the cores; of one port's name and device,
-// beside those of the ports before it; of endpoints and keys.
+// Check a part of this, with the same result: the cores; one port's name and device, beside those
+// of the ports before it; endpoints and keys.
 int hs_config_check_cores(
 		const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);
 int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err);

@@ -11,7 +11,7 @@ struct hs_control;
 
 extern const struct hs_schema_field hs_control_label_set_fields[], hs_control_label_fields[];
 
-// Is hs_api_backend.labels_now.
+// The function for hs_api_backend.labels_now.
 json_t *hs_control_labels_now(void *context, const json_t *labels, struct hs_error *err);
 int hs_control_set_labels(struct hs_control *control, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
