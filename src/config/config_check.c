@@ -417,11 +417,9 @@ static int check_ports(struct hs_config *config, struct hs_errors *errors)
 	return rc;
 }
 
-#define PARTS_MOST 4
-
 // A check of members of the configuration, each of which is right by itself.
 static const struct part {
-	const char *of[PARTS_MOST + 1]; // NULL ends them
+	const char *of[5]; // NULL ends them
 	int (*one)(struct hs_config *, struct hs_error *);
 	int (*all)(struct hs_config *, struct hs_errors *);
 } parts[] = {
