@@ -101,6 +101,24 @@ static void what_is_kept_goes_though_other_queues_never_get_empty(void **state)
 	fixture_close(f);
 }
 
+// It leaves between bursts, also behind a full one.
+static void what_waited_in_an_egress_queue_is_not_kept(void **state)
+{
+	(void)state;
+	test_port_configs[1] = (struct hs_port_config){
+			.rate_bps = 1000000000, .queue_packets = 2 * HS_BURST};
+	struct fixture *f = open_keeping(HS_BURST);
+	test_port_configs[1] = (struct hs_port_config){0};
+
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(f->t.ports[1].n_out, 0);
+	hs_clock_set(f->clock, NOW + 1000000000);
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(n_kept, 0);
+	assert_int_equal(f->t.ports[1].n_out, HS_BURST);
+	fixture_close(f);
+}
+
 static void a_worker_does_not_sleep_on_what_is_kept(void **state)
 {
 	struct fixture *f = open_keeping(HS_BURST + 8);
@@ -126,6 +144,7 @@ int main(void)
 			cmocka_unit_test(what_is_kept_goes_though_nothing_follows),
 			cmocka_unit_test(what_is_kept_goes_though_the_port_of_what_follows_is_gone),
 			cmocka_unit_test(what_is_kept_goes_though_other_queues_never_get_empty),
+			cmocka_unit_test(what_waited_in_an_egress_queue_is_not_kept),
 			cmocka_unit_test(a_worker_does_not_sleep_on_what_is_kept),
 	};
 	dpdk_env_init("256");
