@@ -137,11 +137,17 @@ static void packs(const uint8_t *trace, const uint8_t *e2e, const struct hs_deco
 	const struct hs_packed_hop *hops = hs_packed_hops(packed);
 	if (!hs_flexint_pack(trace + 2, trace[1], e2e + 2, e2e[1], sizeof(room), packed))
 		return;
-	HOLDS(packed->n_hops == told->n_hops && packed->ts_ns == told->e2e.ts_ns &&
-			packed->tx_packets == told->e2e.tx_packets);
-	for (unsigned i = 0; i < told->n_hops; i++)
-		HOLDS(hops[i].ts_ns == told->hops[i].ts_ns &&
-				hops[i].rx_bytes == told->hops[i].rx_bytes);
+	HOLDS(packed->n_hops == told->n_hops && packed->trace_type == told->trace_type);
+	HOLDS(packed->e2e_bitmap == told->e2e.bitmap && packed->ts_ns == told->e2e.ts_ns &&
+			packed->tx_packets == told->e2e.tx_packets &&
+			packed->tx_bytes == told->e2e.tx_bytes);
+	for (unsigned i = 0; i < told->n_hops; i++) {
+		const struct hs_hop *hop = &told->hops[i];
+		HOLDS(hops[i].id == hs_packed_pair(hop->node_id, hop->bitmap));
+		HOLDS(hops[i].packets == hs_packed_pair(hop->tx_packets, hop->rx_packets));
+		HOLDS(hops[i].ts_ns == hop->ts_ns && hops[i].tx_bytes == hop->tx_bytes &&
+				hops[i].rx_bytes == hop->rx_bytes);
+	}
 }
 
 static void decodes_or_not(const uint8_t *frame, const struct hs_packet *packet)
