@@ -15,6 +15,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import arm  # noqa: E402,F401 its test is run here
 import bench_figures  # noqa: E402,F401 its tests are run here
+import bench_linux  # noqa: E402,F401 and its
 import bench_peers  # noqa: E402,F401 and its
 import bench_processes  # noqa: E402,F401 and its
 import bench_tools  # noqa: E402,F401
