@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Examples of README.md, docs/router.md and docs/int.md, typed as they stand."""
 
+import json
 import os
 import re
 import subprocess
@@ -66,6 +67,20 @@ def the_five_minutes_and_the_controller_of_the_readme_work_as_typed(workspace):
     check(re.search(r"^ 3 .* 2 of 2$", output, re.M), "the controller's rule", output)
     check("60 received" in output, "ping of the controller's rule", output)
     check(re.search(r"rule 3  .* reports  path 0 → 2", output), "the controller's metrics", output)
+    nothing_is_left(workspace)
+
+
+@test(limit_s=90)
+def packets_become_a_graph_of_prometheus_as_the_readme_has_it_typed(workspace):
+    need("ping", "prometheus", "curl")
+    output = typed(workspace, "README.md", ["Five minutes", "Telemetry reports", "Clean up"],
+                   "left|right|node1|node2")
+    check(re.search(r"7000 .* 1 \(\d+\) → 3 \(\d+\)", output), "the path at the collector", output)
+    kept = json.loads(re.search(r'^\{"status":"success".*\}$', output, re.M).group())
+    latencies = {one["metric"]["node_id"]: float(one["value"][1]) for one in kept["data"]["result"]}
+    equal(sorted(latencies), ["1", "3"], "nodes whose latency Prometheus keeps")
+    check(all(0 < latency < 1 for latency in latencies.values()), "latencies", latencies)
+    check(re.search(r"198\.51\.100\.2\b.*\b100\b", output), "100 reports of the sink", output)
     nothing_is_left(workspace)
 
 
