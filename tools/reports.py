@@ -359,6 +359,13 @@ def check(parser, options):
         parser.error("--coalesce: only 2.0 has several reports in a datagram")
     if options.events and not {"latency", "queue", "utilisation"} & set(options.fields):
         parser.error("--events: none of the chosen fields has a value that changes")
+    one_flow = Reports(argparse.Namespace(**{**vars(options), "flows": 1}))
+    try:
+        for _ in options.kinds:
+            one_flow.next(0)
+    except struct.error:
+        parser.error("--hops: the values of so many hops are more than the length of INT can say; "
+                     "choose fewer hops or --fields")
 
 
 def main():

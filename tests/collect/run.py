@@ -6,6 +6,8 @@ specifications, INTCollector's own frames, what tools/reports.py sends, and rand
 """
 
 import argparse
+import contextlib
+import io
 import multiprocessing
 import os
 import sys
@@ -107,11 +109,18 @@ def reports_that_the_tool_sends():
     """All are read, and with --events so many values change, and no more."""
     for words in (["--kinds", "sink,postcard,drop,queue,intermediate", "--coalesce", "3", "--flows", "20"],
                   ["--format", "1.0", "--kinds", "sink,postcard,drop,queue", "--ipv6", "--flows", "7"],
-                  ["--format", "0.5", "--kinds", "sink,postcard,drop,queue", "--hops", "6"]):
+                  ["--format", "0.5", "--kinds", "sink,postcard,drop,queue", "--hops", "6"],
+                  ["--hops", "64", "--fields", "latency"]):
         model = sent(words)[0]
         for name, n in model.counters.items():
             if n and (name.startswith(("refused", "reports_missing", "reports_late")) or "skipped" in name):
                 raise compare.Differs(f"reports.py {' '.join(words)}: {name} is {n}")
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            sent(["--hops", "64"])
+        raise compare.Differs("reports.py: 64 hops with all fields are more than INT's length can say")
+    except SystemExit as end:
+        demand(end.code, 2, "exit code of 64 hops with all fields")
     _, points, changes = sent(["--format", "1.0", "--flows", "50", "--events", "500"])
     changed = sum((HOP, CHANGE) in some for some in points)
     # A flow whose turn does not come again keeps its change to itself.
