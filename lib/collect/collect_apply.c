@@ -2,7 +2,7 @@
 // Applies reports to the tables: the flow, its hops, and their values of queues and links.
 #include "collect_change.h"
 #include "collect_hop.h"
-#include "collect_quick.h"
+#include "collect_fast_path.h"
 #include "collect_run.h"
 #include "collect_shared.h"
 
@@ -250,7 +250,7 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	c->n_points = 1; // the flow's point is first
 	if (view->has_flow)
 		open_flow(c, view, &walk);
-	if (!walk.flow && hs_collect_quick_strangers(c, view))
+	if (!walk.flow && hs_collect_fast_path_strangers(c, view))
 		return;
 	note_hops(c, view, &walk);
 	if (view->dropped)
@@ -350,30 +350,30 @@ static unsigned end_of(unsigned from, unsigned n)
 }
 
 // Applies the reports after the view's first. Returns whether the last of them took the fast path
-// of collect_quick.h.
-static bool apply_more(struct hs_collect *c, const struct hs_collect_view *view, bool was_quick)
+// of collect_fast_path.h.
+static bool apply_more(struct hs_collect *c, const struct hs_collect_view *view, bool was_fast)
 {
 	size_t hops_at = (size_t)(view->hops - view->datagram->bytes);
 	struct hs_collect_view next;
 
 	memcpy(&next, view, HS_COLLECT_VIEW_BARE);
 	for (unsigned i = 1; i <= view->more; i++) {
-		if (was_quick)
+		if (was_fast)
 			i += hs_collect_run_pass(c, view, i);
 		next.hops = view->datagram[i].bytes + hops_at;
 		next.device_ns = hs_be32_load(view->datagram[i].bytes + HS_COLLECT_TIME_AT);
-		was_quick = hs_collect_quick(c, &next, was_quick);
-		if (!was_quick)
+		was_fast = hs_collect_fast_path(c, &next, was_fast);
+		if (!was_fast)
 			apply(c, &next);
 	}
-	return was_quick;
+	return was_fast;
 }
 
 void hs_collect_apply_views(struct hs_collect *c)
 {
 	struct hs_collect_view *views = c->views;
 	unsigned n = c->n_views;
-	bool was_quick = false;
+	bool was_fast = false;
 
 	if (!n)
 		return;
@@ -389,11 +389,11 @@ void hs_collect_apply_views(struct hs_collect *c)
 			prefetch_neighbours(c, &views[i]);
 		for (unsigned i = last; i < end_of(last, n); i++) {
 			hs_collect_ask(&c->asks[1]);
-			was_quick = hs_collect_quick(c, &views[i], views[i].same && was_quick);
-			if (!was_quick)
+			was_fast = hs_collect_fast_path(c, &views[i], views[i].same && was_fast);
+			if (!was_fast)
 				apply(c, &views[i]);
 			if (views[i].more)
-				was_quick = apply_more(c, &views[i], was_quick);
+				was_fast = apply_more(c, &views[i], was_fast);
 		}
 	}
 	c->n_views = 0;

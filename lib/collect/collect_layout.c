@@ -52,8 +52,8 @@ static void make_layout(struct hs_collect_layout *layout, enum hs_int_version ve
 	bool derived = layout->latency == HS_COLLECT_NOT_THERE &&
 		       layout->ingress != HS_COLLECT_NOT_THERE &&
 		       layout->egress != HS_COLLECT_NOT_THERE;
-	layout->quick = version != HS_INT_2016_06 && layout->node != HS_COLLECT_NOT_THERE &&
-			layout->congestion == HS_COLLECT_NOT_THERE && !derived;
+	layout->fast = version != HS_INT_2016_06 && layout->node != HS_COLLECT_NOT_THERE &&
+		       layout->congestion == HS_COLLECT_NOT_THERE && !derived;
 	layout->form = HS_COLLECT_LAYOUT_ANY;
 }
 
@@ -78,7 +78,7 @@ void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
 		if (lenient)
 			make_layout(&dialect->layouts[1][byte], packet->version, byte, true);
 	}
-	if (dialect->layouts[0][0x80].quick)
+	if (dialect->layouts[0][0x80].fast)
 		dialect->layouts[0][0x80].form = HS_COLLECT_LAYOUT_NODES;
 	if (!lenient && packet->version == HS_INT_1_0)
 		dialect->layouts[0][0xff].form = HS_COLLECT_LAYOUT_1_0;

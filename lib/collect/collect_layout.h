@@ -25,7 +25,7 @@ struct hs_collect_layout {
 	uint8_t congestion;
 	uint8_t port; // of egress
 	uint8_t utilisation;
-	bool quick;   // collect_quick.h can read it
+	bool fast;    // collect_fast_path.h can read it
 	uint8_t form; // enum hs_collect_layout_form
 };
 

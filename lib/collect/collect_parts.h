@@ -198,7 +198,7 @@ struct hs_collect_view {
 	bool partial;	   // the copy ends before the stack does
 	bool has_reporter; // own.node_id
 	bool has_own;	   // own has values
-	bool quick;	   // collect_quick.h may take it
+	bool fast;	   // collect_fast_path.h may take it
 	uint8_t form;	   // enum hs_collect_layout_form
 	bool same;	   // equal to the view before except for hops, Q and reporter
 	bool dropped;
@@ -353,8 +353,8 @@ static inline void hs_collect_close_view(
 		return;
 	view->key.reporter = is_whole ? HS_COLLECT_WHOLE_PATH : view->own.node_id;
 	view->hash = hs_collect_hash_flow(&c->secret, &view->key);
-	view->quick = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
-		      !view->has_own && !view->dropped && !view->partial && view->layout->quick;
+	view->fast = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
+		     !view->has_own && !view->dropped && !view->partial && view->layout->fast;
 	// There is no specialised code for hops that are longer than their layout.
 	bool is_plain = view->n_hops && view->hop_bytes == 4 * view->layout->words;
 	view->form = is_plain ? view->layout->form : HS_COLLECT_LAYOUT_ANY;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collect_run.h"
 
-#include "collect_quick.h"
+#include "collect_fast_path.h"
 
 #define LEAST 4 // reports for which bounds are made
 #define WORDS ((int)sizeof(hs_collect_words))
@@ -128,7 +128,7 @@ static inline bool is_quiet(const struct hs_collect_run *run, const uint8_t *hop
 	return is_flow_quiet && (halves[0] & halves[1]) == UINT64_MAX;
 }
 
-// Counts n reports as hs_collect_quick does.
+// Counts n reports as hs_collect_fast_path does.
 static void count(struct hs_collect *c, const struct hs_collect_view *view,
 		struct hs_collect_flow_entry *flow, unsigned n)
 {

@@ -9,6 +9,6 @@
 #include "collect_parts.h"
 
 // Counts the view's datagrams from number `from` on that need nothing more. Returns how many. The
-// datagram before them took the fast path of collect_quick.h, and the one after them will.
+// datagram before them took the fast path of collect_fast_path.h, and the one after them will.
 unsigned hs_collect_run_pass(
 		struct hs_collect *c, const struct hs_collect_view *view, unsigned from);

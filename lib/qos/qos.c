@@ -22,7 +22,7 @@
 static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	const struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
-	if (qos->config.plain || !flow->active || !current->open || flow->ring.family->has_locals)
+	if (qos->config.general || !flow->active || !current->open || flow->ring.family->has_locals)
 		return;
 	int64_t end_ns = current->tag * qos->config.window_ns[0];
 	flow->place_tag = current->tag;

@@ -7,7 +7,7 @@
 #include "qos_order.h"
 #include "qos_partial.h"
 #include "qos_path.h"
-#include "qos_quick.h"
+#include "qos_fast.h"
 #include "qos_reorder.h"
 #include "qos_run.h"
 #include "qos_stamp.h"
@@ -52,7 +52,7 @@ static void set_edge(struct hs_qos_flow *flow, const struct hs_report *report,
 	flow->edge_order = plan->order;
 	flow->edge_number = flow->ring.next - 1;
 	flow->edges++;
-	if (plan->usual || plan->same_path)
+	if (plan->fast || plan->same_path)
 		return;
 	flow->n_path_links = (uint16_t)plan->n_path_links;
 	memcpy(flow->path_links, plan->path_links,
@@ -238,7 +238,7 @@ static int reserve(struct hs_qos_flow *flow, const struct hs_report *report, boo
 	if (flow->ring.next - flow->unfolded >= room)
 		hs_qos_delays_fold(flow);
 	int rc = placed ? 0 : hs_qos_ring_reserve(&flow->ring, report);
-	if (rc || plan->usual)
+	if (rc || plan->fast)
 		return rc;
 	if (hs_qos_path_plan(flow, report, plan) || hs_qos_path_reserve(flow, report, plan))
 		return -ENOMEM;
@@ -250,20 +250,20 @@ static int make_plan(struct hs_qos_flow *flow, const struct hs_report *report, b
 {
 	int64_t ahead;
 	plan->partial = plan->doubtful = false;
-	plan->usual = hs_qos_quick_fits(flow, report);
+	plan->fast = hs_qos_fast_fits(flow, report);
 	int rc = reserve(flow, report, placed, plan);
 	if (rc)
 		return rc;
 	plan->relation = hs_qos_order_relate(flow, report, &ahead, &plan->doubtful);
 	plan->order = hs_qos_plus(flow->edge_order, plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead);
-	if (plan->relation != HS_QOS_NEWER || plan->usual)
+	if (plan->relation != HS_QOS_NEWER || plan->fast)
 		return 0;
 	hs_qos_path_chain(flow, report, plan);
 	hs_qos_partial_plan(flow, report, plan);
 	return 0;
 }
 
-// Completes the plan of a usual report that hs_qos_quick_absorb cannot take.
+// Completes the plan of a common report that hs_qos_fast_absorb cannot take.
 static void complete_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
@@ -353,9 +353,9 @@ static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 	else
 		hs_qos_ring_push(&flow->ring, report, sum->tag);
 	hs_qos_sum_count(flow, sum, report->sink_ts_ns);
-	if (plan.usual) {
+	if (plan.fast) {
 		if (plan.relation == HS_QOS_NEWER && id == HS_QOS_CURRENT && !plan.doubtful &&
-				hs_qos_quick_absorb(flow, sum, report)) {
+				hs_qos_fast_absorb(flow, sum, report)) {
 			set_edge(flow, report, &plan);
 			hs_qos_order_newest(flow, plan.order, flow->ring.next - 1);
 			return 0;

@@ -57,7 +57,7 @@ struct reports {
 	const struct hs_qos_flow *flow;
 	int64_t after, until; // their tags
 	uint64_t n;	      // as the sum has counted: the newest with these tags
-	struct hs_qos_usual usual;
+	struct hs_qos_known_links known;
 };
 
 // Fills columns of 64 bits. A report has at most one value for a link, so a column cannot overflow.
@@ -72,7 +72,7 @@ static void collect_wide(struct hs_qos_columns *columns, const struct reports *r
 			continue;
 		left--;
 		const uint16_t *links =
-				hs_qos_delays_at(flow, &reports->usual, number, packed, &delays);
+				hs_qos_delays_at(flow, &reports->known, number, packed, &delays);
 		for (unsigned i = 0; i < delays.n; i++)
 			hs_qos_column(columns, links[i])[columns->n[links[i]]++] = delays.ns[i];
 	}
@@ -96,7 +96,7 @@ static inline void put(struct narrow *narrow, const struct lane *lane, uint64_t 
 	lane->to[narrow->n] = (int32_t)value;
 }
 
-// Returns false if the report is not usual.
+// Returns false if the report is not common.
 static inline bool put_delays(struct narrow *narrow, const struct hs_packed *packed)
 {
 	const struct hs_packed_hop *hop = hs_packed_hops(packed), *end = hop + narrow->n_hops;
@@ -118,7 +118,7 @@ static inline bool put_delays(struct narrow *narrow, const struct hs_packed *pac
 }
 
 // Puts the delays of `n` reports that are contiguous in memory. Returns false if one of the
-// window's reports is not usual.
+// window's reports is not common.
 static bool put_stretch(struct narrow *narrow, const struct reports *reports,
 		const struct hs_packed *packed, uint32_t n)
 {
@@ -139,7 +139,7 @@ static bool put_all(struct narrow *narrow, const struct reports *reports)
 	while (first > oldest && narrow->n < reports->n) {
 		uint32_t n = hs_qos_ring_stretch(ring, first);
 		first -= n;
-		if (first < reports->usual.from ||
+		if (first < reports->known.from ||
 				!put_stretch(narrow, reports, hs_qos_ring_packed(ring, first), n))
 			return false;
 	}
@@ -181,26 +181,26 @@ static bool set_bounds(struct hs_qos_columns *columns, const struct hs_qos_sum *
 static bool collect_narrow(struct hs_qos_columns *columns, const struct reports *reports,
 		const struct hs_qos_sum *sum)
 {
-	const struct hs_qos_usual *usual = &reports->usual;
-	struct narrow narrow = {.n_hops = usual->n_hops};
-	if (usual->from == UINT64_MAX ||
-			!hs_qos_ring_has_usual(&reports->flow->ring, usual->n_hops))
+	const struct hs_qos_known_links *known = &reports->known;
+	struct narrow narrow = {.n_hops = known->n_hops};
+	if (known->from == UINT64_MAX ||
+			!hs_qos_ring_has_common(&reports->flow->ring, known->n_hops))
 		return false;
-	for (unsigned i = 0; i < usual->n_hops + 2; i++) {
-		uint16_t link = usual->links[i];
+	for (unsigned i = 0; i < known->n_hops + 2; i++) {
+		uint16_t link = known->links[i];
 		if (!set_bounds(columns, sum, link))
 			return false;
 		narrow.lanes[i].base_ns = (uint64_t)columns->base_ns[link];
 		narrow.lanes[i].to = hs_qos_column_narrow(columns, link);
-		narrow.lanes[i].id = i && i <= usual->n_hops ? usual->ids[usual->n_hops - i] : 0;
+		narrow.lanes[i].id = i && i <= known->n_hops ? known->ids[known->n_hops - i] : 0;
 	}
 	if (!put_all(&narrow, reports))
 		return false;
-	for (unsigned i = 0; i < usual->n_hops + 2; i++)
-		if (!are_at_most(narrow.lanes[i].to, narrow.n, columns->most[usual->links[i]]))
+	for (unsigned i = 0; i < known->n_hops + 2; i++)
+		if (!are_at_most(narrow.lanes[i].to, narrow.n, columns->most[known->links[i]]))
 			return false;
-	for (unsigned i = 0; i < usual->n_hops + 2; i++)
-		columns->n[usual->links[i]] = narrow.n;
+	for (unsigned i = 0; i < known->n_hops + 2; i++)
+		columns->n[known->links[i]] = narrow.n;
 	columns->narrow = true;
 	return true;
 }
@@ -208,12 +208,12 @@ static bool collect_narrow(struct hs_qos_columns *columns, const struct reports 
 int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
 		int64_t after, int64_t until, const struct hs_qos_sum *sum)
 {
-	struct reports reports = {flow, after, until, sum->reports, .usual = {0}};
+	struct reports reports = {flow, after, until, sum->reports, .known = {0}};
 	int rc = reserve(columns, flow->n_links);
 	clear(columns);
 	if (rc || !is_needed(flow, sum))
 		return rc;
-	hs_qos_delays_usual(flow, &reports.usual);
+	hs_qos_delays_known(flow, &reports.known);
 	if (!collect_narrow(columns, &reports, sum))
 		collect_wide(columns, &reports);
 	return 0;

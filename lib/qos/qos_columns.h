@@ -11,7 +11,7 @@ struct hs_qos_columns {
 	int64_t *values; // [capacity + 1][HS_QOS_RING_MAX]
 	uint32_t capacity;
 	uint32_t n[HS_QOS_FLOW_LINKS]; // values of a column
-	// All reports are usual, and their delays are close to each other. Then columns have
+	// All reports are common, and their delays are close to each other. Then columns have
 	// numbers of 32 bits, from 0 to the link's `most`. A delay is the link's `base_ns` plus
 	// such a number.
 	bool narrow;

@@ -31,7 +31,7 @@ struct hs_qos_config {
 	// Flows may have begun before their first report. The traffic before the first report is
 	// not known, so a window that begins before this report has no window_throughput_bps.
 	bool joins;
-	bool plain; // no fast path for usual reports; tests compare with this
+	bool general; // no fast path for common reports; tests compare with this
 	// Called for each window that is handed out, from within hs_qos_report, hs_qos_advance,
 	// hs_qos_remove, hs_qos_flush and hs_qos_clock_step. The window is valid during the call
 	// only; the callback must not call the monitor. May be NULL.

@@ -57,42 +57,42 @@ void hs_qos_delays_of(const struct hs_qos_flow *flow, uint64_t number, struct hs
 	drop_older_than_links(flow, number, delays);
 }
 
-void hs_qos_delays_usual(const struct hs_qos_flow *flow, struct hs_qos_usual *usual)
+void hs_qos_delays_known(const struct hs_qos_flow *flow, struct hs_qos_known_links *known)
 {
 	const struct hs_decoded *path = &flow->edge.telemetry;
-	usual->from = UINT64_MAX;
-	if (!flow->has_edge || flow->plain || path->n_hops > HS_PACKED_HOPS ||
+	known->from = UINT64_MAX;
+	if (!flow->has_edge || flow->general || path->n_hops > HS_PACKED_HOPS ||
 			flow->n_path_links != path->n_hops + 1)
 		return;
-	usual->n_hops = path->n_hops;
-	usual->source = path->e2e.node_id;
+	known->n_hops = path->n_hops;
+	known->source = path->e2e.node_id;
 	for (unsigned i = 0; i < path->n_hops; i++) {
 		if (path->hops[i].node_id > UINT16_MAX)
 			return;
-		usual->ids[i] = hs_packed_pair(path->hops[i].node_id, HS_HOP_MEASURED);
+		known->ids[i] = hs_packed_pair(path->hops[i].node_id, HS_HOP_MEASURED);
 	}
-	usual->links[0] = 0;
-	memcpy(usual->links + 1, flow->path_links, flow->n_path_links * sizeof(usual->links[0]));
-	usual->from = 0;
-	for (unsigned i = 0; i < usual->n_hops + 2; i++)
-		if (flow->links[usual->links[i]].born > usual->from)
-			usual->from = flow->links[usual->links[i]].born;
+	known->links[0] = 0;
+	memcpy(known->links + 1, flow->path_links, flow->n_path_links * sizeof(known->links[0]));
+	known->from = 0;
+	for (unsigned i = 0; i < known->n_hops + 2; i++)
+		if (flow->links[known->links[i]].born > known->from)
+			known->from = flow->links[known->links[i]].born;
 }
 
 void hs_qos_delays_fold(struct hs_qos_flow *flow)
 {
 	struct hs_qos_delays delays;
-	struct hs_qos_usual usual;
+	struct hs_qos_known_links known;
 	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
 	uint64_t number = flow->unfolded > oldest ? flow->unfolded : oldest;
-	hs_qos_delays_usual(flow, &usual);
+	hs_qos_delays_known(flow, &known);
 	for (; number < flow->ring.next; number++) {
 		const struct hs_packed *packed = hs_qos_ring_packed(&flow->ring, number);
 		struct hs_qos_sum *sum = hs_qos_flow_sum(flow, packed->tag);
 		if (!sum)
 			continue;
 		sum->folded = true;
-		const uint16_t *links = hs_qos_delays_at(flow, &usual, number, packed, &delays);
+		const uint16_t *links = hs_qos_delays_at(flow, &known, number, packed, &delays);
 		for (unsigned i = 0; i < delays.n; i++)
 			hs_qos_sum_add_delay(flow, sum, links[i], delays.ns[i]);
 	}

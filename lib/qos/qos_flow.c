@@ -17,7 +17,7 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->sink_id = key->sink_node_id;
 	flow->sink_tells = config->tells_steps && config->node_id == key->sink_node_id;
 	flow->base_tag = INT64_MIN;
-	flow->plain = config->plain;
+	flow->general = config->general;
 	flow->slack = config->slack_packets;
 	flow->limits.slack_packets = config->slack_packets;
 	flow->limits.packets_wrap = packets_wrap;

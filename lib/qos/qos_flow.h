@@ -154,7 +154,7 @@ struct hs_qos_flow {
 	struct hs_qos_ring ring;
 
 	uint32_t app_id;
-	bool plain; // hs_qos_config
+	bool general; // hs_qos_config
 	uint32_t slack;
 	struct hs_qos_limits limits;
 	int64_t pace_packets, pace_ns; // since the last rate was noted
@@ -209,7 +209,7 @@ struct hs_qos_flow {
 
 	uint64_t charged;     // bytes of the monitor's limit
 	uint64_t built_bytes; // of histograms and finished windows, when a window last ended
-	bool large;	      // takes more than a usual flow
+	bool large;	      // takes more than a common flow
 	bool scarce;	      // memory is scarce: fewer links are kept
 	uint16_t plan_links;  // the most that the current plan may need at once
 
@@ -248,7 +248,7 @@ struct hs_qos_plan {
 	int64_t order;
 	bool same_path;
 	bool partial;  // the step is taken in parts
-	bool usual;    // hs_qos_quick_fits; then links and chain are those of the flow's edge
+	bool fast;     // hs_qos_fast_fits; then links and chain are those of the flow's edge
 	bool doubtful; // newer, or the first of a new epoch
 	unsigned n_path_links;
 	uint16_t path_links[HS_QOS_MAX_LINKS];

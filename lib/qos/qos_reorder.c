@@ -72,8 +72,8 @@ int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number
 		return 0;
 	double spread_ns = (double)hs_qos_distance(spread.delay_max, spread.delay_min);
 	spread_ns *= (double)(spread.n + 1) / (spread.n - 1);
-	double usual = spread.packets_per_ns * ((double)elapsed_ns + spread_ns);
-	if (spread_ns < (double)LEAST_NS || (double)packets * PAUSE > usual)
+	double expected = spread.packets_per_ns * ((double)elapsed_ns + spread_ns);
+	if (spread_ns < (double)LEAST_NS || (double)packets * PAUSE > expected)
 		return 0;
 	double under_way = 2 * spread.packets_per_ns * spread_ns;
 	return under_way < flow->slack ? (int64_t)under_way : flow->slack;

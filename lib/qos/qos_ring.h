@@ -47,7 +47,7 @@ void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, 
 // Its family must have no local values. Returns false if this needs memory, or if HS_QOS_RING_AHEAD
 // reports are placed already.
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
-// Does the same without decoding the record. Returns false also if its telemetry is not usual.
+// Does the same without decoding the record. Returns false also if its telemetry is not common.
 bool hs_qos_ring_place_record(
 		struct hs_qos_ring *ring, const struct hs_report_record *record, int64_t tag);
 // Prefetches the slot in which the next report will be placed.
@@ -112,7 +112,7 @@ static inline const struct hs_packed *hs_qos_ring_behind(
 }
 
 // Returns whether slots are long enough for so many entries with all fields.
-static inline bool hs_qos_ring_has_usual(const struct hs_qos_ring *ring, unsigned n_hops)
+static inline bool hs_qos_ring_has_common(const struct hs_qos_ring *ring, unsigned n_hops)
 {
 	return offsetof(struct hs_packed, hops) + n_hops * HS_PACKED_HOP_BYTES <= ring->slot_bytes;
 }

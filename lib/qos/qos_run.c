@@ -14,7 +14,7 @@
 #define MOST_HOPS    HS_PACKED_HOPS
 #define MOST_PACKETS 32767u
 #define MOST_BYTES   65535
-#define HALF	     16384u	 // as in qos_quick.c
+#define HALF	     16384u	 // as in qos_fast.c
 #define NODE_BYTES   (1u << 27)	 // at a node, in a step: the sum over a run is below 2^32
 #define DEVIATION_NS (1 << 26)	 // of a delay, from that of the report before the run
 #define SMOOTHED     (1u << 30)	 // before the run: after it, the value is below 2^32
@@ -79,7 +79,7 @@ static inline bool is_full(const struct hs_packed *packed, unsigned n_hops)
 }
 
 // Returns whether the two ends allow a report in a run: hs_qos_order_relate would call it newer,
-// and hs_qos_quick_absorb would take it.
+// and hs_qos_fast_absorb would take it.
 static inline bool ends_fit(
 		const struct run *run, const struct hs_packed *p, const struct hs_packed *q)
 {

@@ -122,10 +122,10 @@ struct hs_telemetry_family {
 	// source. Sets all members except `family`. Returns 0 or -EBADMSG.
 	int (*decode)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,
 			struct hs_decoded *out);
-	// Decodes usual telemetry only, directly into the memory of a monitor: hs_packed_hop for
+	// Decodes common telemetry only, directly into the memory of a monitor: hs_packed_hop for
 	// each hop. Sets all members except the tag and the sink's values. Returns false, with
-	// `out` undefined, if the telemetry is not usual or longer than `room`. NULL: the family
-	// has no usual telemetry.
+	// `out` undefined, if the telemetry is not common or longer than `room`. NULL: the family
+	// has no common telemetry.
 	bool (*pack)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,
 			size_t room, struct hs_packed *out);
 };

@@ -220,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned options = (unsigned)take(&input, 1);
 	struct hs_qos_config config = {.max_flows = FLOWS,
 			.on_window = check_window,
-			.plain = options & 1,
+			.general = options & 1,
 			.tells_steps = options & 2};
 	struct hs_report flows[FLOWS];
 	uint32_t generations[FLOWS] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The monitor as it is, which takes usual reports by a short cut and several at a time, beside one
+// The monitor as it is, which takes common reports by a fast path and several at a time, beside one
 // that reckons each by the general code: they must not differ in a single number.
 #include "qos_test.h"
 #include "sim.h"
@@ -9,18 +9,18 @@
 #define FLOWS 3
 
 struct twins {
-	struct hs_qos *quick, *plain;
-	struct catcher by_quick, by_plain;
+	struct hs_qos *fast, *general;
+	struct catcher by_fast, by_general;
 	size_t compared;
 	struct hs_rng rng;
 };
 
-static struct hs_qos *monitor_of(struct catcher *catcher, bool plain)
+static struct hs_qos *monitor_of(struct catcher *catcher, bool general)
 {
 	struct hs_qos *qos;
 	const struct hs_qos_config config = {
 			.max_flows = FLOWS,
-			.plain = plain,
+			.general = general,
 			.on_window = catch_window,
 			.user = catcher,
 	};
@@ -31,15 +31,15 @@ static struct hs_qos *monitor_of(struct catcher *catcher, bool plain)
 static void twins_init(struct twins *t, uint64_t seed)
 {
 	memset(t, 0, sizeof(*t));
-	t->quick = monitor_of(&t->by_quick, false);
-	t->plain = monitor_of(&t->by_plain, true);
+	t->fast = monitor_of(&t->by_fast, false);
+	t->general = monitor_of(&t->by_general, true);
 	hs_rng_init(&t->rng, seed);
 }
 
 static void twins_fini(struct twins *t)
 {
-	monitor_free(t->quick, &t->by_quick);
-	monitor_free(t->plain, &t->by_plain);
+	monitor_free(t->fast, &t->by_fast);
+	monitor_free(t->general, &t->by_general);
 }
 
 static char *text_of(const struct hs_qos_window *window)
@@ -72,10 +72,10 @@ static struct hs_qos_window whole(const struct caught *caught)
 
 static void check_windows(struct twins *t)
 {
-	assert_int_equal(t->by_quick.n, t->by_plain.n);
-	for (; t->compared < t->by_quick.n; t->compared++) {
-		struct hs_qos_window a = whole(&t->by_quick.windows[t->compared]);
-		struct hs_qos_window b = whole(&t->by_plain.windows[t->compared]);
+	assert_int_equal(t->by_fast.n, t->by_general.n);
+	for (; t->compared < t->by_fast.n; t->compared++) {
+		struct hs_qos_window a = whole(&t->by_fast.windows[t->compared]);
+		struct hs_qos_window b = whole(&t->by_general.windows[t->compared]);
 		check_same(&a, &b);
 	}
 }
@@ -89,8 +89,8 @@ static void add_up(void *user, const struct hs_report *report)
 static void check_counters(struct twins *t)
 {
 	struct hs_qos_counters a, b;
-	hs_qos_counters(t->quick, &a);
-	hs_qos_counters(t->plain, &b);
+	hs_qos_counters(t->fast, &a);
+	hs_qos_counters(t->general, &b);
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
@@ -100,15 +100,15 @@ static void ask(struct twins *t, uint32_t ns_id, int64_t now_ns)
 	uint64_t sums[2] = {0};
 	switch (hs_rng_u32(&t->rng) % 4) {
 	case 0:
-		check_same(hs_qos_latest(t->quick, ns_id, 0), hs_qos_latest(t->plain, ns_id, 0));
+		check_same(hs_qos_latest(t->fast, ns_id, 0), hs_qos_latest(t->general, ns_id, 0));
 		break;
 	case 1:
-		check_same(hs_qos_slide(t->quick, ns_id, now_ns - SECOND / 3, now_ns),
-				hs_qos_slide(t->plain, ns_id, now_ns - SECOND / 3, now_ns));
+		check_same(hs_qos_slide(t->fast, ns_id, now_ns - SECOND / 3, now_ns),
+				hs_qos_slide(t->general, ns_id, now_ns - SECOND / 3, now_ns));
 		break;
 	case 2:
-		assert_int_equal(hs_qos_reports(t->quick, ns_id, 40, add_up, &sums[0]),
-				hs_qos_reports(t->plain, ns_id, 40, add_up, &sums[1]));
+		assert_int_equal(hs_qos_reports(t->fast, ns_id, 40, add_up, &sums[0]),
+				hs_qos_reports(t->general, ns_id, 40, add_up, &sums[1]));
 		assert_int_equal(sums[0], sums[1]);
 		break;
 	default:
@@ -124,16 +124,16 @@ static void feed(struct twins *t, const struct sim_result *truth)
 		const struct hs_qos_key key = {1 + (uint32_t)(i % FLOWS), 1, 1, 9};
 		if (i / 3000 % 10 == 9 && i % 3000 < 2000)
 			continue;
-		hs_qos_advance(t->quick, report->sink_ts_ns);
-		hs_qos_advance(t->plain, report->sink_ts_ns);
-		assert_int_equal(hs_qos_report(t->quick, &key, report),
-				hs_qos_report(t->plain, &key, report));
+		hs_qos_advance(t->fast, report->sink_ts_ns);
+		hs_qos_advance(t->general, report->sink_ts_ns);
+		assert_int_equal(hs_qos_report(t->fast, &key, report),
+				hs_qos_report(t->general, &key, report));
 		if (hs_rng_u32(&t->rng) % 500 == 0)
 			ask(t, key.ns_id, report->sink_ts_ns);
 		check_windows(t);
 	}
-	hs_qos_flush(t->quick);
-	hs_qos_flush(t->plain);
+	hs_qos_flush(t->fast);
+	hs_qos_flush(t->general);
 	check_windows(t);
 	check_counters(t);
 }
@@ -261,10 +261,10 @@ static void feed_nonsense(struct twins *t, unsigned n)
 		disturb_counts(&t->rng, &report);
 		stamp(&t->rng, now_ns, &report);
 		key.generation += chance(&t->rng, 1500);
-		hs_qos_advance(t->quick, now_ns);
-		hs_qos_advance(t->plain, now_ns);
-		assert_int_equal(hs_qos_report(t->quick, &key, &report),
-				hs_qos_report(t->plain, &key, &report));
+		hs_qos_advance(t->fast, now_ns);
+		hs_qos_advance(t->general, now_ns);
+		assert_int_equal(hs_qos_report(t->fast, &key, &report),
+				hs_qos_report(t->general, &key, &report));
 		if (chance(&t->rng, 300))
 			ask(t, key.ns_id, now_ns);
 		check_windows(t);
@@ -279,8 +279,8 @@ static void nonsense_counts_are_reckoned_alike_by_both_ways(void **state)
 		struct twins t;
 		twins_init(&t, seed);
 		feed_nonsense(&t, 4000);
-		hs_qos_flush(t.quick);
-		hs_qos_flush(t.plain);
+		hs_qos_flush(t.fast);
+		hs_qos_flush(t.general);
 		check_windows(&t);
 		check_counters(&t);
 		twins_fini(&t);
@@ -304,7 +304,7 @@ static uint64_t near_bound(struct hs_rng *rng)
 static void disturb(struct hs_rng *rng, struct hs_report *next, struct hs_report *report)
 {
 	unsigned what = hs_rng_u32(rng) % 14;
-	// What changes the path or the fields is rare, and soon over: the flow is no usual one
+	// What changes the path or the fields is rare, and soon over: the flow is no common one
 	// then.
 	bool unusual = what < 3;
 	struct hs_report *at = !unusual && chance(rng, 2) ? next : report;
@@ -400,10 +400,10 @@ static void feed_runs(struct twins *t, unsigned hops, unsigned n)
 		scatter(&t->rng, &report);
 		if (chance(&t->rng, one_in))
 			disturb(&t->rng, &next, &report);
-		hs_qos_advance(t->quick, next.sink_ts_ns);
-		hs_qos_advance(t->plain, next.sink_ts_ns);
-		assert_int_equal(hs_qos_report(t->quick, &key, &report),
-				hs_qos_report(t->plain, &key, &report));
+		hs_qos_advance(t->fast, next.sink_ts_ns);
+		hs_qos_advance(t->general, next.sink_ts_ns);
+		assert_int_equal(hs_qos_report(t->fast, &key, &report),
+				hs_qos_report(t->general, &key, &report));
 		if (chance(&t->rng, 700))
 			ask(t, key.ns_id, next.sink_ts_ns);
 		check_windows(t);
@@ -417,21 +417,21 @@ static void runs_end_before_the_first_report_that_is_not_like_the_others(void **
 		struct twins t;
 		twins_init(&t, seed);
 		feed_runs(&t, (unsigned)(seed % (HOPS + 1)), 6000);
-		hs_qos_flush(t.quick);
-		hs_qos_flush(t.plain);
+		hs_qos_flush(t.fast);
+		hs_qos_flush(t.general);
 		check_windows(&t);
 		check_counters(&t);
 		twins_fini(&t);
 	}
 }
 
-// ---- what no run and no usual report is ----
+// ---- what no run and no common report is ----
 
 static void feed_one(struct twins *t, const struct hs_report *report)
 {
 	const struct hs_qos_key key = {1, 1, 1, 9};
-	assert_int_equal(hs_qos_report(t->quick, &key, report),
-			hs_qos_report(t->plain, &key, report));
+	assert_int_equal(hs_qos_report(t->fast, &key, report),
+			hs_qos_report(t->general, &key, report));
 }
 
 // An epoch begins with the sink's; its first stamp is half of all stamps ago. So reports that
@@ -449,7 +449,7 @@ static void a_run_ends_where_stamps_are_of_the_life_before(void **state)
 			report.telemetry.e2e.ts_ns = (uint64_t)(T0 + 70 * MS) - (1ull << 63);
 		feed_one(&t, &report);
 	}
-	check_same(hs_qos_latest(t.quick, 1, 0), hs_qos_latest(t.plain, 1, 0));
+	check_same(hs_qos_latest(t.fast, 1, 0), hs_qos_latest(t.general, 1, 0));
 	check_counters(&t);
 	twins_fini(&t);
 }
@@ -471,9 +471,9 @@ static void delays_are_those_of_the_link_from_their_own_source(void **state)
 			report.sink_ts_ns += (int64_t)(i / 7 % 2 * 500 * US + i % 100 * US);
 			feed_one(&t, &report);
 		}
-		check_same(hs_qos_latest(t.quick, 1, 0), hs_qos_latest(t.plain, 1, 0));
-		hs_qos_flush(t.quick);
-		hs_qos_flush(t.plain);
+		check_same(hs_qos_latest(t.fast, 1, 0), hs_qos_latest(t.general, 1, 0));
+		hs_qos_flush(t.fast);
+		hs_qos_flush(t.general);
 		check_windows(&t);
 		twins_fini(&t);
 	}

@@ -50,14 +50,14 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(const struct hs_coll
 }
 
 // State while one report is read.
-struct hs_collect_quick {
+struct hs_collect_fast_path {
 	int64_t now_ns;
 	uint64_t latency;
 	const struct hs_collect_queue_entry *queue; // queue of the last hop read
 };
 
 // Returns the time that comes with a hop's values, plus 1 ns as entries keep it.
-HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
+HS_COLLECT_INLINE uint64_t hs_collect_fast_path_time(
 		const struct hs_collect_form *form, const uint8_t *hop)
 {
 	if (!form->has_time)
@@ -67,7 +67,7 @@ HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
 }
 
 // Return the key of a hop's queue, and of its link.
-HS_COLLECT_INLINE uint64_t hs_collect_quick_queue_key(
+HS_COLLECT_INLINE uint64_t hs_collect_fast_path_queue_key(
 		const struct hs_collect_form *form, const uint8_t *hop)
 {
 	uint32_t id = hs_be32_load(hop + form->queue) >> form->queue_bits;
@@ -77,7 +77,7 @@ HS_COLLECT_INLINE uint64_t hs_collect_quick_queue_key(
 	return node | hs_collect_shared_key(0, id);
 }
 
-HS_COLLECT_INLINE uint64_t hs_collect_quick_link_key(
+HS_COLLECT_INLINE uint64_t hs_collect_fast_path_link_key(
 		const struct hs_collect_form *form, const uint8_t *hop)
 {
 	if (form->node == 0 && form->port == 6) // one word has both
@@ -88,15 +88,15 @@ HS_COLLECT_INLINE uint64_t hs_collect_quick_link_key(
 
 // Sets the occupancy of a hop's queue. Returns NULL if the entry is another queue's, or if the
 // value is an event.
-HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct hs_collect *c,
+HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_fast_path_queue(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint32_t number,
-		const struct hs_collect_quick *q)
+		const struct hs_collect_fast_path *q)
 {
 	uint32_t mask = (UINT32_C(1) << form->queue_bits) - 1;
 	uint32_t occupancy = hs_be32_load(hop + form->queue) & mask;
 	struct hs_collect_queue_entry *queue = &c->queue[number];
 
-	if (queue->key != hs_collect_quick_queue_key(form, hop) ||
+	if (queue->key != hs_collect_fast_path_queue_key(form, hop) ||
 			!hs_collect_is_quiet(queue->band, occupancy))
 		return NULL;
 	queue->occupancy = occupancy;
@@ -105,14 +105,14 @@ HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct h
 	return queue;
 }
 
-HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_collect *c,
+HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_fast_path_link(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint32_t number,
-		const struct hs_collect_quick *q)
+		const struct hs_collect_fast_path *q)
 {
 	uint32_t utilisation = hs_be32_load(hop + form->utilisation);
 	struct hs_collect_link_entry *link = &c->link[number];
 
-	if (link->key != hs_collect_quick_link_key(form, hop) ||
+	if (link->key != hs_collect_fast_path_link_key(form, hop) ||
 			!hs_collect_is_quiet(link->band, utilisation))
 		return NULL;
 	link->utilisation = utilisation;
@@ -123,25 +123,25 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_
 
 // Sets the values of a hop's queue and link, whose entries are probably those of `at`. Returns
 // false if the fast path cannot take the hop.
-HS_COLLECT_INLINE bool hs_collect_quick_values(struct hs_collect *c,
+HS_COLLECT_INLINE bool hs_collect_fast_path_values(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
-		const struct hs_collect_hint *at, struct hs_collect_quick *q)
+		const struct hs_collect_hint *at, struct hs_collect_fast_path *q)
 {
 	struct hs_collect_queue_entry *queue = NULL;
 	struct hs_collect_link_entry *link = NULL;
 
 	if (form->has_queue) {
-		queue = hs_collect_quick_queue(c, form, hop, at->queue, q);
+		queue = hs_collect_fast_path_queue(c, form, hop, at->queue, q);
 		if (!queue)
 			return false;
 		q->queue = queue;
 	}
 	if (form->has_link) {
-		link = hs_collect_quick_link(c, form, hop, at->link, q);
+		link = hs_collect_fast_path_link(c, form, hop, at->link, q);
 		if (!link)
 			return false;
 	}
-	uint64_t after_device_ns = hs_collect_quick_time(form, hop);
+	uint64_t after_device_ns = hs_collect_fast_path_time(form, hop);
 	if (link)
 		link->after_device_ns = after_device_ns;
 	if (queue)
@@ -151,9 +151,9 @@ HS_COLLECT_INLINE bool hs_collect_quick_values(struct hs_collect *c,
 
 // Sets the values of a hop. A node without an id has no queue and no link, so the keys differ and
 // the result is false.
-HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
+HS_COLLECT_INLINE bool hs_collect_fast_path_hop(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
-		struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
+		struct hs_collect_hop_entry *entry, struct hs_collect_fast_path *q)
 {
 	if (hs_be32_load(hop + form->node) != entry->node_id)
 		return false;
@@ -164,14 +164,14 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 		entry->latency = latency;
 		q->latency += latency;
 	}
-	return hs_collect_quick_values(c, form, hop, &entry->at, q);
+	return hs_collect_fast_path_values(c, form, hop, &entry->at, q);
 }
 
 // Returns whether the newest hop's congestion makes no event: the reporter is another node, or the
 // queue is as congested as before.
-HS_COLLECT_INLINE bool hs_collect_quick_congestion(struct hs_collect *c,
+HS_COLLECT_INLINE bool hs_collect_fast_path_congestion(struct hs_collect *c,
 		const struct hs_collect_view *view, uint32_t newest,
-		const struct hs_collect_quick *q)
+		const struct hs_collect_fast_path *q)
 {
 	if (newest != view->own.node_id)
 		return true;
@@ -181,7 +181,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_congestion(struct hs_collect *c,
 	return true;
 }
 
-HS_COLLECT_INLINE void hs_collect_quick_close(struct hs_collect *c,
+HS_COLLECT_INLINE void hs_collect_fast_path_close(struct hs_collect *c,
 		const struct hs_collect_form *form, const struct hs_collect_view *view,
 		struct hs_collect_flow_entry *flow, uint64_t latency)
 {
@@ -200,96 +200,98 @@ HS_COLLECT_INLINE void hs_collect_quick_close(struct hs_collect *c,
 	suppressed[HS_COLLECT_POINT_HOP] += view->n_hops;
 }
 
-HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
+HS_COLLECT_INLINE bool hs_collect_fast_path_with(struct hs_collect *c,
 		const struct hs_collect_form form, const struct hs_collect_view *view,
 		struct hs_collect_flow_entry *flow)
 {
 	size_t n = view->n_hops;
 	const uint8_t *first = view->hops, *hop = first + form.bytes * n;
 	struct hs_collect_hop_entry *entry = flow->near;
-	struct hs_collect_quick q = {.now_ns = c->now_ns};
+	struct hs_collect_fast_path q = {.now_ns = c->now_ns};
 
 	if ((form.has_latency ? flow->timed_hops : flow->n_hops) != n)
 		return false;
 	do {
 		hop -= form.bytes;
-		if (!hs_collect_quick_hop(c, &form, hop, entry++, &q))
+		if (!hs_collect_fast_path_hop(c, &form, hop, entry++, &q))
 			return false;
 	} while (hop != first);
 	if (form.has_latency && q.latency - flow->latency_low > flow->latency_span)
 		return false;
 	if (hs_collect_is_gap(c, flow))
 		return false;
-	if (form.has_queue && !hs_collect_quick_congestion(c, view, flow->near[n - 1].node_id, &q))
+	if (form.has_queue &&
+			!hs_collect_fast_path_congestion(c, view, flow->near[n - 1].node_id, &q))
 		return false;
-	hs_collect_quick_close(c, &form, view, flow, q.latency);
+	hs_collect_fast_path_close(c, &form, view, flow, q.latency);
 	return true;
 }
 
 // These functions are not inlined, so that their loops have more registers.
-static __attribute__((noinline)) bool hs_collect_quick_1_0(struct hs_collect *c,
+static __attribute__((noinline)) bool hs_collect_fast_path_1_0(struct hs_collect *c,
 		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
 {
-	return hs_collect_quick_with(c, HS_COLLECT_FORM_1_0, view, flow);
+	return hs_collect_fast_path_with(c, HS_COLLECT_FORM_1_0, view, flow);
 }
 
-static __attribute__((noinline)) bool hs_collect_quick_2_1(struct hs_collect *c,
+static __attribute__((noinline)) bool hs_collect_fast_path_2_1(struct hs_collect *c,
 		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
 {
-	return hs_collect_quick_with(c, HS_COLLECT_FORM_2_1, view, flow);
+	return hs_collect_fast_path_with(c, HS_COLLECT_FORM_2_1, view, flow);
 }
 
-static __attribute__((noinline)) bool hs_collect_quick_nodes(struct hs_collect *c,
+static __attribute__((noinline)) bool hs_collect_fast_path_nodes(struct hs_collect *c,
 		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
 {
-	return hs_collect_quick_with(c, HS_COLLECT_FORM_NODES, view, flow);
+	return hs_collect_fast_path_with(c, HS_COLLECT_FORM_NODES, view, flow);
 }
 
-static __attribute__((noinline)) bool hs_collect_quick_any(struct hs_collect *c,
+static __attribute__((noinline)) bool hs_collect_fast_path_any(struct hs_collect *c,
 		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
 {
-	return hs_collect_quick_with(c, hs_collect_form_of(view), view, flow);
+	return hs_collect_fast_path_with(c, hs_collect_form_of(view), view, flow);
 }
 
 // Returns whether the report was taken. If not, the general path must take it, which writes all
 // values again. `known` says that view->flow is surely the view's flow.
-HS_COLLECT_INLINE bool hs_collect_quick(
+HS_COLLECT_INLINE bool hs_collect_fast_path(
 		struct hs_collect *c, const struct hs_collect_view *view, bool known)
 {
-	if (!view->quick || !(known || hs_collect_is_flow(c, view->flow, &view->key)))
+	if (!view->fast || !(known || hs_collect_is_flow(c, view->flow, &view->key)))
 		return false;
 	struct hs_collect_flow_entry *flow = &c->flow[view->flow];
 	switch (view->form) {
 	case HS_COLLECT_LAYOUT_1_0:
-		return hs_collect_quick_1_0(c, view, flow);
+		return hs_collect_fast_path_1_0(c, view, flow);
 	case HS_COLLECT_LAYOUT_2_1:
-		return hs_collect_quick_2_1(c, view, flow);
+		return hs_collect_fast_path_2_1(c, view, flow);
 	case HS_COLLECT_LAYOUT_NODES:
-		return hs_collect_quick_nodes(c, view, flow);
+		return hs_collect_fast_path_nodes(c, view, flow);
 	default:
-		return hs_collect_quick_any(c, view, flow);
+		return hs_collect_fast_path_any(c, view, flow);
 	}
 }
 
 // ---- reports whose flow is not kept ----
 
-// Does as hs_collect_quick_hop, for the queue and the link only. Their entries are probably those
-// of the last hop with the same node, queue and port. A queue or port number that stands for "none"
-// has no entry.
-HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
-		const struct hs_collect_form *form, const uint8_t *hop, struct hs_collect_quick *q)
+// Does as hs_collect_fast_path_hop, for the queue and the link only. Their entries are probably
+// those of the last hop with the same node, queue and port. A queue or port number that stands for
+// "none" has no entry.
+HS_COLLECT_INLINE bool hs_collect_fast_path_shared(struct hs_collect *c,
+		const struct hs_collect_form *form, const uint8_t *hop,
+		struct hs_collect_fast_path *q)
 {
 	uint64_t queue = UINT64_MAX, link = UINT64_MAX;
 
 	if (form->has_queue)
-		queue = hs_collect_quick_queue_key(form, hop);
+		queue = hs_collect_fast_path_queue_key(form, hop);
 	if (form->has_link)
-		link = hs_collect_quick_link_key(form, hop);
+		link = hs_collect_fast_path_link_key(form, hop);
 	struct hs_collect_hint *hint =
 			&c->hints[(queue * c->secret.words[0] + link * c->secret.words[1]) >>
 					(64 - HS_COLLECT_HINT_BITS)];
 	for (bool learned = false;; learned = true) {
-		if (hs_collect_quick_values(c, form, hop, hint, q))
+		if (hs_collect_fast_path_values(c, form, hop, hint, q))
 			return true;
 		if (learned)
 			return false;
@@ -302,21 +304,21 @@ HS_COLLECT_INLINE bool hs_collect_quick_shared(struct hs_collect *c,
 	}
 }
 
-HS_COLLECT_INLINE bool hs_collect_quick_strangers_with(struct hs_collect *c,
+HS_COLLECT_INLINE bool hs_collect_fast_path_strangers_with(struct hs_collect *c,
 		const struct hs_collect_form form, const struct hs_collect_view *view)
 {
 	uint64_t *suppressed = c->counters.suppressed;
 	size_t n = view->n_hops;
 	const uint8_t *hop = view->hops + form.bytes * n;
-	struct hs_collect_quick q = {.now_ns = c->now_ns};
+	struct hs_collect_fast_path q = {.now_ns = c->now_ns};
 
 	do {
 		hop -= form.bytes;
-		if (!hs_collect_quick_shared(c, &form, hop, &q))
+		if (!hs_collect_fast_path_shared(c, &form, hop, &q))
 			return false;
 	} while (hop != view->hops);
 	uint32_t newest = hs_be32_load(view->hops + form.node);
-	if (form.has_queue && !hs_collect_quick_congestion(c, view, newest, &q))
+	if (form.has_queue && !hs_collect_fast_path_congestion(c, view, newest, &q))
 		return false;
 	suppressed[HS_COLLECT_POINT_OCCUPANCY] += form.has_queue ? n : 0;
 	suppressed[HS_COLLECT_POINT_LINK] += form.has_link ? n : 0;
@@ -325,16 +327,16 @@ HS_COLLECT_INLINE bool hs_collect_quick_strangers_with(struct hs_collect *c,
 
 // Returns whether the queues and links of a report whose flow is not kept were taken. If not, the
 // general path must take the report.
-static inline bool hs_collect_quick_strangers(
+static inline bool hs_collect_fast_path_strangers(
 		struct hs_collect *c, const struct hs_collect_view *view)
 {
 	if (c->general || !view->has_stack || !view->n_hops || view->has_own || view->dropped ||
-			!view->layout->quick)
+			!view->layout->fast)
 		return false;
 	switch (view->form) {
 	case HS_COLLECT_LAYOUT_1_0:
-		return hs_collect_quick_strangers_with(c, HS_COLLECT_FORM_1_0, view);
+		return hs_collect_fast_path_strangers_with(c, HS_COLLECT_FORM_1_0, view);
 	default:
-		return hs_collect_quick_strangers_with(c, hs_collect_form_of(view), view);
+		return hs_collect_fast_path_strangers_with(c, hs_collect_form_of(view), view);
 	}
 }

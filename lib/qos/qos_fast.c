@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "qos_quick.h"
+#include "qos_fast.h"
 
 #include "qos_order.h"
 #include "qos_stamp.h"
@@ -20,11 +20,11 @@ struct step {
 	int32_t lost[2 * HS_TELEMETRY_MAX_HOPS + 1];
 };
 
-bool hs_qos_quick_fits(const struct hs_qos_flow *flow, const struct hs_report *report)
+bool hs_qos_fast_fits(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	const struct hs_decoded *a = &flow->edge.telemetry, *b = &report->telemetry;
 	if (!flow->has_edge || flow->limits.packets_wrap != WRAP || flow->multipath ||
-			flow->partial || flow->plain || a->n_hops != b->n_hops ||
+			flow->partial || flow->general || a->n_hops != b->n_hops ||
 			(a->e2e.bitmap & b->e2e.bitmap & E2E_FIELDS) != E2E_FIELDS)
 		return false;
 	unsigned bits = HOP_FIELDS;
@@ -167,7 +167,7 @@ static inline void absorb_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum
 	absorb(flow, sum, *links, (int64_t)((uint64_t)report->sink_ts_ns - last_ns), &delta);
 }
 
-bool hs_qos_quick_absorb(
+bool hs_qos_fast_absorb(
 		struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct hs_report *report)
 {
 	struct step step;
