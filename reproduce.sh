@@ -6,9 +6,9 @@ cd "$(dirname "$0")"
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-# Help, and papers whose systems are not implemented, need nothing.
+# Help needs nothing.
 case " $* " in
-"  " | *" 000 "* | *" 001 "* | *" 002 "* | *" 003 "* | *" --check "* | *" --live "* | *" --plots "*)
+"  " | *" 000 "* | *" 001 "* | *" 002 "* | *" 003 "* | *" 004 "* | *" --check "* | *" --live "* | *" --plots "*)
 	install_packages "${RESULTS_PACKAGES[@]}"
 	build build
 	;;

@@ -225,7 +225,7 @@ part_lab() {
 	count_lines lab --general < <(cat "$job_log"; echo "status=$code")
 	code=0
 	build_asan
-	beside build/reproduce.log nice -n 5 "$PYTHON" tools/reproduce/run.py 000 001 002 003 --check
+	beside build/reproduce.log nice -n 5 "$PYTHON" tools/reproduce/run.py --check
 	counted env ASAN_OPTIONS=detect_leaks=1 \
 		LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \
 		"$PYTHON" tests/lab/run.py --sanitized "$PWD/build-asan"
