@@ -3,6 +3,7 @@
 
 #include "qos_delays.h"
 #include "qos_sum.h"
+#include "qos_vector.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,9 +146,6 @@ static bool put_all(struct narrow *narrow, const struct reports *reports)
 	}
 	return narrow->far <= INT32_MAX && narrow->n <= reports->n;
 }
-
-typedef int32_t vector __attribute__((vector_size(16)));
-#define LANES 4
 
 static inline vector load(const int32_t *from)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_hist.h"
 
+#include "qos_vector.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -117,9 +119,6 @@ void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t
 
 // ---- four values at a time ----
 
-typedef int32_t vector __attribute__((vector_size(16)));
-typedef float real_vector __attribute__((vector_size(16)));
-#define LANES	      4
 #define REAL_BITS     23 // of a fraction
 #define REAL_EXPONENT 127
 

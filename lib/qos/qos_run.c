@@ -3,6 +3,7 @@
 
 #include "qos_order.h"
 #include "qos_sum.h"
+#include "qos_vector.h"
 
 #include <string.h>
 #ifdef __SSE4_1__
@@ -23,10 +24,7 @@
 #define MIN_PACKET_NS 5
 
 // Delays of four links at a time.
-#define LANES	4
 #define VECTORS ((MOST_HOPS + 2 + LANES - 1) / LANES)
-typedef int32_t vector __attribute__((vector_size(4 * LANES)));
-typedef uint32_t wide_vector __attribute__((vector_size(4 * LANES)));
 // Id, bitmap and both packet counts of an entry.
 typedef uint16_t numbers __attribute__((vector_size(8)));
 static_assert(offsetof(struct hs_packed_hop, ts_ns) == sizeof(numbers), "before the stamp");
