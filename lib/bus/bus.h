@@ -8,6 +8,7 @@
 #pragma once
 
 #include "bus_client.h"
+#include "bus_endpoint.h"
 #include "bus_keys.h"
 
 #include "error.h"
@@ -62,13 +63,6 @@ struct hs_bus_counters {
 	uint64_t connections_refused; // refused: there was no place or no descriptor
 	uint64_t connections_closed;  // closed: they cost more than a connection may
 };
-
-// Checks whether this endpoint may be used. Known schemes are ipc and tcp. Without `insecure`, tcp
-// is allowed to loopback only, and abstract ipc names are refused because no file permission
-// protects them. Pass true where keys protect the endpoint. Returns 0, or -EINVAL with *err, whose
-// path is `path`.
-int hs_bus_check_endpoint(
-		const char *endpoint, bool insecure, const char *path, struct hs_error *err);
 
 // Opens all sockets. Creates missing directories of ipc endpoints and replaces the socket file of a
 // process that died. Refuses the socket of a living process (-EADDRINUSE) and any file that is no

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bus_gate_parts.h"
+#include "bus_gate.h"
 
+#include "bus_endpoint.h"
+#include "bus_gate_connection.h"
+#include "bus_gate_listener.h"
+#include "bus_gate_parts.h"
 #include "bus_listen.h"
 #include "bus_socket.h"
 
@@ -30,7 +34,7 @@ static int open_inner(struct hs_bus_gate *gate, void *socket, enum hs_bus_gate_k
 		struct hs_error *err)
 {
 	socklen_t len;
-	struct sockaddr_un name = hs_bus_gate_inner_name(gate, kind, &len);
+	struct sockaddr_un name = hs_bus_inner_name(gate->name, kind, &len);
 	char endpoint[128];
 	int pid = (int)getpid();
 
@@ -303,6 +307,11 @@ void hs_bus_gate_taken(
 	pthread_mutex_unlock(&gate->lock);
 	if (starved)
 		wake(gate);
+}
+
+struct hs_bus_visit hs_bus_gate_visit(const struct hs_bus_gate *gate, void *message)
+{
+	return hs_bus_visit_of(gate->name, message);
 }
 
 void hs_bus_gate_drained(struct hs_bus_gate *gate)

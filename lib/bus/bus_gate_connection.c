@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One connection: its bytes in both directions, and the limits of its cost.
-#include "bus_gate_parts.h"
+#include "bus_gate_connection.h"
 
 #include "bus_socket.h"
 

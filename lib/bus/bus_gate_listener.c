@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Accepts connections: places, descriptors, and the connection to the private endpoint of the
 // owner's socket.
-#include "bus_gate_parts.h"
+#include "bus_gate_listener.h"
 
+#include "bus_gate_connection.h"
 #include "bus_socket.h"
 
 #include <arpa/inet.h>
@@ -149,8 +150,8 @@ static int connect_inner(const struct hs_bus_gate *gate, const struct connection
 		struct hs_bus_visit visit)
 {
 	socklen_t len, own_len;
-	struct sockaddr_un own = hs_bus_gate_connection_name(gate, visit, &own_len);
-	struct sockaddr_un name = hs_bus_gate_inner_name(gate, connection->kind, &len);
+	struct sockaddr_un own = hs_bus_visit_name(gate->name, visit, &own_len);
+	struct sockaddr_un name = hs_bus_inner_name(gate->name, connection->kind, &len);
 	int bytes = INNER_SEND_BYTES,
 	    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 

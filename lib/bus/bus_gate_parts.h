@@ -3,12 +3,11 @@
 #pragma once
 
 #include "bus_frames.h"
-#include "bus_gate.h"
+#include "bus_gate_limits.h"
+#include "bus_visit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #define MAX_LISTENERS 16
 #define CHUNK_BYTES   (16 << 10) // read from a client at once
@@ -90,15 +89,6 @@ enum side {
 };
 uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
 
-// ---- bus_gate_parts.c ----
-
-// Return the name of the gate's end of a connection to a private endpoint, and the name of the
-// private endpoint itself.
-struct sockaddr_un hs_bus_gate_connection_name(
-		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len);
-struct sockaddr_un hs_bus_gate_inner_name(
-		const struct hs_bus_gate *gate, enum hs_bus_gate_kind kind, socklen_t *len);
-
 void hs_bus_gate_note_refusal(
 		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason);
 // Notes that ZeroMQ has yet to accept the connection; notes that ZeroMQ has accepted it; returns
@@ -106,15 +96,3 @@ void hs_bus_gate_note_refusal(
 void hs_bus_gate_await_answer(struct connection *connection);
 void hs_bus_gate_answered(struct connection *connection);
 unsigned hs_bus_gate_unanswered(void);
-
-// ---- bus_gate_listener.c ----
-void hs_bus_gate_accept(struct hs_bus_gate *gate, struct listener *listener);
-void hs_bus_gate_look_after_listeners(struct hs_bus_gate *gate);
-
-// ---- bus_gate_connection.c ----
-void hs_bus_gate_go_on(struct hs_bus_gate *gate, unsigned place);
-void hs_bus_gate_event(struct hs_bus_gate *gate, unsigned place, enum side side, uint32_t events);
-// Looks at the connections that wait for credit and have got some. `all` includes the others: the
-// pool may have room, or their time may have passed. Closes connections that had to end by now.
-void hs_bus_gate_look_at_waiting(struct hs_bus_gate *gate, bool all);
-void hs_bus_gate_dismiss(struct hs_bus_gate *gate, unsigned place);

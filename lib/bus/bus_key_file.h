@@ -2,8 +2,9 @@
 // One file with a key. For lib/bus only.
 #pragma once
 
-#include "bus_keys.h"
+#include "error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HS_BUS_KEY_TEXT	    41 // 32 bytes as Z85 (rfc.zeromq.org/spec/32), terminated

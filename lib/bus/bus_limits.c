@@ -3,7 +3,7 @@
 
 #include "bus.h"
 #include "bus_frames.h"
-#include "bus_gate.h"
+#include "bus_gate_limits.h"
 #include "bus_queue.h"
 #include "bus_socket.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus_listen.h"
 
+#include "bus_endpoint.h"
 #include "bus_socket.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bus.h"
+#include "bus_client.h"
 
 #include "bus_line.h"
 #include "bus_socket.h"

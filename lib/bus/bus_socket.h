@@ -19,21 +19,6 @@
 int hs_bus_socket_tune(void *socket, int linger_ms);
 int hs_bus_socket_set(void *socket, int option, int value);
 
-// Reads a TCP port. "*" is read as 0, which stands for any free port. Returns false if the text is
-// no port.
-bool hs_bus_take_port(const char *text, uint16_t *port);
-
-// Returns whether this endpoint has a file.
-bool hs_bus_ipc_is_file(const char *endpoint);
-// Checks whether somebody answers at the endpoint. Returns 0 or -errno.
-int hs_bus_ipc_probe(const char *endpoint);
-
-// Removes the file that a bind created, because ZeroMQ leaves it.
-void hs_bus_ipc_remove(const char *endpoint);
-
-// Creates the directory of an ipc endpoint and removes the socket file of a dead process.
-int hs_bus_ipc_prepare(const char *endpoint, const char *path, struct hs_error *err);
-
 // Fills *err for a failed ZeroMQ call and returns -errno.
 int hs_bus_error(struct hs_error *err, const char *code, const char *path, const char *what);
 
