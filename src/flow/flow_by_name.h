@@ -10,6 +10,8 @@
 // Thread rule: find by any worker that reports quiescent states to the table; the rest control.
 #pragma once
 
+#include "flow_slot.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_fields.h"
-#include "flow_table_parts.h"
 
 #include "rule_fields.h"
 #include "telemetry_model.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,58 +58,56 @@ static void limit(struct hs_partial_field *field, const struct hs_partial_field 
 		*field = *node;
 }
 
-static struct hs_flow_fields *make(const struct hs_flow_table *t, const struct hs_partial *wanted)
+struct hs_flow_fields *hs_flow_fields_make(const struct hs_flow_field_store *store, uint32_t number)
 {
-	struct hs_partial partial = *wanted;
+	struct hs_partial partial = *hs_rule_fields_of(number);
 	size_t bytes = sizeof(struct hs_flow_fields) +
-		       t->config.n_workers * sizeof(struct hs_partial_last);
+		       store->n_workers * sizeof(struct hs_partial_last);
 	struct hs_flow_fields *fields =
 			aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(bytes));
 
 	if (!fields)
 		return NULL;
 	memset(fields, 0, bytes);
-	limit(&partial.packets, &t->config.partial.packets);
-	limit(&partial.timestamp, &t->config.partial.timestamp);
-	limit(&partial.bytes, &t->config.partial.bytes);
+	limit(&partial.packets, &store->node.packets);
+	limit(&partial.timestamp, &store->node.timestamp);
+	limit(&partial.bytes, &store->node.bytes);
 	hs_partial_rows_make(&partial, &fields->rows);
 	return fields;
 }
 
-int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number)
+void hs_flow_fields_replace(struct hs_flow_field_store *store,
+		struct hs_flow_fields *_Atomic *place, struct hs_flow_fields *fields)
 {
-	struct hs_flow_fields *fields = number ? make(t, hs_rule_fields_of(number)) : NULL, *old;
+	struct hs_flow_fields *old = atomic_exchange_explicit(place, fields, memory_order_acq_rel);
 
-	struct hs_flow_pending *pending = t->pending[slot];
-
-	if (number && fields)
-		pending = hs_flow_table_pending(t, slot);
-	if (number && (!fields || !pending)) {
-		free(fields);
-		return -ENOMEM;
-	}
-	if (!pending)
-		return 0;
-	old = atomic_exchange_explicit(&pending->fields, fields, memory_order_acq_rel);
 	if (!old)
-		return 0;
+		return;
 	// A worker may read the old fields until the worker's burst ends.
-	old->token = rte_rcu_qsbr_start(t->config.qsbr);
-	old->next = t->old_fields;
-	t->old_fields = old;
-	return 0;
+	old->token = rte_rcu_qsbr_start(store->qsbr);
+	old->next = store->old;
+	store->old = old;
 }
 
-void hs_flow_fields_reclaim(struct hs_flow_table *t)
+void hs_flow_fields_reclaim(struct hs_flow_field_store *store)
 {
-	struct hs_flow_fields **at = &t->old_fields, *old;
+	struct hs_flow_fields **at = &store->old, *old;
 
 	while ((old = *at)) {
-		if (rte_rcu_qsbr_check(t->config.qsbr, old->token, false) != 1) {
+		if (rte_rcu_qsbr_check(store->qsbr, old->token, false) != 1) {
 			at = &old->next;
 			continue;
 		}
 		*at = old->next;
+		free(old);
+	}
+}
+
+void hs_flow_fields_fini(struct hs_flow_field_store *store)
+{
+	while (store->old) {
+		struct hs_flow_fields *old = store->old;
+		store->old = old->next;
 		free(old);
 	}
 }

@@ -10,6 +10,8 @@
 // Thread rule: find by any worker that reports quiescent states to the table; the rest control.
 #pragma once
 
+#include "flow_slot.h"
+
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +22,6 @@
 #endif
 
 #define HS_FLOW_INDEX_PLACES 7
-#define HS_FLOW_INDEX_NONE   UINT32_MAX	      // no rule
 #define HS_FLOW_INDEX_ASK    (UINT32_MAX - 1) // not here, but the bucket overflowed
 
 struct hs_flow_bucket {
@@ -93,7 +94,7 @@ static inline unsigned hs_flow_index_match(const struct hs_flow_bucket *bucket, 
 }
 #endif
 
-// Returns a slot whose key has this hash (the key must be compared), HS_FLOW_INDEX_NONE or
+// Returns a slot whose key has this hash (the key must be compared), HS_FLOW_NONE or
 // HS_FLOW_INDEX_ASK.
 static inline uint32_t hs_flow_index_find(const struct hs_flow_bucket *bucket, uint32_t hash)
 {
@@ -105,5 +106,5 @@ static inline uint32_t hs_flow_index_find(const struct hs_flow_bucket *bucket, u
 				memory_order_relaxed);
 	}
 	bool ask = atomic_load_explicit(&bucket->overflow, memory_order_relaxed) != 0;
-	return ask ? HS_FLOW_INDEX_ASK : HS_FLOW_INDEX_NONE;
+	return ask ? HS_FLOW_INDEX_ASK : HS_FLOW_NONE;
 }

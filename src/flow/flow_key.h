@@ -14,6 +14,8 @@
 #define HS_FLOW_IPV4 0x80 // traits: the addresses are of IPv4, mapped as in ip_address.h
 #define HS_FLOW_DSCP 0x40 // the six bits below are the DSCP; else they are 0
 
+struct hs_rule;
+
 struct hs_flow_key {
 	uint8_t src_ip[16];
 	uint8_t dst_ip[16];
@@ -28,6 +30,9 @@ struct hs_flow_key {
 static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
 #define HS_FLOW_KEY_WORDS 5			  // 64-bit words of a key that are not always zero
 #define HS_FLOW_KEY_LAST  (HS_FLOW_KEY_WORDS - 1) // the word behind the addresses
+
+// Makes the key that packets of a rule have.
+void hs_flow_key_of_rule(const struct hs_rule *rule, struct hs_flow_key *key);
 
 // The key of a packet. The addresses stay in the packet.
 struct hs_flow_tuple {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flow_table_parts.h"
+#include "flow_mask.h"
 
 #include "ip_address.h"
+#include "rule.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,21 +59,21 @@ static bool is_exact(uint32_t code)
 			       HS_RULE_MASK_PROTOCOL);
 }
 
-static uint8_t pair_of(const struct hs_flow_table *t, unsigned at)
+static uint8_t pair_of(const struct hs_flow_mask_set *set, unsigned at)
 {
 	const uint32_t bits = (UINT32_C(1) << 2 * HS_RULE_MASK_DST_SHIFT) - 1;
 	uint8_t first = 0;
 
-	while ((t->mask_users[first].mask ^ t->mask_users[at].mask) & bits)
+	while ((set->users[first].mask ^ set->users[at].mask) & bits)
 		first++;
 	return first;
 }
 
 // Finds where each IP version's masks are. If no rule names a DSCP, whole keys come first.
-static void find_ranges(const struct hs_flow_table *t, struct hs_flow_masks *masks)
+static void find_ranges(const struct hs_flow_mask_set *set, struct hs_flow_masks *masks)
 {
-	for (unsigned i = 0; i < t->n_masks; i++) {
-		uint32_t code = t->mask_users[i].mask;
+	for (unsigned i = 0; i < set->n; i++) {
+		uint32_t code = set->users[i].mask;
 		bool exact = is_exact(code) && !masks->dscp;
 		masks->exact |= exact;
 		masks->more |= !exact;
@@ -83,86 +84,87 @@ static void find_ranges(const struct hs_flow_table *t, struct hs_flow_masks *mas
 	masks->to[1] += masks->to[0];
 }
 
-static struct hs_flow_masks *make_list(struct hs_flow_table *t)
+static struct hs_flow_masks *make_list(struct hs_flow_mask_set *set)
 {
-	size_t bytes = sizeof(struct hs_flow_masks) + t->n_masks * sizeof(struct hs_flow_mask);
+	size_t bytes = sizeof(struct hs_flow_masks) + set->n * sizeof(struct hs_flow_mask);
 	struct hs_flow_masks *masks = malloc(bytes);
 
 	if (!masks)
 		return NULL;
-	qsort(t->mask_users, t->n_masks, sizeof(t->mask_users[0]), compare);
-	*masks = (struct hs_flow_masks){.n = t->n_masks};
-	for (unsigned i = 0; i < t->n_masks; i++) {
-		make_mask(t->mask_users[i].mask, &masks->list[i]);
-		masks->list[i].pair = pair_of(t, i);
-		masks->dscp |= (t->mask_users[i].mask & HS_RULE_MASK_DSCP) != 0;
+	qsort(set->users, set->n, sizeof(set->users[0]), compare);
+	*masks = (struct hs_flow_masks){.n = set->n};
+	for (unsigned i = 0; i < set->n; i++) {
+		make_mask(set->users[i].mask, &masks->list[i]);
+		masks->list[i].pair = pair_of(set, i);
+		masks->dscp |= (set->users[i].mask & HS_RULE_MASK_DSCP) != 0;
 	}
-	find_ranges(t, masks);
+	find_ranges(set, masks);
 	return masks;
 }
 
 // Publishes the list. A worker may read the old list until its burst ends.
-static int publish(struct hs_flow_table *t)
+static int publish(struct hs_flow_mask_set *set)
 {
-	struct hs_flow_masks *masks = make_list(t), *old;
+	struct hs_flow_masks *masks = make_list(set), *old;
 
 	if (!masks)
 		return -ENOMEM;
-	old = atomic_exchange_explicit(&t->masks, masks, memory_order_acq_rel);
+	old = atomic_exchange_explicit(&set->list, masks, memory_order_acq_rel);
 	if (!old)
 		return 0;
-	old->token = rte_rcu_qsbr_start(t->config.qsbr);
-	old->next = t->old_masks;
-	t->old_masks = old;
+	old->token = rte_rcu_qsbr_start(set->qsbr);
+	old->next = set->old;
+	set->old = old;
 	return 0;
 }
 
-int hs_flow_masks_init(struct hs_flow_table *t)
+int hs_flow_masks_init(struct hs_flow_mask_set *set, struct rte_rcu_qsbr *qsbr)
 {
-	return publish(t);
+	set->qsbr = qsbr;
+	return publish(set);
 }
 
-static struct hs_rule_mask_use *find(struct hs_flow_table *t, uint32_t mask)
+static struct hs_rule_mask_use *find(struct hs_flow_mask_set *set, uint32_t mask)
 {
 	unsigned i = 0;
 
-	while (i < t->n_masks && t->mask_users[i].mask != mask)
+	while (i < set->n && set->users[i].mask != mask)
 		i++;
-	return &t->mask_users[i];
+	return &set->users[i];
 }
 
-int hs_flow_masks_take(struct hs_flow_table *t, uint32_t mask)
+int hs_flow_masks_take(struct hs_flow_mask_set *set, uint32_t mask)
 {
-	struct hs_rule_mask_use *use = find(t, mask);
+	struct hs_rule_mask_use *use = find(set, mask);
 
-	if (use < t->mask_users + t->n_masks) {
+	if (use < set->users + set->n) {
 		use->rules++;
 		return 0;
 	}
 	*use = (struct hs_rule_mask_use){mask, 1};
-	t->n_masks++;
-	int rc = publish(t);
-	t->n_masks -= rc ? 1 : 0;
+	set->n++;
+	int rc = publish(set);
+	set->n -= rc ? 1 : 0;
 	return rc;
 }
 
 // Releases a mask. Without memory, workers keep a mask that no rule has, until the next change.
-void hs_flow_masks_release(struct hs_flow_table *t, uint32_t mask)
+void hs_flow_masks_release(struct hs_flow_mask_set *set, uint32_t mask)
 {
-	struct hs_rule_mask_use *use = find(t, mask);
+	struct hs_rule_mask_use *use = find(set, mask);
 
 	if (--use->rules)
 		return;
-	*use = t->mask_users[--t->n_masks];
-	publish(t);
+	*use = set->users[--set->n];
+	publish(set);
 }
 
-void hs_flow_masks_reclaim(struct hs_flow_table *t)
+void hs_flow_masks_reclaim(struct hs_flow_mask_set *set)
 {
-	struct hs_flow_masks **at = &t->old_masks, *old;
+	struct hs_flow_masks **at = &set->old, *old;
 
 	while ((old = *at)) {
-		if (rte_rcu_qsbr_check(t->config.qsbr, old->token, false) != 1) {
+		if (rte_rcu_qsbr_check(set->qsbr, old->token, false) != 1) {
 			at = &old->next;
 			continue;
 		}
@@ -171,12 +173,12 @@ void hs_flow_masks_reclaim(struct hs_flow_table *t)
 	}
 }
 
-void hs_flow_masks_fini(struct hs_flow_table *t)
+void hs_flow_masks_fini(struct hs_flow_mask_set *set)
 {
-	while (t->old_masks) {
-		struct hs_flow_masks *old = t->old_masks;
-		t->old_masks = old->next;
+	while (set->old) {
+		struct hs_flow_masks *old = set->old;
+		set->old = old->next;
 		free(old);
 	}
-	free(t->masks);
+	free(set->list);
 }

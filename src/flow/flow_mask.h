@@ -10,11 +10,16 @@
 #pragma once
 
 #include "flow_key.h"
+#include "rule_mask.h"
 
+#include <stdalign.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hs_flow_table;
+#include <rte_common.h>
+
+struct rte_rcu_qsbr;
 
 #define HS_FLOW_PAIRS 24 // of prefix lengths, at most one for each mask
 
@@ -56,11 +61,26 @@ static inline bool hs_flow_mask_fits(
 	return (tuple->src_port || !mask->src_port) & (tuple->dst_port || !mask->dst_port);
 }
 
-// Makes an empty list. Returns 0 or -ENOMEM.
-int hs_flow_masks_init(struct hs_flow_table *t);
-void hs_flow_masks_fini(struct hs_flow_table *t);
+// ---- control ----
+
+// The masks of the rules, and those of reverse entries, which compare whole addresses of IPv6.
+#define HS_FLOW_MASKS (HS_RULE_MASKS + 8)
+
+// The masks of the keys that workers find.
+struct hs_flow_mask_set {
+	struct rte_rcu_qsbr *qsbr;
+	struct hs_rule_mask_use users[HS_FLOW_MASKS + 1];
+	unsigned n;
+	struct hs_flow_masks *old; // wait for a grace period
+	// Every worker reads `list` for each burst. Control writes what is around it all the time.
+	alignas(2 * RTE_CACHE_LINE_SIZE) struct hs_flow_masks *_Atomic list;
+};
+
+// Fills a zeroed set with an empty list. Returns 0 or -ENOMEM.
+int hs_flow_masks_init(struct hs_flow_mask_set *set, struct rte_rcu_qsbr *qsbr);
+void hs_flow_masks_fini(struct hs_flow_mask_set *set);
 // Counts a key of this mask (hs_rule_mask) that workers will find. Returns 0, or -ENOMEM with
 // nothing changed.
-int hs_flow_masks_take(struct hs_flow_table *t, uint32_t mask);
-void hs_flow_masks_release(struct hs_flow_table *t, uint32_t mask);
-void hs_flow_masks_reclaim(struct hs_flow_table *t);
+int hs_flow_masks_take(struct hs_flow_mask_set *set, uint32_t mask);
+void hs_flow_masks_release(struct hs_flow_mask_set *set, uint32_t mask);
+void hs_flow_masks_reclaim(struct hs_flow_mask_set *set);

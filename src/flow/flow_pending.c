@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of pending options, which an entry gets when it first needs them.
-#include "flow_table_parts.h"
+// The memory of pending options.
+#include "flow_pending.h"
 
 #include <stdlib.h>
 
-struct hs_flow_pending *hs_flow_table_pending(struct hs_flow_table *t, uint32_t slot)
+struct hs_flow_pending *hs_flow_pending_at(
+		struct hs_flow_pending *_Atomic *place, bool holds_telemetry)
 {
-	struct hs_flow_pending *pending =
-			atomic_load_explicit(&t->pending[slot], memory_order_relaxed);
+	struct hs_flow_pending *pending = atomic_load_explicit(place, memory_order_relaxed);
 
 	if (pending)
 		return pending;
 	pending = calloc(1, sizeof(*pending) + HS_FLOW_PENDING_BYTES);
 	if (pending)
-		pending->holds_telemetry = t->entries[slot].rule.in_band;
-	atomic_store_explicit(&t->pending[slot], pending, memory_order_release);
+		pending->holds_telemetry = holds_telemetry;
+	atomic_store_explicit(place, pending, memory_order_release);
 	return pending;
 }
 
-static struct hs_flow_loads *loads_of(struct hs_flow_table *t, uint32_t slot)
+static struct hs_flow_loads *loads_of(struct hs_flow_pending *pending)
 {
-	struct hs_flow_pending *pending = hs_flow_table_pending(t, slot);
-	struct hs_flow_loads *loads;
+	struct hs_flow_loads *loads = atomic_load_explicit(&pending->loads, memory_order_relaxed);
 
-	if (!pending)
-		return NULL;
-	loads = atomic_load_explicit(&pending->loads, memory_order_relaxed);
 	if (loads)
 		return loads;
 	loads = calloc(1, sizeof(*loads));
@@ -33,9 +29,9 @@ static struct hs_flow_loads *loads_of(struct hs_flow_table *t, uint32_t slot)
 	return loads;
 }
 
-struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *t, uint32_t slot, unsigned i)
+struct hs_flow_pending *hs_flow_pending_load(struct hs_flow_pending *pending, unsigned i)
 {
-	struct hs_flow_loads *loads = loads_of(t, slot);
+	struct hs_flow_loads *loads = loads_of(pending);
 	struct hs_flow_pending *load;
 
 	if (!loads)
@@ -50,10 +46,10 @@ struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *t, uint32_t slo
 	return load;
 }
 
-void hs_flow_pending_free(struct hs_flow_table *t, uint32_t slot)
+void hs_flow_pending_free(struct hs_flow_pending *_Atomic *place)
 {
 	struct hs_flow_pending *pending =
-			atomic_exchange_explicit(&t->pending[slot], NULL, memory_order_relaxed);
+			atomic_exchange_explicit(place, NULL, memory_order_relaxed);
 	struct hs_flow_loads *loads = pending ? pending->loads : NULL;
 
 	for (unsigned i = 0; loads && i < HS_FLOW_LOADS; i++)

@@ -68,3 +68,15 @@ static inline bool hs_flow_pending_holds(const struct hs_flow_pending *pending)
 	return atomic_load_explicit(&pending->state, memory_order_acquire) != HS_PENDING_SENT &&
 	       atomic_load_explicit(&pending->holds_telemetry, memory_order_relaxed);
 }
+
+// ---- control ----
+
+// Returns the pending options of a place. Creates them empty, with `holds_telemetry`, if there are
+// none. Returns NULL if memory is out.
+struct hs_flow_pending *hs_flow_pending_at(
+		struct hs_flow_pending *_Atomic *place, bool holds_telemetry);
+// Does the same for load i (below HS_FLOW_LOADS) of a request's pending options.
+struct hs_flow_pending *hs_flow_pending_load(struct hs_flow_pending *pending, unsigned i);
+// Frees what a place has: the pending options, their loads and fields. No worker sees them any
+// more.
+void hs_flow_pending_free(struct hs_flow_pending *_Atomic *place);

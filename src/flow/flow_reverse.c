@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reverse entries that provide pending options where no rule matches.
+#include "flow_table.h"
 #include "flow_table_parts.h"
 
 #include <errno.h>
@@ -69,13 +70,13 @@ uint32_t hs_flow_table_reverse(const struct hs_flow_table *t, const struct hs_ru
 			.shared = t->shared,
 			.hash = t->hash,
 			.index = t->places,
-			.masks = &t->masks,
-			.n_rules = t->config.capacity,
+			.masks = &t->masks.list,
+			.n_rules = t->capacity,
 	};
 	struct hs_rule reverse;
 	struct hs_flow_key key;
 
 	reverse_of(forward, &reverse);
-	hs_flow_rule_key(&reverse, &key);
+	hs_flow_key_of_rule(&reverse, &key);
 	return hs_flow_lookup_one(&view, &key);
 }

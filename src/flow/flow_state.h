@@ -10,9 +10,10 @@
 #include "flow_index.h"
 #include "flow_mask.h"
 #include "flow_pending.h"
-#include "flow_table.h"
+#include "flow_slot.h"
 #include "port.h"
 #include "rng.h"
+#include "rule.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -30,8 +31,9 @@
 #define HS_FLOW_SEES_ATOMICS __SANITIZE_THREAD__
 #endif
 
-struct rte_hash;
+struct hs_flow_table;
 struct hs_u32_map;
+struct rte_hash;
 
 // The part of a live rule that may change, in one word, so that a worker never sees half a change:
 // bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 whether

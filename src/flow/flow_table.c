@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flow_table_parts.h"
+#include "flow_table.h"
 
-#include "ip_address.h"
+#include "flow_table_parts.h"
 #include "rule_field.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +13,6 @@
 #include <rte_rcu_qsbr.h>
 
 static_assert(HS_U32_MAP_NONE == HS_FLOW_NONE, "no slot is no slot");
-static_assert(HS_FLOW_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
-
-// ---- keys ----
-
-void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key)
-{
-	memset(key, 0, sizeof(*key));
-	memcpy(key->src_ip, rule->src_ip, 16);
-	memcpy(key->dst_ip, rule->dst_ip, 16);
-	key->src_port = rule->src_port;
-	key->dst_port = rule->dst_port;
-	key->protocol = rule->protocol;
-	key->traits = rule->dscp;
-	key->src_host_bits = rule->src_host_bits;
-	key->dst_host_bits = rule->dst_host_bits;
-	if (!hs_ip_address_is_ipv4(rule->src_ip))
-		return;
-	key->traits |= HS_FLOW_IPV4;
-	if (rule->protocol == IPPROTO_ICMPV6)
-		key->protocol = IPPROTO_ICMP;
-}
 
 // ---- order of installation ----
 
@@ -81,7 +59,7 @@ uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool reverse)
 	// While capacity remains, a change never fails: at worst it waits for a burst to end.
 	while (*head == HS_FLOW_NONE && t->dying_head != HS_FLOW_NONE) {
 		uint64_t token = t->entries[t->dying_head].token;
-		while (rte_rcu_qsbr_check(t->config.qsbr, token, false) != 1)
+		while (rte_rcu_qsbr_check(t->qsbr, token, false) != 1)
 			sched_yield();
 		hs_flow_table_reclaim(t);
 	}
@@ -97,7 +75,7 @@ static void slot_bury(struct hs_flow_table *t, uint32_t slot, int32_t position)
 	struct hs_flow_entry *e = &t->entries[slot];
 	e->state = ENTRY_DYING;
 	e->position = position;
-	e->token = rte_rcu_qsbr_start(t->config.qsbr);
+	e->token = rte_rcu_qsbr_start(t->qsbr);
 	e->order_next = HS_FLOW_NONE;
 	if (t->dying_tail == HS_FLOW_NONE)
 		t->dying_head = slot;
@@ -108,19 +86,19 @@ static void slot_bury(struct hs_flow_table *t, uint32_t slot, int32_t position)
 
 void hs_flow_table_reclaim(struct hs_flow_table *t)
 {
-	hs_flow_fields_reclaim(t);
-	hs_flow_masks_reclaim(t);
+	hs_flow_fields_reclaim(&t->fields);
+	hs_flow_masks_reclaim(&t->masks);
 	while (t->dying_head != HS_FLOW_NONE) {
 		uint32_t slot = t->dying_head;
 		struct hs_flow_entry *e = &t->entries[slot];
-		if (rte_rcu_qsbr_check(t->config.qsbr, e->token, false) != 1)
+		if (rte_rcu_qsbr_check(t->qsbr, e->token, false) != 1)
 			return;
 		t->dying_head = e->order_next;
 		if (t->dying_head == HS_FLOW_NONE)
 			t->dying_tail = HS_FLOW_NONE;
 		if (e->position >= 0)
 			rte_hash_free_key_with_position(t->hash, e->position);
-		hs_flow_pending_free(t, slot);
+		hs_flow_pending_free(&t->pending[slot]);
 		hs_flow_slot_free(t, slot);
 	}
 }
@@ -157,7 +135,7 @@ static void publish_config(struct hs_flow_table *t, uint32_t slot)
 {
 	uint64_t config = config_of(&t->entries[slot]);
 
-	for (unsigned w = 0; w < t->config.n_workers; w++)
+	for (unsigned w = 0; w < t->n_workers; w++)
 		atomic_store_explicit(&t->workers[w][slot].config, config, memory_order_relaxed);
 }
 
@@ -171,7 +149,7 @@ static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
 {
 	const struct hs_rule *rule = &t->entries[slot].rule;
 
-	for (unsigned w = 0; w < t->config.n_workers; w++) {
+	for (unsigned w = 0; w < t->n_workers; w++) {
 		struct hs_flow_worker *own = &t->workers[w][slot];
 		memset(own, 0, sizeof(*own));
 		if (t->shadows[w][slot].packets)
@@ -189,7 +167,7 @@ static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
 	struct hs_flow_shared *shared = &t->shared[slot];
 	struct hs_flow_key key;
 
-	hs_flow_rule_key(&t->entries[slot].rule, &key);
+	hs_flow_key_of_rule(&t->entries[slot].rule, &key);
 	memcpy(shared->key, &key, sizeof(shared->key));
 	atomic_store_explicit(&shared->last_ns, HS_FLOW_NEVER_NS, memory_order_relaxed);
 	atomic_store_explicit(&shared->workers, 0, memory_order_relaxed);
@@ -224,13 +202,13 @@ static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 	struct hs_flow_entry *e = &t->entries[slot];
 	struct hs_flow_key key;
 
-	hs_flow_rule_key(&e->rule, &key);
-	int rc = hs_flow_masks_take(t, hs_rule_mask(&e->rule));
+	hs_flow_key_of_rule(&e->rule, &key);
+	int rc = hs_flow_masks_take(&t->masks, hs_rule_mask(&e->rule));
 	if (rc)
 		return rc;
 	rc = hash_add(t, &key, slot);
 	if (rc) {
-		hs_flow_masks_release(t, hs_rule_mask(&e->rule));
+		hs_flow_masks_release(&t->masks, hs_rule_mask(&e->rule));
 		return rc;
 	}
 	e->position = rte_hash_lookup_with_hash(t->hash, &key, hs_flow_key_hash(&key));
@@ -246,7 +224,7 @@ uint32_t hs_flow_find_tuple(struct hs_flow_table *t, const struct hs_rule *rule)
 	struct hs_flow_key key;
 	void *data;
 
-	hs_flow_rule_key(rule, &key);
+	hs_flow_key_of_rule(rule, &key);
 	if (rte_hash_lookup_with_hash_data(t->hash, &key, hs_flow_key_hash(&key), &data) < 0)
 		return HS_FLOW_NONE;
 	return (uint32_t)(uintptr_t)data;
@@ -270,7 +248,7 @@ static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 {
 	struct hs_flow_key key;
 
-	hs_flow_rule_key(&t->entries[to].rule, &key);
+	hs_flow_key_of_rule(&t->entries[to].rule, &key);
 	rte_hash_add_key_with_hash_data(
 			t->hash, &key, hs_flow_key_hash(&key), (void *)(uintptr_t)to);
 	hs_flow_index_replace(&t->places, hs_flow_key_hash(&key), from, to);
@@ -304,10 +282,45 @@ int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowe
 	return 0;
 }
 
+uint32_t hs_flow_table_find(const struct hs_flow_table *t, uint32_t ns_id)
+{
+	return hs_u32_map_find(&t->index, ns_id);
+}
+
+struct hs_flow_pending *hs_flow_table_pending(struct hs_flow_table *t, uint32_t slot)
+{
+	return hs_flow_pending_at(&t->pending[slot], t->entries[slot].rule.in_band);
+}
+
+struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *t, uint32_t slot, unsigned i)
+{
+	struct hs_flow_pending *pending = hs_flow_table_pending(t, slot);
+
+	return pending ? hs_flow_pending_load(pending, i) : NULL;
+}
+
+// Sets the fields that workers find in place of the node's: a number of rule_fields.h, 0 for none.
+// Returns 0, or -ENOMEM with nothing changed.
+static int set_fields(struct hs_flow_table *t, uint32_t slot, uint32_t number)
+{
+	struct hs_flow_fields *fields = number ? hs_flow_fields_make(&t->fields, number) : NULL;
+	struct hs_flow_pending *pending = t->pending[slot];
+
+	if (number && fields)
+		pending = hs_flow_table_pending(t, slot);
+	if (number && (!fields || !pending)) {
+		free(fields);
+		return -ENOMEM;
+	}
+	if (pending)
+		hs_flow_fields_replace(&t->fields, &pending->fields, fields);
+	return 0;
+}
+
 static int table_full(const struct hs_flow_table *t, struct hs_error *err)
 {
 	hs_error_set(err, "table_full", "", "memory.rules in the configuration",
-			"all %u rules are in use", t->config.capacity);
+			"all %u rules are in use", t->capacity);
 	return -ENOSPC;
 }
 
@@ -329,7 +342,7 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 	t->entries[slot].pending = rule->in_band;
 	int rc = hs_rule_masks_add(&t->rule_masks, hs_rule_mask(rule), err);
 	if (!rc) {
-		rc = hs_flow_fields_set(t, slot, rule->fields);
+		rc = set_fields(t, slot, rule->fields);
 		if (!rc && hs_flow_slot_enter(t, slot, &shadow))
 			rc = table_full(t, err);
 		if (rc)
@@ -358,10 +371,10 @@ static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
 		hand_over(t, slot, e->tuple_next);
 		return -1;
 	}
-	hs_flow_rule_key(&e->rule, &key);
+	hs_flow_key_of_rule(&e->rule, &key);
 	hs_flow_index_erase(&t->places, hs_flow_key_hash(&key), slot);
 	rte_hash_del_key_with_hash(t->hash, &key, hs_flow_key_hash(&key));
-	hs_flow_masks_release(t, hs_rule_mask(&e->rule));
+	hs_flow_masks_release(&t->masks, hs_rule_mask(&e->rule));
 	return e->position;
 }
 
@@ -405,104 +418,10 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 	struct hs_rule changed = t->entries[slot].rule;
 	int rc = hs_rule_apply(&changed, update, err);
 	if (rc == 0 && update->rows & HS_RULE_BIT(FIELDS))
-		rc = hs_flow_fields_set(t, slot, changed.fields);
+		rc = set_fields(t, slot, changed.fields);
 	if (rc)
 		return rc;
 	t->entries[slot].rule = changed;
 	publish_config(t, slot);
 	return 0;
-}
-
-// ---- reading ----
-
-uint32_t hs_flow_table_find(const struct hs_flow_table *t, uint32_t ns_id)
-{
-	return hs_u32_map_find(&t->index, ns_id);
-}
-
-const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *t, uint32_t slot)
-{
-	if (slot >= t->config.capacity)
-		return NULL;
-	uint8_t state = t->entries[slot].state;
-	return state == ENTRY_LIVE || state == ENTRY_WAITING ? &t->entries[slot].rule : NULL;
-}
-
-uint32_t hs_flow_table_generation(const struct hs_flow_table *t, uint32_t slot)
-{
-	return atomic_load_explicit(&t->shared[slot].generation, memory_order_relaxed);
-}
-
-// Returns the ns_id of the installed rule that last took packets with this rule's telemetry, or 0.
-static uint32_t took_packets_of(const struct hs_flow_table *t, uint32_t slot)
-{
-	struct hs_flow_counters counters;
-
-	hs_flow_table_counters(t, slot, &counters);
-	return hs_flow_table_find(t, counters.shadowed_by) == HS_FLOW_NONE ? 0
-									   : counters.shadowed_by;
-}
-
-uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *t, uint32_t slot)
-{
-	if (t->entries[slot].state != ENTRY_WAITING)
-		return took_packets_of(t, slot);
-	uint32_t at = slot;
-	while (t->entries[at].state == ENTRY_WAITING)
-		at = t->entries[at].tuple_prev;
-	return t->entries[at].rule.ns_id;
-}
-
-static void add_worker(struct hs_flow_counters *sum, const struct hs_flow_worker *w)
-{
-#define HS_FLOW_COUNTER(name, unit, text) sum->name += __atomic_load_n(&w->name, __ATOMIC_RELAXED);
-#include "flow_counter.def"
-#undef HS_FLOW_COUNTER
-	uint32_t mtu_needed = __atomic_load_n(&w->mtu_needed, __ATOMIC_RELAXED);
-	sum->mtu_needed = RTE_MAX(sum->mtu_needed, mtu_needed);
-	int64_t last_int_ns = __atomic_load_n(&w->last_int_ns, __ATOMIC_RELAXED);
-	sum->last_int_ns = RTE_MAX(sum->last_int_ns, last_int_ns);
-}
-
-static void add_shadow(struct hs_flow_counters *sum, const struct hs_flow_shadow *shadow)
-{
-	uint64_t packets = __atomic_load_n(&shadow->packets, __ATOMIC_RELAXED);
-
-	sum->shadowed_packets += packets;
-	if (packets)
-		sum->shadowed_by = __atomic_load_n(&shadow->by, __ATOMIC_RELAXED);
-}
-
-void hs_flow_table_counters(
-		const struct hs_flow_table *t, uint32_t slot, struct hs_flow_counters *counters)
-{
-	memset(counters, 0, sizeof(*counters));
-	for (unsigned w = 0; w < t->config.n_workers; w++) {
-		add_worker(counters, &t->workers[w][slot]);
-		add_shadow(counters, &t->shadows[w][slot]);
-	}
-}
-
-uint32_t hs_flow_table_count(const struct hs_flow_table *t)
-{
-	return t->count;
-}
-
-const struct hs_rule_masks *hs_flow_table_masks(const struct hs_flow_table *t)
-{
-	return &t->rule_masks;
-}
-
-uint32_t hs_flow_table_capacity(const struct hs_flow_table *t)
-{
-	return t->config.capacity;
-}
-
-bool hs_flow_table_next(const struct hs_flow_table *t, uint32_t *cursor)
-{
-	uint32_t next = *cursor == HS_FLOW_NONE ? t->order_head : t->entries[*cursor].order_next;
-	if (next == HS_FLOW_NONE)
-		return false;
-	*cursor = next;
-	return true;
 }

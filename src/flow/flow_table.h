@@ -16,6 +16,7 @@
 #pragma once
 
 #include "error.h"
+#include "flow_slot.h"
 #include "partial_config.h"
 #include "rule.h"
 
@@ -27,14 +28,11 @@ struct hs_flow_table;
 struct hs_rule_masks;
 struct rte_rcu_qsbr;
 
-#define HS_FLOW_NONE UINT32_MAX
-
 struct hs_flow_table_config {
 	const char *name;  // unique in the process, because DPDK objects are named after it
 	uint32_t capacity; // number of rules
 	unsigned n_workers;
 	struct rte_rcu_qsbr *qsbr; // workers report quiescent states here
-	uint64_t seed;
 	struct hs_partial partial; // fields that the node's entries have
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table's memory: allocation, release, and size.
+#include "flow_table.h"
 #include "flow_table_parts.h"
 #include "pages.h"
 
@@ -19,13 +20,13 @@ static uint32_t hash_entries(uint32_t capacity)
 	return capacity + capacity / 16 + 64;
 }
 
-static int make_hash(struct hs_flow_table *t)
+static int make_hash(struct hs_flow_table *t, const char *table)
 {
 	char name[RTE_HASH_NAMESIZE];
-	snprintf(name, sizeof(name), "hs_%s", t->config.name);
+	snprintf(name, sizeof(name), "hs_%s", table);
 	struct rte_hash_parameters parameters = {
 			.name = name,
-			.entries = hash_entries(hs_flow_slots(t->config.capacity)),
+			.entries = hash_entries(hs_flow_slots(t->capacity)),
 			.key_len = sizeof(struct hs_flow_key),
 			.hash_func = rte_hash_crc,
 			.socket_id = SOCKET_ID_ANY,
@@ -48,16 +49,16 @@ static size_t worker_bytes(uint32_t capacity)
 
 static int make_arrays(struct hs_flow_table *t)
 {
-	uint32_t capacity = hs_flow_slots(t->config.capacity);
+	uint32_t capacity = hs_flow_slots(t->capacity);
 
 	t->entries = calloc(capacity, sizeof(*t->entries));
 	t->pending = calloc(capacity, sizeof(*t->pending));
 	t->shared = hs_pages_take("flow shared", shared_bytes(capacity));
 	if (!t->entries || !t->pending || !t->shared || hs_u32_map_init(&t->index, capacity) ||
 			hs_flow_index_init(&t->places, capacity) ||
-			hs_flow_by_name_init(&t->by_name, t->config.capacity))
+			hs_flow_by_name_init(&t->by_name, t->capacity))
 		return -ENOMEM;
-	for (unsigned w = 0; w < t->config.n_workers; w++) {
+	for (unsigned w = 0; w < t->n_workers; w++) {
 		t->workers[w] = hs_pages_take("flow worker", worker_bytes(capacity));
 		t->others[w] = rte_zmalloc(
 				"flow others", sizeof(*t->others[w]), RTE_CACHE_LINE_SIZE);
@@ -75,7 +76,7 @@ static void link_slots(struct hs_flow_table *t)
 	t->free_head[0] = t->free_head[1] = HS_FLOW_NONE;
 	t->order_head = t->order_tail = HS_FLOW_NONE;
 	t->dying_head = t->dying_tail = HS_FLOW_NONE;
-	for (uint32_t slot = hs_flow_slots(t->config.capacity); slot-- > 0;)
+	for (uint32_t slot = hs_flow_slots(t->capacity); slot-- > 0;)
 		hs_flow_slot_free(t, slot);
 }
 
@@ -86,10 +87,15 @@ int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_fl
 	struct hs_flow_table *t = aligned_alloc(alignof(struct hs_flow_table), sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	*t = (struct hs_flow_table){.config = *config};
-	int rc = hs_flow_masks_init(t);
+	*t = (struct hs_flow_table){.capacity = config->capacity,
+			.n_workers = config->n_workers,
+			.qsbr = config->qsbr,
+			.fields = {.qsbr = config->qsbr,
+					.n_workers = config->n_workers,
+					.node = config->partial}};
+	int rc = hs_flow_masks_init(&t->masks, config->qsbr);
 	if (!rc)
-		rc = make_hash(t);
+		rc = make_hash(t, config->name);
 	if (!rc)
 		rc = make_arrays(t);
 	if (rc) {
@@ -105,22 +111,18 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 {
 	if (!t)
 		return;
-	uint32_t slots = hs_flow_slots(t->config.capacity);
-	for (unsigned w = 0; w < t->config.n_workers; w++) {
+	uint32_t slots = hs_flow_slots(t->capacity);
+	for (unsigned w = 0; w < t->n_workers; w++) {
 		hs_pages_give(t->workers[w], worker_bytes(slots));
 		rte_free(t->others[w]);
 		free(t->shadows[w]);
 	}
 	hs_pages_give(t->shared, shared_bytes(slots));
 	for (uint32_t slot = 0; t->pending && slot < slots; slot++)
-		hs_flow_pending_free(t, slot);
+		hs_flow_pending_free(&t->pending[slot]);
 	free(t->pending);
-	while (t->old_fields) {
-		struct hs_flow_fields *old = t->old_fields;
-		t->old_fields = old->next;
-		free(old);
-	}
-	hs_flow_masks_fini(t);
+	hs_flow_fields_fini(&t->fields);
+	hs_flow_masks_fini(&t->masks);
 	hs_u32_map_fini(&t->index);
 	hs_flow_index_fini(&t->places);
 	hs_flow_by_name_fini(&t->by_name);
@@ -182,8 +184,8 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->hash = t->hash;
 	view->index = t->places;
 	view->by_name = t->by_name;
-	view->masks = &t->masks;
+	view->masks = &t->masks.list;
 	view->worker = worker;
-	view->n_workers = t->config.n_workers;
-	view->n_rules = t->config.capacity;
+	view->n_workers = t->n_workers;
+	view->n_rules = t->capacity;
 }

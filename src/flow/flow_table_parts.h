@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The declarations that the parts of the rule table share: flow_table.c (rules), flow_reverse.c
-// (reverse entries), flow_pending.c (pending options), flow_table_make.c (allocation and size). For
-// src/flow only.
+// The declarations that the parts of the rule table share: flow_table.c (rules), flow_table_read.c
+// (what is asked of rules), flow_reverse.c (reverse entries), flow_table_make.c (allocation and
+// size). For src/flow only.
 //
 // Thread rule: control.
 #pragma once
 
-#include "flow_table.h"
 #include "flow_fields.h"
 #include "flow_state.h"
 
+#include "rule.h"
 #include "rule_mask.h"
-
 #include "u32_map.h"
-
-#include <stdalign.h>
 
 #include <rte_common.h>
 
@@ -46,11 +43,10 @@ struct hs_flow_entry {
 	bool pending;	     // workers look at the slot's pending options
 };
 
-// The masks of the rules, and those of reverse entries, which compare whole addresses of IPv6.
-#define HS_FLOW_MASKS (HS_RULE_MASKS + 8)
-
 struct hs_flow_table {
-	struct hs_flow_table_config config;
+	uint32_t capacity; // number of rules
+	unsigned n_workers;
+	struct rte_rcu_qsbr *qsbr;
 	struct rte_hash *hash;
 	struct hs_flow_entry *entries;
 	struct hs_u32_map index;
@@ -61,15 +57,10 @@ struct hs_flow_table {
 	struct hs_flow_others *others[32];
 	struct hs_flow_shadow *shadows[32];
 	struct hs_flow_pending *_Atomic *pending;
-	struct hs_flow_fields *old_fields;		       // rows that wait for a grace period
-	struct hs_rule_masks rule_masks;		       // of the rules
-	struct hs_rule_mask_use mask_users[HS_FLOW_MASKS + 1]; // of the keys that workers find
-	unsigned n_masks;
-	struct hs_flow_masks *old_masks; // wait for a grace period
-	// Every worker reads `masks` for each burst. Control writes the members behind it all the
-	// time.
-	alignas(2 * RTE_CACHE_LINE_SIZE) struct hs_flow_masks *_Atomic masks;
-	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of reverse entries
+	struct hs_flow_field_store fields;
+	struct hs_rule_masks rule_masks; // of the rules
+	struct hs_flow_mask_set masks;	 // of the keys that workers find
+	uint32_t free_head[2];		 // of rules, of reverse entries
 	uint32_t dying_head, dying_tail;
 	uint32_t order_head, order_tail;
 	uint32_t count;
@@ -84,15 +75,9 @@ static inline uint32_t hs_flow_slots(uint32_t capacity)
 
 static inline bool hs_flow_is_reverse(const struct hs_flow_table *t, uint32_t slot)
 {
-	return slot >= t->config.capacity;
+	return slot >= t->capacity;
 }
 
-// Sets the fields that workers find in place of the node's: a number of rule_fields.h, 0 for none.
-// Returns 0, or -ENOMEM with nothing changed.
-int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number);
-void hs_flow_fields_reclaim(struct hs_flow_table *t);
-void hs_flow_pending_free(struct hs_flow_table *t, uint32_t slot);
-void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key);
 // Returns the slot that has exactly this 5-tuple now, or HS_FLOW_NONE.
 uint32_t hs_flow_find_tuple(struct hs_flow_table *t, const struct hs_rule *rule);
 

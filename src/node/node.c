@@ -52,7 +52,6 @@ static int make_flows(struct hs_node *node)
 			.capacity = node->config.rules,
 			.n_workers = node->config.n_workers,
 			.qsbr = node->qsbr,
-			.seed = node->config.seed,
 			.partial = node->config.partial,
 	};
 	return hs_flow_table_create(&config, &node->flows);

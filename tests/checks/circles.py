@@ -16,7 +16,7 @@ APART = {
     "lib/api", "lib/state", "lib/telemetry/flexint",
     "src/config", "src/controller", "src/datapath", "src/datapath/flexint", "src/datapath/forward",
     "src/datapath/int", "src/datapath/label", "src/datapath/probe",
-    "src/flow", "src/lab/engine", "src/lab/outcome", "src/lab/scenario", "src/node", "src/platform",
+    "src/lab/engine", "src/lab/outcome", "src/lab/scenario", "src/node", "src/platform",
 }
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

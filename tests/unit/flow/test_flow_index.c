@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dpdk_env.h"
 #include "flow_state.h"
+#include "flow_table.h"
 #include "rng.h"
 
 #include <setjmp.h>
@@ -41,12 +42,12 @@ static void a_bucket_finds_as_many_rules_as_it_has_places(void **state)
 
 	(void)state;
 	for (uint32_t n = 0; n < HS_FLOW_INDEX_PLACES; n++) {
-		assert_int_equal(find(&index, hash_number(n)), HS_FLOW_INDEX_NONE);
+		assert_int_equal(find(&index, hash_number(n)), HS_FLOW_NONE);
 		hs_flow_index_insert(&index, hash_number(n), 100 + n);
 	}
 	for (uint32_t n = 0; n < HS_FLOW_INDEX_PLACES; n++)
 		assert_int_equal(find(&index, hash_number(n)), 100 + n);
-	assert_int_equal(find(&index, hash_number(99)), HS_FLOW_INDEX_NONE);
+	assert_int_equal(find(&index, hash_number(99)), HS_FLOW_NONE);
 	hs_flow_index_fini(&index);
 }
 
@@ -65,7 +66,7 @@ static void a_bucket_that_overflowed_sends_strangers_to_the_hash_until_it_is_ove
 	hs_flow_index_erase(&index, hash_number(2), 2);
 	assert_int_equal(find(&index, hash_number(2)), HS_FLOW_INDEX_ASK);
 	hs_flow_index_erase(&index, hash_number(n), n);
-	assert_int_equal(find(&index, hash_number(2)), HS_FLOW_INDEX_NONE);
+	assert_int_equal(find(&index, hash_number(2)), HS_FLOW_NONE);
 	assert_int_equal(find(&index, hash_number(3)), 3);
 	hs_flow_index_insert(&index, hash_number(9), 9);
 	assert_int_equal(find(&index, hash_number(9)), 9);
@@ -83,7 +84,7 @@ static void of_two_rules_with_one_hash_the_second_is_left_to_the_hash(void **sta
 	hs_flow_index_erase(&index, hash_number(1), 11);
 	assert_int_equal(find(&index, hash_number(1)), HS_FLOW_INDEX_ASK);
 	hs_flow_index_erase(&index, hash_number(1), 12);
-	assert_int_equal(find(&index, hash_number(1)), HS_FLOW_INDEX_NONE);
+	assert_int_equal(find(&index, hash_number(1)), HS_FLOW_NONE);
 	hs_flow_index_fini(&index);
 }
 
@@ -95,9 +96,9 @@ static void a_rule_that_takes_over_is_found_in_the_place_of_the_other(void **sta
 	hs_flow_index_insert(&index, 0, 4); // a hash of zero is as good as any
 	hs_flow_index_replace(&index, 0, 4, 8);
 	assert_int_equal(find(&index, 0), 8);
-	assert_int_equal(find(&index, hash_number(0)), HS_FLOW_INDEX_NONE);
+	assert_int_equal(find(&index, hash_number(0)), HS_FLOW_NONE);
 	hs_flow_index_erase(&index, 0, 8);
-	assert_int_equal(find(&index, 0), HS_FLOW_INDEX_NONE);
+	assert_int_equal(find(&index, 0), HS_FLOW_NONE);
 	hs_flow_index_fini(&index);
 }
 
