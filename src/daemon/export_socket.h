@@ -5,7 +5,7 @@
 // Thread rule: control.
 #pragma once
 
-#include "exporter.h"
+#include "export_values.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exporter_parts.h"
+#include "exporter.h"
 
+#include "export_put.h"
 #include "rule.h"
 #include "stage.h"
 

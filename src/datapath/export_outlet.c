@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports that control sends: their way from a worker, and what control does with them.
-#include "exporter_parts.h"
+#include "export_outlet.h"
 
 #include "int_report_patch.h"
 #include "ring.h"

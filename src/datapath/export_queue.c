@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exporter_parts.h"
+#include "exporter.h"
 
 #include "egress.h"
+#include "export_put.h"
 #include "stage.h"
 
 // Returns whether a packet that found this depth is to be reported to a receiver.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exporter_parts.h"
+#include "exporter.h"
 
+#include "export_put.h"
 #include "int_report_patch.h"
 #include "int_report_writer.h"
 #include "ip_header.h"

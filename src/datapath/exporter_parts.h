@@ -4,7 +4,8 @@
 // Thread rule: as exporter.h.
 #pragma once
 
-#include "exporter.h"
+#include "export_values.h"
+#include "int_report.h"
 #include "udp_front.h"
 #include "worker.h"
 
@@ -65,29 +66,6 @@ struct hs_exporter {
 	struct rte_mbuf *spare[HS_BURST];
 	struct hs_export_target targets[HS_MAX_EXPORTS];
 };
-
-// Makes the report for one receiver, if the receiver's quota has room. Returns false if no report
-// was made, and counts why.
-bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
-		enum hs_export_kind kind, const struct hs_int_report *report,
-		const struct rte_mbuf *packet, struct hs_export_flow *of);
-
-// The steps of hs_export_put, for a report that is written in another way. hs_export_take_place
-// returns whether the quota has room; then target->n < HS_BURST. hs_export_put_made takes a
-// datagram. `made` NULL: there was no buffer.
-bool hs_export_take_place(struct hs_worker *worker, struct hs_export_target *target,
-		enum hs_export_kind kind);
-void hs_export_complete(const struct hs_export_target *target, struct hs_int_report *report);
-bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
-		struct rte_mbuf *made, struct hs_export_flow *of);
-
-// Creates the ring to control. Returns NULL without memory.
-struct hs_export_outlet *hs_export_outlet_create(void);
-// Frees the outlet and the datagrams that wait. `outlet` may be NULL.
-void hs_export_outlet_destroy(struct hs_export_outlet *outlet);
-// Hands the target's datagrams to control. Returns how many of them, from the first on, found a
-// place.
-unsigned hs_export_hand_over(struct hs_worker *worker, struct hs_export_target *target);
 
 // Returns whether the packet has a rule of INT, or carries INT, because it had such a rule at a
 // source.

@@ -81,6 +81,9 @@ void hs_transmit(struct hs_worker *worker);
 unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf **mbufs,
 		unsigned n, uint64_t bytes, enum hs_drop *reason);
 
+// Sends the packets that ports keep, except at ports that got packets to keep in this round.
+void hs_send_kept(struct hs_worker *worker);
+
 // ---- one packet ----
 
 static inline bool hs_port_is_usable(const struct hs_port *port)

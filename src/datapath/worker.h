@@ -131,18 +131,6 @@ struct hs_worker {
 	struct hs_burst beyond; // packets that cross a border to one port
 } __rte_cache_aligned;
 
-// Receives one burst from a queue and takes it to completion. Returns packets received.
-unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue);
-
-// Sends the packets that ports keep, except at ports that got packets to keep in this round.
-void hs_send_kept(struct hs_worker *worker);
-// Ends a round of all queues.
-static inline void hs_worker_end_round(struct hs_worker *worker)
-{
-	if (unlikely(worker->kept))
-		hs_send_kept(worker);
-}
-
 // Copies the stats of all ports as they stood between two bursts, so that they add up exactly.
 // `stats` has room for worker->n_ports. Called by any thread.
 void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters *stats);

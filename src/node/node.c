@@ -5,6 +5,7 @@
 #include "flexint_steps.h"
 #include "forward.h"
 #include "ring.h"
+#include "worker_poll.h"
 
 #include <errno.h>
 #include <sched.h>

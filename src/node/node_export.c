@@ -2,6 +2,8 @@
 // Telemetry reports that control sends.
 #include "node_parts.h"
 
+#include "export_outlet.h"
+
 unsigned hs_node_send_exports(struct hs_node *node, unsigned receiver, unsigned n,
 		hs_export_send_fn send, void *context)
 {

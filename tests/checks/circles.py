@@ -14,7 +14,7 @@ import layering
 # x.c is above parts that build on the types of x.h.
 APART = {
     "lib/api", "lib/state", "lib/telemetry/flexint",
-    "src/config", "src/controller", "src/datapath", "src/datapath/flexint", "src/datapath/forward",
+    "src/config", "src/controller", "src/datapath/flexint", "src/datapath/forward",
     "src/datapath/int", "src/datapath/label", "src/datapath/probe",
     "src/lab/engine", "src/lab/outcome", "src/lab/scenario", "src/node", "src/platform",
 }
