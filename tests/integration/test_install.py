@@ -191,13 +191,15 @@ def no_line_of_help_is_wider_than_80_columns():
 
 @test()
 def each_option_and_each_verb_stands_on_a_manual_page_without_warnings(workspace):
-    need("man", "mandoc")
+    need("man", "mandoc", "groff")
     folder = os.path.join(netlab.BUILD, "tools", "pages")
     _, prefix = installed(workspace)
     for page in PAGES:
         path = os.path.join(prefix, "share", "man", page)
         done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", path], capture_output=True, text=True, check=False)
         equal((done.returncode, done.stdout), (0, ""), page)
+        done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", path], capture_output=True, text=True, check=False)
+        equal((done.returncode, done.stderr), (0, ""), f"{page} without a program that reads UTF-8 before groff")
         text = shown(path)
         name, section = os.path.basename(page).rsplit(".", 1)
         check(f"NAME {name} - " in text, text[:200])

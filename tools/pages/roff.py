@@ -9,7 +9,9 @@ WIDTH = 100
 def escape(text):
     """Returns text whose characters stand for themselves."""
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(ga").replace("'", r"\(aq")
-    return text.replace("^", r"\(ha").replace("~", r"\(ti")
+    text = text.replace("^", r"\(ha").replace("~", r"\(ti")
+    # roff by itself reads no UTF-8.
+    return re.sub(r"[^\0-\x7f]", lambda other: rf"\[u{ord(other.group()):04X}]", text)
 
 
 def bold(text):
