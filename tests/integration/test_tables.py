@@ -9,7 +9,7 @@ import sys
 
 from lib import check, equal, main, test
 from terminal import Terminal
-from test_cli import PROGRAM, QOS, FakeNode
+from test_cli import PROGRAM, QOS, RULE, FakeNode
 
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}Z"
 PORT = {"name": "west", "index": 0, "side": "network", "profile": "dc", "method": "int", "version": "2.1", "mode": "md",
@@ -54,6 +54,20 @@ def tables_fit_the_terminal_and_name_the_columns_that_they_leave_out(workspace):
     equal(lines[2:], ["left out: message (--wide shows all)"], "what is not whole")
     lines = _on_terminal(node, "qos")
     check(all(word in lines[1] for word in ("hop", "throughput", "delay mean", "jitter", "loss")), lines)
+
+
+@test()
+def on_80_columns_a_rule_has_its_sampling_its_values_and_who_asked_for_it(workspace):
+    modes = (("count", 100, "every 100"), ("frequency", 20, "every 20 ms"), ("probability", 0.5, "0.5 %"))
+    rules = [dict(RULE, ns_id=175596 + i, mode=mode, mode_setting=setting) for i, (mode, setting, _) in enumerate(modes)]
+    node = FakeNode(workspace, int_list={"ok": {"rules": [dict(rule, trace_type="0xF000E000") for rule in rules],
+                                                "count": 3, "state": [175597]}})
+    lines = _on_terminal(node, "rule", "list")
+    check(all(len(line) <= 80 for line in lines), lines)
+    for line, (*_, sampling), origin in zip(lines[1:4], modes, ("api", "state", "api"), strict=True):
+        check(f"  {sampling}  " in line, sampling, lines)
+        equal(line.split()[-2:], ["all", origin], lines)
+    check({"hop_enabled", "transmit_report", "app"} <= set(re.split("[ ,]+", " ".join(lines[4:]))), lines)
 
 
 @test()
