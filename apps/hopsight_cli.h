@@ -239,6 +239,13 @@ const json_t *hs_cli_at_path(const json_t *object, const char *path);
 void hs_cli_fit_tables(bool wide);
 // Returns how many lines and columns the terminal behind stdout has.
 struct winsize hs_cli_terminal(void);
+// Returns in how many columns tables have to fit; 0: no limit.
+size_t hs_cli_line_width(void);
+// Prints words behind `*used` columns of a line. Where a line is full, the next one begins at
+// column `indent`. *used is `indent` in the beginning of a text.
+void hs_cli_print_words(size_t indent, const char *text, size_t *used);
+// Prints the rest of a line, which has `indent` columns already.
+void hs_cli_print_text(size_t indent, const char *text);
 
 // Prints a list of objects, one line for each. Columns that no row has are left out. `rest` adds
 // the members that no column names. A last line names the columns that did not fit.

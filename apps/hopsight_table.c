@@ -5,12 +5,10 @@
 #include "clean_text.h"
 #include "text_table.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define MAX_COLUMNS 32
 #define MAX_PATH    96
@@ -377,56 +375,15 @@ static void fill(struct hs_text_table *text_table, const struct table *table, co
 
 // ---- fitting the terminal ----
 
-static size_t line_width; // 0: no limit
-
-static unsigned short number_of(const char *name, unsigned short otherwise)
-{
-	const char *text = getenv(name);
-	char *end;
-	unsigned long number = text ? strtoul(text, &end, 10) : 0;
-
-	return number && !*end && number <= USHRT_MAX ? (unsigned short)number : otherwise;
-}
-
-struct winsize hs_cli_terminal(void)
-{
-	struct winsize size = {0};
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row || !size.ws_col)
-		size = (struct winsize){.ws_row = 24, .ws_col = 80};
-	size.ws_col = number_of("COLUMNS", size.ws_col);
-	size.ws_row = number_of("LINES", size.ws_row);
-	return size;
-}
-
-void hs_cli_fit_tables(bool wide)
-{
-	line_width = wide || !isatty(STDOUT_FILENO) ? 0 : hs_cli_terminal().ws_col;
-}
-
-// Prints words in lines that fit.
-static void print_words(const char *text, size_t *used)
-{
-	for (size_t len; *text; text += len + (text[len] == ' ')) {
-		len = strcspn(text, " ");
-		char *word = strndup(text, len);
-		size_t width = word ? hs_text_width(word) : 0;
-		bool begins = *used == 0 || *used + 1 + width > line_width;
-		printf("%s%s", !*used ? "" : begins ? "\n" : " ", word ? word : "");
-		*used = begins ? width : *used + 1 + width;
-		free(word);
-	}
-}
-
 static void print_left_out(const char *names)
 {
 	size_t used = 0;
 
 	if (!names || !*names)
 		return;
-	print_words("left out:", &used);
-	print_words(names, &used);
-	print_words("(--wide shows all)", &used);
+	hs_cli_print_words(0, "left out:", &used);
+	hs_cli_print_words(0, names, &used);
+	hs_cli_print_words(0, "(--wide shows all)", &used);
 	printf("\n");
 }
 
@@ -458,7 +415,7 @@ void hs_cli_print_table(
 		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest)
 {
 	char *left_out;
-	char *text = hs_cli_table_text(rows, columns, n, rest, line_width, &left_out);
+	char *text = hs_cli_table_text(rows, columns, n, rest, hs_cli_line_width(), &left_out);
 
 	if (text)
 		fputs(text, stdout);
@@ -489,7 +446,8 @@ void hs_cli_print_object(const json_t *object)
 		if (is_table(value))
 			continue;
 		hs_cli_format(key, value, text);
-		printf("%-*s  %s\n", (int)width, key, text[0] ? text : "-");
+		printf("%-*s  ", (int)width, key);
+		hs_cli_print_text(width + 2, text[0] ? text : "-");
 	}
 	json_object_foreach ((json_t *)object, key, value) {
 		if (!is_table(value))

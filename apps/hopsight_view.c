@@ -174,8 +174,11 @@ void hs_cli_view_explain(const json_t *ok)
 			number_of(ok, "packets"), number_of(ok, "reports"));
 	if (json_array_size(reasons) == 0)
 		printf("  nothing keeps the rule from measuring here\n");
-	json_array_foreach (reasons, i, reason)
-		printf("  %s\n", json_string_value(json_object_get(reason, "text")));
+	json_array_foreach (reasons, i, reason) {
+		const char *text = json_string_value(json_object_get(reason, "text"));
+		printf("  ");
+		hs_cli_print_text(2, text ? text : "?");
+	}
 }
 
 // ---- metrics ----
@@ -194,29 +197,44 @@ static const char *window_name(const json_t *report, char text[HS_CLI_TEXT])
 	return text;
 }
 
-static void print_heading(const json_t *report)
+static void write_heading(FILE *out, const json_t *report)
 {
 	char text[HS_CLI_TEXT];
 	const json_t *flags = json_object_get(report, "flags");
 
-	printf("rule %" JSON_INTEGER_FORMAT "  %s",
-			json_integer_value(json_object_get(report, "ns_id")),
-			window_name(report, text));
+	fprintf(out, "%s", window_name(report, text));
 	hs_cli_format("end_ns", json_object_get(report, "end_ns"), text);
 	if (text[0])
-		printf(" to %s", text);
-	printf("  %" JSON_INTEGER_FORMAT " reports  path ",
+		fprintf(out, " to %s", text);
+	fprintf(out, "  %" JSON_INTEGER_FORMAT " reports  path ",
 			json_integer_value(json_object_get(report, "reports")));
 	hs_cli_path_text(json_object_get(report, "path"), text);
-	printf("%s", is_stale(report) ? "–" : text[0] ? text : "unknown");
+	fprintf(out, "%s", is_stale(report) ? "–" : text[0] ? text : "unknown");
 	if (json_is_true(json_object_get(report, "path_changed")))
-		printf("  path changed");
+		fprintf(out, "  path changed");
 	if (is_stale(report)) {
 		hs_cli_format("age_ns", json_object_get(report, "age_ns"), text);
-		printf("  %s%s%s", text[0] ? "last report " : "stale", text, text[0] ? " ago" : "");
+		fprintf(out, "  %s%s%s", text[0] ? "last report " : "stale", text,
+				text[0] ? " ago" : "");
 	}
 	hs_cli_format("flags", flags, text);
-	printf("%s%s\n", text[0] ? "  " : "", text);
+	fprintf(out, "%s%s", text[0] ? "  " : "", text);
+}
+
+static void print_heading(const json_t *report)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	write_heading(out, report);
+	int indent = printf("rule %" JSON_INTEGER_FORMAT "  ",
+			json_integer_value(json_object_get(report, "ns_id")));
+	if (fclose(out) == 0)
+		hs_cli_print_text((size_t)indent, text);
+	free(text);
 }
 
 static json_t *hop_row(const json_t *hop, bool stale)
@@ -267,8 +285,10 @@ void hs_cli_view_qos(const json_t *ok)
 	size_t i;
 
 	if (json_array_size(list) == 0)
-		printf("no metrics: they are made from the reports of the node where a flow "
-		       "leaves, and there are none here; `hopsight explain NS` says why\n");
+		hs_cli_print_text(0,
+				"no metrics: they are made from the reports of the node where a "
+				"flow leaves, and there are none here; `hopsight explain NS` says "
+				"why");
 	json_array_foreach (list, i, item) {
 		const json_t *inner = json_object_get(item, "qos_report");
 		printf("%s", i ? "\n" : "");

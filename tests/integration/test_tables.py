@@ -53,7 +53,8 @@ def tables_fit_the_terminal_and_name_the_columns_that_they_leave_out(workspace):
     check(len(lines[1]) == 80 and "the link of port" in lines[1] and "…" in lines[1], "a message is cut", lines)
     equal(lines[2:], ["left out: message (--wide shows all)"], "what is not whole")
     lines = _on_terminal(node, "qos")
-    check(all(word in lines[1] for word in ("hop", "throughput", "delay mean", "jitter", "loss")), lines)
+    equal(lines[1].split(), QOS["flags"], "what has no room above the table")
+    check(all(word in lines[2] for word in ("hop", "throughput", "delay mean", "jitter", "loss")), lines)
 
 
 @test()
@@ -68,6 +69,26 @@ def on_80_columns_a_rule_has_its_sampling_its_values_and_who_asked_for_it(worksp
         check(f"  {sampling}  " in line, sampling, lines)
         equal(line.split()[-2:], ["all", origin], lines)
     check({"hop_enabled", "transmit_report", "app"} <= set(re.split("[ ,]+", " ".join(lines[4:]))), lines)
+
+
+@test()
+def what_is_not_a_table_is_broken_between_words_where_the_terminal_ends(workspace):
+    words = ", ".join(f"word_{n}" for n in range(30))
+    node = FakeNode(workspace, hello={"ok": {"a_key": words, "b": 1}}, qos_get={"ok": {"qos": [dict(
+        QOS, stale=True, age_ns=3300000000, flags=["clock_step", "bypassed", "counts_missing", "entries_missing"])]}},
+        explain={"ok": {"ns_id": 7, "name": "left", "packets": 4, "reports": 0, "reasons": [{"text": words}]}})
+    for words_of, indent in ((("hello",), 7), (("explain", "7"), 2), (("qos",), 8)):
+        whole, lines = node.run(*words_of).stdout.splitlines(), _on_terminal(node, *words_of)
+        check(any(len(line) > 80 for line in whole) and not any(len(line) > 80 for line in lines), lines)
+        long = next(line for line in whole if len(line) > 80)
+        first = next(n for n, line in enumerate(lines) if line and long.startswith(line))
+        said, end = lines[first], first + 1
+        while said != re.sub(" +", " ", long):
+            check(lines[end].startswith(" " * indent) and len(said) < len(long), said, long, lines)
+            said, end = re.sub(" +", " ", f"{said} {lines[end][indent:]}"), end + 1
+        check(end > first + 1, lines)
+    equal(_on_terminal(node, "hello", "--wide"), node.run("hello").stdout.splitlines(), "with --wide")
+    check(any(len(line) > 12 for line in _on_terminal(node, "hello", columns=12)), "a terminal with no room to begin anew")
 
 
 @test()

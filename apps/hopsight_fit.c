@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is printed fits the terminal.
+#include "hopsight_cli.h"
+
+#include "text_table.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEAST 16 // columns of a text whose lines begin below each other
+
+static size_t line_width; // 0: no limit
+
+static unsigned short number_of(const char *name, unsigned short otherwise)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long number = text ? strtoul(text, &end, 10) : 0;
+
+	return number && !*end && number <= USHRT_MAX ? (unsigned short)number : otherwise;
+}
+
+struct winsize hs_cli_terminal(void)
+{
+	struct winsize size = {0};
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row || !size.ws_col)
+		size = (struct winsize){.ws_row = 24, .ws_col = 80};
+	size.ws_col = number_of("COLUMNS", size.ws_col);
+	size.ws_row = number_of("LINES", size.ws_row);
+	return size;
+}
+
+void hs_cli_fit_tables(bool wide)
+{
+	line_width = wide || !isatty(STDOUT_FILENO) ? 0 : hs_cli_terminal().ws_col;
+}
+
+size_t hs_cli_line_width(void)
+{
+	return line_width;
+}
+
+void hs_cli_print_words(size_t indent, const char *text, size_t *used)
+{
+	for (size_t gap, len; *text; text += gap + len) {
+		gap = strspn(text, " ");
+		len = strcspn(text + gap, " ");
+		char *word = strndup(text + gap, len);
+		size_t width = word ? hs_text_width(word) : 0;
+		size_t before = *used == indent ? 0 : gap ? gap : 1;
+		bool fits = !before || !line_width || *used + before + width <= line_width;
+		if (fits)
+			printf("%*s%s", (int)before, "", word ? word : "");
+		else
+			printf("\n%*s%s", (int)indent, "", word ? word : "");
+		*used = fits ? *used + before + width : indent + width;
+		free(word);
+	}
+}
+
+void hs_cli_print_text(size_t indent, const char *text)
+{
+	size_t used = indent;
+
+	if (line_width && indent + LEAST > line_width)
+		printf("%s", text);
+	else
+		hs_cli_print_words(indent, text, &used);
+	printf("\n");
+}
