@@ -187,9 +187,9 @@ static void explain_absence(const struct look *look)
 				by, taken);
 	else
 		add(look, (struct reason){.word = "no_packets"},
-				"no packet of this flow came here: %" PRIu64
-				" packets came, none with the addresses, ports and protocol of "
-				"the rule",
+				"no packet of this flow came here since the rule was installed: "
+				"none had the addresses, ports and protocol of the rule. Since the "
+				"node started, %" PRIu64 " packets came",
 				look->received);
 	explain_ports(look);
 }

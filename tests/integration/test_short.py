@@ -202,6 +202,11 @@ def a_node_explains_why_a_rule_measures_nothing(workspace):
     check("no packet of this flow came here" in hopsight(source, "explain", "3"), "a flow without packets")
     check("`hopsight explain NS` says why" in hopsight(source, "qos", "3"), "metrics that there are not")
     check("9 has no rule" in hopsight(source, "explain", "9", expected=1), "no rule")
+    # The packets of this flow that came before its rule do not belong to another flow.
+    source.client.transaction([{"int_delete": {"ns_id": n}} for n in (4, 5)])
+    source.call("int_request", ns_id=6, **flow(7004))
+    said = hopsight(source, "explain", "6")
+    check("came here since the rule was installed" in said and "packets came, none" not in said, said)
     node = quiet_node(workspace, "apart", side="host").start()
     node.call("int_request", ns_id=3, **flow(7003))
     equal(set(reasons(node, 3)), {"nothing_received", "link_down"}, "a node without traffic")
