@@ -7,8 +7,9 @@ raising Skip with the reason. It gets a Workspace, which removes what the test l
 A test of speed or processor time has several looks. Other work on the machine makes its result
 worse and never better, so one look within the bound shows that the program keeps the bound. The
 line says how many looks there were, and what the first ones measured. Bounds are for the machine of
-_YARDSTICK_S, and in_time() widens them on a slower one. It runs alone, as do tests that
-count what a paused machine loses. Tests that load the machine, set its clock or need names for themselves
+_YARDSTICK_S, and in_time() widens them on a slower one. It runs alone, unless its bound is so far above
+what it measures that a build beside it does not matter (apart). Tests that count what a paused
+machine loses run alone, too. Tests that load the machine, set its clock or need names for themselves
 run apart from each other. The others mostly wait: they run four at a time, and those with the highest limits
 begin first.
 
@@ -48,7 +49,7 @@ def test(limit_s=60, path=False, looks=1, apart=False, alone=False):
     """path: about what nodes do to packets, so that --general runs it, too. looks: of a test of speed.
     apart: no other test may run beside it. alone: nothing may."""
     def register(function):
-        kind = "alone" if alone or looks > 1 else "apart" if apart else "together"
+        kind = "apart" if apart else "alone" if alone or looks > 1 else "together"
         _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path, looks, kind))
         return function
 

@@ -142,7 +142,7 @@ def a_rule_on_a_path_comes_to_its_nodes_and_the_metrics_of_their_sink_come_back(
     controller.stop()
 
 
-@test(limit_s=90, looks=3)
+@test(limit_s=90, looks=3, apart=True)
 def a_node_that_was_killed_has_its_rules_back_within_two_seconds_of_its_return(workspace):
     need()
     chain = chain_of(workspace, nodes=2)
@@ -447,7 +447,7 @@ def a_damaged_state_is_set_aside_and_told(workspace):
     controller.stop()
 
 
-@test(limit_s=90, looks=3)
+@test(limit_s=90, looks=3, apart=True)
 def a_state_is_folded_under_load_and_nobody_waits(workspace):
     need()
     chain = chain_of(workspace, nodes=2)

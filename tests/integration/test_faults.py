@@ -18,7 +18,7 @@ SO_NETNS_COOKIE = 71
 A, B = "2001:db8::1", "2001:db8::2"
 
 
-@test(path=True, looks=3)
+@test(path=True, looks=3, apart=True)
 def a_node_ends_within_two_seconds_of_sigterm_with_exit_code_0_under_traffic(workspace):
     need("ping")
     chain = Chain(workspace, nodes=2).start()

@@ -105,7 +105,7 @@ def a_rule_given_to_the_source_alone_gives_metrics_of_every_hop_within_a_second(
             f"{metrics_ns / 1e6:.1f} ms to metrics")
 
 
-@test(path=True, looks=3)
+@test(path=True, looks=3, apart=True)
 def a_transit_node_that_was_restarted_is_back_within_one_repeat(workspace):
     need()
     interval_s = 2
