@@ -211,8 +211,8 @@ def four_nodes_see_each_busy_port_in_each_interval_and_hosts_notice_nothing(work
     return f"{len(wanted)} intervals, {len(exports)} datagrams"
 
 
-PHASES, SEGMENTS = 12, 400  # a phase takes about a second
-OFF, ON = 0, 16  # S, where T is 2^16 x 50 ms
+PHASES, SEGMENTS = 12, 400  # a phase takes about half a second
+OFF, ON = 0, 16  # S, where T is 2^16 x 25 ms
 
 
 def tcp_counters(host):
@@ -253,11 +253,11 @@ def tcp_sends_no_segment_again_because_of_labels(workspace):
     """One connection, far below what the nodes forward, while labels go on and off. Beside other tests, pauses of the
     machine made TCP send segments again."""
     need("iperf3")
-    chain = chain_of(workspace, {"method": "label", "interval_ns": 50_000_000 << ON, "rest_ns": 50_000_000 << ON})
+    chain = chain_of(workspace, {"method": "label", "interval_ns": 25_000_000 << ON, "rest_ns": 25_000_000 << ON})
     receiver, _ = start(chain)
     left, right = chain.hosts
     server = serve(right)
-    client = left.spawn("iperf3", "-c", B4, "-t", "80", "-b", "4M", "-l", "1200", "-N", log="client.log")
+    client = left.spawn("iperf3", "-c", B4, "-t", "80", "-b", "8M", "-l", "1200", "-N", log="client.log")
     until(lambda: tcp_counters(left)["OutSegs"] > SEGMENTS, 10, "the connection sends")
     sums = {OFF: collections.Counter(), ON: collections.Counter()}
     for number in range(PHASES):
@@ -268,7 +268,7 @@ def tcp_sends_no_segment_again_because_of_labels(workspace):
     without, with_labels = sums[OFF], sums[ON]
     said = {name: (without[name], with_labels[name])
             for name in ("OutSegs", "RetransSegs", "TCPFastRetrans", "lost", "missed", "labels")}
-    # Eight ports: about 160 labels a second, of some hundred packets of both directions.
+    # Eight ports: about 320 labels a second, of some hundred packets of both directions.
     check(without["labels"] == 0 and with_labels["labels"] >= 80 * PHASES / 2, "labels", said)
     for node in chain.nodes:
         equal(drops(node), {}, f"drops of {node.name}")
