@@ -557,27 +557,34 @@ static void a_table_at_its_capacity_never_refuses_a_replacement(void **state)
 	bench_close(&b);
 }
 
+// ThreadSanitizer finds nothing in one thread, and takes seven times as long. An eighth fills as
+// much of its table.
+#if HS_FLOW_SEES_ATOMICS
+static const uint32_t many = 125000;
+#else
+static const uint32_t many = 1000000;
+#endif
+
 static void a_million_rules_fit_in_their_memory(void **state)
 {
 	struct bench b;
 	struct rte_malloc_socket_stats before, after;
-	const uint32_t million = 1000000;
 	(void)state;
 	rte_malloc_get_socket_stats(0, &before);
-	bench_open(&b, million, 1);
-	for (uint32_t i = 1; i <= million; i++)
+	bench_open(&b, many, 1);
+	for (uint32_t i = 1; i <= many; i++)
 		install(&b, rule_of(i, i, 0, 5));
-	assert_int_equal(hs_flow_table_count(b.table), million);
-	for (uint32_t i = 1; i <= million; i += 9973)
+	assert_int_equal(hs_flow_table_count(b.table), many);
+	for (uint32_t i = 1; i <= many; i += 9973)
 		assert_int_equal(match(&b, i, (uint16_t)i, 5), i);
 	rte_malloc_get_socket_stats(0, &after);
 	uint64_t used = after.heap_allocsz_bytes - before.heap_allocsz_bytes;
 	print_message("%lu bytes a rule in DPDK memory (%lu stated), %lu on the heap\n",
-			used / million, hs_flow_table_bytes(million, 1) / million,
-			hs_flow_table_heap_bytes(million, 1) / million);
-	assert_true(used <= hs_flow_table_bytes(million, 1));
-	assert_true(used + hs_flow_table_heap_bytes(million, 1) <=
-			(384 + 2 * RTE_CACHE_LINE_SIZE) * (uint64_t)million);
+			used / many, hs_flow_table_bytes(many, 1) / many,
+			hs_flow_table_heap_bytes(many, 1) / many);
+	assert_true(used <= hs_flow_table_bytes(many, 1));
+	assert_true(used + hs_flow_table_heap_bytes(many, 1) <=
+			(384 + 2 * RTE_CACHE_LINE_SIZE) * (uint64_t)many);
 	bench_close(&b);
 }
 
