@@ -51,7 +51,7 @@ def endless(endpoint, size):
         pass
 
 
-@test(limit_s=120, looks=3)
+@test(limit_s=120, looks=3, apart=True)
 def a_message_without_end_costs_a_bounded_amount_and_its_connection(workspace):
     need()
     node = ring_node(workspace)
@@ -88,7 +88,7 @@ def subscribe(endpoint, n):
     time.sleep(SECONDS)
 
 
-@test(limit_s=90, looks=3)
+@test(limit_s=90, looks=3, apart=True)
 def subscriptions_without_number_cost_a_bounded_amount(workspace):
     need()
     node = ring_node(workspace)
@@ -107,7 +107,7 @@ def subscriptions_without_number_cost_a_bounded_amount(workspace):
     return f"{grown:.0f} MiB, p99 {p99_s * 1000:.1f} ms"
 
 
-@test(limit_s=90, looks=3)
+@test(limit_s=90, looks=3, apart=True)
 def every_one_of_10_000_pipelined_requests_is_answered_in_order(workspace):
     need()
     node = ring_node(workspace)
@@ -155,7 +155,7 @@ def hold_connections(endpoint, n, first=HELLO):
         connection.detach()
 
 
-@test(limit_s=120, looks=3)
+@test(limit_s=120, looks=3, apart=True)
 def two_thousand_connections_cost_a_bounded_amount_and_leave_others_a_place(workspace):
     need()
     node = ring_node(workspace)
@@ -173,7 +173,7 @@ def two_thousand_connections_cost_a_bounded_amount_and_leave_others_a_place(work
     return f"{grown:.0f} MiB, p99 {p99_s * 1000:.1f} ms"
 
 
-@test(limit_s=120, looks=3)
+@test(limit_s=120, looks=3, apart=True)
 def descriptors_that_run_out_refuse_connections_and_end_nothing(workspace):
     need()
     for name in ("node", "controller"):
