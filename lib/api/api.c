@@ -4,116 +4,13 @@
 #include "api_envelope.h"
 #include "api_plan.h"
 #include "api_reply.h"
-#include "api_verbs.h"
+#include "api_requests.h"
 #include "rule_fields.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---- from requests to a plan ----
-
-static int check_which(enum hs_api_verb asked, enum hs_api_which which, struct hs_error *err)
-{
-	const struct hs_api_verb_row *verb = &hs_api_verbs[asked];
-	char verbs[sizeof(err->expected)];
-
-	if (hs_api_verb_is(asked, which))
-		return 0;
-	hs_api_verb_list(verbs, sizeof(verbs), which);
-	if (verb->changes)
-		return hs_error_set(err, "read_only", verb->name, verbs,
-				"%s changes something, and this key is for reading only",
-				verb->name);
-	return hs_error_set(err, "unsupported", verb->name, verbs,
-			"%s changes nothing, so it has no place here", verb->name);
-}
-
-static int read_verb(json_t *object, bool in_list, enum hs_api_which which,
-		struct hs_api_envelope *envelope, int *verb, struct hs_error *err)
-{
-	if (!json_is_object(object))
-		return hs_error_set(err, "bad_envelope", "", "an object with one verb",
-				"the request is not an object");
-	int rc = hs_api_object_read(object, in_list, envelope, verb, err);
-	return rc ? rc : check_which((enum hs_api_verb) * verb, which, err);
-}
-
-// The content is read last, because distinct `fields` and owners are stored for good.
-static int read_request(json_t *object, bool in_list, enum hs_api_which which,
-		struct hs_api_envelope *envelope, struct hs_api_args *args, struct hs_error *err)
-{
-	int verb;
-	int rc = read_verb(object, in_list, which, envelope, &verb, err);
-
-	if (rc)
-		return rc;
-	rc = hs_api_args_from_json((enum hs_api_verb)verb,
-			json_object_get(object, hs_api_verbs[verb].name), args, err);
-	if (rc)
-		hs_error_prefix(err, hs_api_verbs[verb].name);
-	return rc;
-}
-
-// A rule without ns_id gets one, and so does its request, because requests are saved.
-static int plan_one(struct hs_api_plan *plan, json_t *object, struct hs_api_args *args,
-		struct hs_error *err)
-{
-	if (args->verb == HS_VERB_INT_REQUEST && args->ns_id == 0) {
-		hs_api_plan_choose_ns(plan, args);
-		json_object_set_new(json_object_get(object, hs_api_verbs[args->verb].name), "ns_id",
-				json_integer(args->ns_id));
-	}
-	int rc = hs_api_plan_add(plan, args, err);
-
-	if (rc)
-		hs_error_prefix(err, hs_api_verbs[args->verb].name);
-	return rc;
-}
-
-static void prefix_index(struct hs_error *err, const char *prefix, size_t index)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "%s[%zu]", prefix, index);
-	hs_error_prefix(err, path);
-}
-
-// Reads and plans request i of a list. *failing_id (may be NULL) is the id of a refused request.
-static int plan_item(struct hs_api_plan *plan, json_t *items, size_t i, const char *prefix,
-		enum hs_api_which which, json_t **failing_id, struct hs_error *err)
-{
-	struct hs_api_envelope element = {.prefix = ""};
-	struct hs_api_args args;
-	json_t *item = json_array_get(items, i);
-	int rc = read_request(item, true, which, &element, &args, err);
-
-	if (rc == 0)
-		rc = plan_one(plan, item, &args, err);
-	if (rc)
-		prefix_index(err, prefix, i);
-	if (rc && failing_id)
-		*failing_id = element.id;
-	return rc;
-}
-
-static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix,
-		enum hs_api_which which, json_t **failing_id, struct hs_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < json_array_size(items) && rc == 0; i++)
-		rc = plan_item(plan, items, i, prefix, which, failing_id, err);
-	return rc;
-}
-
-static int check_count(size_t n, const char *prefix, struct hs_error *err)
-{
-	if (n <= HS_API_MAX_VERBS)
-		return 0;
-	return hs_error_set(err, "too_large", prefix, "at most 10000 requests",
-			"the list has %zu requests", n);
-}
 
 static int no_memory(struct hs_error *err)
 {
@@ -122,6 +19,14 @@ static int no_memory(struct hs_error *err)
 }
 
 // ---- handling ----
+
+static int check_count(size_t n, const char *prefix, struct hs_error *err)
+{
+	if (n <= HS_API_MAX_VERBS)
+		return 0;
+	return hs_error_set(err, "too_large", prefix, "at most 10000 requests",
+			"the list has %zu requests", n);
+}
 
 static int check_generation(const struct hs_api_backend *backend,
 		const struct hs_api_envelope *envelope, struct hs_error *err)
@@ -145,10 +50,10 @@ static int make_plan(struct hs_api_plan *plan, struct hs_api_envelope *envelope,
 	json_t *failing_id = NULL;
 
 	if (envelope->single) {
-		int rc = read_request(envelope->single, false, which, &again, &args, err);
-		return rc ? rc : plan_one(plan, envelope->single, &args, err);
+		int rc = hs_api_read_request(envelope->single, false, which, &again, &args, err);
+		return rc ? rc : hs_api_plan_request(plan, envelope->single, &args, err);
 	}
-	int rc = plan_list(plan, envelope->items, envelope->prefix, which, &failing_id, err);
+	int rc = hs_api_plan_list(plan, envelope->items, envelope->prefix, which, &failing_id, err);
 	if (rc && failing_id && !envelope->id)
 		envelope->id = failing_id;
 	return rc;
@@ -178,7 +83,7 @@ static void place_failure(
 	}
 	hs_error_prefix(err, verb_of(request));
 	if (!envelope->single)
-		prefix_index(err, envelope->prefix, failed);
+		hs_api_prefix_item(err, envelope->prefix, failed);
 }
 
 // Returns the changes of the plan as the client asked for them: one request, or a list. Returns
@@ -307,7 +212,7 @@ static int answer_list(const struct hs_api_backend *backend, struct hs_api_envel
 		rc = rc ? rc : plan_and_run(backend, &one, HS_API_ALL, answers, err);
 		if (rc == 0)
 			continue;
-		prefix_index(err, envelope->prefix, i);
+		hs_api_prefix_item(err, envelope->prefix, i);
 		if (!envelope->id)
 			envelope->id = one.id;
 		return rc;
@@ -329,65 +234,6 @@ static int execute(const struct hs_api_backend *backend, struct hs_api_envelope 
 	return plan_and_run(backend, envelope, which, answers, err);
 }
 
-// ---- replies ----
-
-// Texts may contain bytes of a peer that were cut in the middle of a character.
-static json_t *text_to_json(const char *text)
-{
-	json_t *json = json_string(text);
-	char clean[512];
-	size_t i;
-
-	if (json)
-		return json;
-	for (i = 0; text[i] && i < sizeof(clean) - 1; i++)
-		clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-	clean[i] = '\0';
-	return json_string(clean);
-}
-
-static json_t *print_text(const void *text)
-{
-	return text_to_json(text);
-}
-
-struct refusal {
-	json_t *id;
-	const struct hs_error *error;
-};
-
-#define ERROR(...)                                                                                 \
-	HS_SCHEMA_ROW(struct hs_error, CUSTOM, __VA_ARGS__, .print = print_text,                   \
-			.shape = "{'type': 'string'}")
-static const struct hs_schema_field error_fields[] = {
-		ERROR(code, "a word for programs"),
-		ERROR(path, "where in the request"),
-		ERROR(message, "what is wrong, in words"),
-		ERROR(expected, "what is allowed", .optional = true),
-		{NULL},
-};
-static bool has_id(const void *from)
-{
-	return ((const struct refusal *)from)->id;
-}
-
-#define REFUSAL(...) HS_SCHEMA_ROW(struct refusal, __VA_ARGS__)
-const struct hs_schema_field hs_api_refusal_fields[] = {
-		REFUSAL(JSON, id, "as in the request", .given = has_id,
-				.shape = "{'type': ['string', 'integer']}"),
-		REFUSAL(OBJECT, error, "why the request was refused", .behind = true,
-				.fields = error_fields),
-		{NULL},
-};
-
-static char *refusal(json_t *id, const struct hs_error *err)
-{
-	json_t *reply = hs_schema_print(hs_api_refusal_fields, &(struct refusal){id, err});
-	char *text = json_dumps(reply, HS_API_DUMP);
-	json_decref(reply);
-	return text;
-}
-
 char *hs_api_handle(const struct hs_api_backend *backend, const char *message, size_t len,
 		bool may_change)
 {
@@ -404,80 +250,28 @@ char *hs_api_handle(const struct hs_api_backend *backend, const char *message, s
 	if (rc == 0)
 		rc = execute(backend, &envelope, may_change ? HS_API_ALL : HS_API_QUERIES, &answers,
 				&err);
-	char *reply = rc ? refusal(envelope.id, &err)
+	char *reply = rc ? hs_api_refusal(envelope.id, &err)
 			 : hs_api_answers_end(&answers, backend->generation(backend->context));
 	hs_api_answers_fini(&answers);
 	json_decref(root);
 	return reply;
 }
 
-// ---- configuration files ----
-
-void hs_api_look_at_request(json_t *item, struct hs_errors *errors)
-{
-	struct hs_api_envelope element = {.prefix = ""};
-	struct hs_error err;
-	unsigned before = errors->n;
-	int verb;
-
-	if (read_verb(item, true, HS_API_CHANGES, &element, &verb, &err) < 0) {
-		hs_errors_keep(errors, &err);
-		return;
-	}
-	const char *name = hs_api_verbs[verb].name;
-	hs_api_args_errors((enum hs_api_verb)verb, json_object_get(item, name), errors);
-	hs_errors_prefix(errors, before, name);
-}
-
-static int check_list(const json_t *requests, struct hs_error *err)
-{
-	if (json_is_array(requests))
-		return 0;
-	return hs_error_set(
-			err, "wrong_type", "", "a list of requests", "the requests are not a list");
-}
-
-// Returns whether an earlier error may have caused this one: what was refused is missing later.
-static bool may_follow(const struct hs_error *err, const struct hs_errors *errors)
-{
-	return errors->n && strncmp(err->code, "no_such_", strlen("no_such_")) == 0;
-}
-
-int hs_api_plan_all(
-		const struct hs_api_backend *backend, json_t *requests, struct hs_errors *errors)
-{
-	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
-	struct hs_error err = {0};
-	unsigned before = errors->n;
-	int rc = plan ? check_list(requests, &err) : no_memory(&err);
-
-	if (rc)
-		hs_errors_keep(errors, &err);
-	for (size_t i = 0; rc == 0 && i < json_array_size(requests); i++) {
-		if (plan_item(plan, requests, i, "", HS_API_CHANGES, NULL, &err) == 0 ||
-				may_follow(&err, errors))
-			continue;
-		hs_errors_keep(errors, &err);
-		if (strcmp(err.code, "table_full") == 0)
-			break; // all further rules would get the same error
-	}
-	hs_api_plan_destroy(plan);
-	return errors->n > before ? -EINVAL : 0;
-}
+// ---- lists of a configuration or a state ----
 
 int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err)
 {
 	struct hs_api_envelope envelope = {.items = requests, .prefix = ""};
 	size_t failed = 0;
 
-	if (check_list(requests, err))
+	if (hs_api_check_is_list(requests, err))
 		return -EINVAL;
 	// A file may be larger than a message, because it is the operator's own.
 	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
 	struct hs_api_answers answers = {0};
 	int rc = plan ? 0 : no_memory(err);
 	if (rc == 0)
-		rc = plan_list(plan, requests, "", HS_API_CHANGES, NULL, err);
+		rc = hs_api_plan_list(plan, requests, "", HS_API_CHANGES, NULL, err);
 	if (rc == 0) {
 		rc = hs_api_plan_run(plan, &answers, &failed, err);
 		if (rc)
@@ -505,18 +299,18 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 		json_t *change = listed ? json_array_get(changes, i) : changes;
 		if (listed && json_is_null(change))
 			continue;
-		rc = read_request(change, true, HS_API_CHANGES, &element, &args, err);
+		rc = hs_api_read_request(change, true, HS_API_CHANGES, &element, &args, err);
 		if (rc == 0 && (!wanted || wanted(context, &args))) {
-			rc = plan_one(plan, change, &args, err);
+			rc = hs_api_plan_request(plan, change, &args, err);
 			items[n_steps++] = i;
 		}
 		if (rc && listed)
-			prefix_index(err, "", i);
+			hs_api_prefix_item(err, "", i);
 	}
 	if (rc == 0) {
 		rc = hs_api_plan_run(plan, &answers, &failed, err);
 		if (rc && listed && failed < n_steps)
-			prefix_index(err, "", items[failed]);
+			hs_api_prefix_item(err, "", items[failed]);
 	}
 	free(items);
 	hs_api_plan_destroy(plan);
@@ -540,7 +334,7 @@ int hs_api_replay_kept(const struct hs_api_backend *backend, json_t *changes,
 			rc = 0;
 			continue;
 		}
-		prefix_index(&its, "", i);
+		hs_api_prefix_item(&its, "", i);
 		*err = its;
 	}
 	return rc;

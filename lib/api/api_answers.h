@@ -3,7 +3,7 @@
 // any time. For lib/api only.
 #pragma once
 
-#include "api.h"
+#include "api_args.h"
 
 struct hs_api_answers {
 	char *text; // the reply so far; not terminated

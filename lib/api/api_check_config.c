@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks what a configuration file asks for before there is a node.
-#include "api_plan.h"
-#include "api_verbs.h"
+#include "api.h"
+#include "api_read.h"
+#include "api_requests.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+void hs_api_look_at_request(json_t *item, struct hs_errors *errors)
+{
+	struct hs_api_envelope element = {.prefix = ""};
+	struct hs_error err;
+	unsigned before = errors->n;
+	int verb;
+
+	if (hs_api_read_verb(item, true, HS_API_CHANGES, &element, &verb, &err) < 0) {
+		hs_errors_keep(errors, &err);
+		return;
+	}
+	const char *name = hs_api_verbs[verb].name;
+	hs_api_args_errors((enum hs_api_verb)verb, json_object_get(item, name), errors);
+	hs_errors_prefix(errors, before, name);
+}
 
 // The next functions are a backend with empty tables of a given capacity, which accept everything.
 static bool no_namespace(void *context, uint32_t ns_id)
@@ -46,6 +64,35 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 	return check->admits ? check->admits(check->context, rule, err) : 0;
 }
 
+// Returns whether an earlier error may have caused this one: what was refused is missing later.
+static bool may_follow(const struct hs_error *err, const struct hs_errors *errors)
+{
+	return errors->n && strncmp(err->code, "no_such_", strlen("no_such_")) == 0;
+}
+
+static int plan_all(
+		const struct hs_api_backend *backend, json_t *requests, struct hs_errors *errors)
+{
+	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
+	struct hs_error err = {0};
+	unsigned before = errors->n;
+	int rc = plan ? hs_api_check_is_list(requests, &err)
+		      : hs_error_set(&err, "internal", "", "", "memory is out");
+
+	if (rc)
+		hs_errors_keep(errors, &err);
+	for (size_t i = 0; rc == 0 && i < json_array_size(requests); i++) {
+		if (hs_api_plan_item(plan, requests, i, "", HS_API_CHANGES, NULL, &err) == 0 ||
+				may_follow(&err, errors))
+			continue;
+		hs_errors_keep(errors, &err);
+		if (strcmp(err.code, "table_full") == 0)
+			break; // all further rules would get the same error
+	}
+	hs_api_plan_destroy(plan);
+	return errors->n > before ? -EINVAL : 0;
+}
+
 int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_errors *errors)
 {
 	struct hs_api_check copy = *check;
@@ -57,7 +104,7 @@ int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct
 			.admits = admits,
 			.routes = routes_of,
 			.port_of = port_of};
-	return hs_api_plan_all(&empty, requests, errors);
+	return plan_all(&empty, requests, errors);
 }
 
 // ---- routes and neighbours of a file ----

@@ -2,7 +2,8 @@
 // Takes a message apart, from bytes to the members around its requests. For lib/api only.
 #pragma once
 
-#include "api.h"
+#include "api_args.h"
+#include "error.h"
 #include "schema.h"
 
 // References are borrowed from the message.

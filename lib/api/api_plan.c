@@ -254,22 +254,6 @@ static bool is_route_verb(enum hs_api_verb verb)
 	       verb == HS_VERB_NEIGHBOUR_ADD || verb == HS_VERB_NEIGHBOUR_DELETE;
 }
 
-int hs_api_refuse_routes(struct hs_error *err)
-{
-	return hs_error_set(err, "unsupported", "", "forwarding.mode route",
-			"forwarding.mode is not route: the node has no routes");
-}
-
-int hs_api_refuse_verb(enum hs_api_verb verb, struct hs_error *err)
-{
-	const char *who = verb >= HS_VERB_OF_COLLECTORS	   ? "a collector"
-			  : verb >= HS_VERB_OF_CONTROLLERS ? "a controller"
-							   : "a node or a controller";
-
-	return hs_error_set(
-			err, "unsupported", "", who, "%s is for %s", hs_api_verbs[verb].name, who);
-}
-
 static int copy_routes(struct hs_api_plan *plan, struct hs_error *err)
 {
 	const struct hs_api_backend *backend = plan->backend;

@@ -3,9 +3,8 @@
 // would be, with which rules, and how much room would be left. For lib/api only.
 #pragma once
 
-#include "api.h"
 #include "api_answers.h"
-#include "errors.h"
+#include "api_backend.h"
 
 struct hs_api_plan;
 
@@ -24,11 +23,6 @@ void hs_api_plan_choose_ns(struct hs_api_plan *plan, struct hs_api_args *args);
 // Plans the next request. Returns 0, or -EINVAL with *err (path relative to the verb's content):
 // ns_in_use, no_such_rule, table_full, too_large, or what hs_rule_apply says.
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);
-
-// Plans all requests of a configuration file (api.c), and keeps the errors of all of them, with
-// paths as "[2].int_request.ns_id". Returns 0 or a negative errno.
-int hs_api_plan_all(
-		const struct hs_api_backend *backend, json_t *requests, struct hs_errors *errors);
 
 // Returns the name of the verb of request i if its change must be saved, else NULL. Questions and
 // changes of a rule that gives way (hs_api_backend) are not saved.

@@ -266,3 +266,62 @@ bool hs_api_equation(json_t *list, const struct hs_api_equation *equation)
 	json_array_append_new(list, hs_schema_print(hs_api_equation_fields, &row));
 	return row.ok;
 }
+
+// ---- refusals ----
+
+// Texts may contain bytes of a peer that were cut in the middle of a character.
+static json_t *text_to_json(const char *text)
+{
+	json_t *json = json_string(text);
+	char clean[512];
+	size_t i;
+
+	if (json)
+		return json;
+	for (i = 0; text[i] && i < sizeof(clean) - 1; i++)
+		clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	clean[i] = '\0';
+	return json_string(clean);
+}
+
+static json_t *print_text(const void *text)
+{
+	return text_to_json(text);
+}
+
+struct refusal {
+	json_t *id;
+	const struct hs_error *error;
+};
+
+#define ERROR(...)                                                                                 \
+	HS_SCHEMA_ROW(struct hs_error, CUSTOM, __VA_ARGS__, .print = print_text,                   \
+			.shape = "{'type': 'string'}")
+static const struct hs_schema_field error_fields[] = {
+		ERROR(code, "a word for programs"),
+		ERROR(path, "where in the request"),
+		ERROR(message, "what is wrong, in words"),
+		ERROR(expected, "what is allowed", .optional = true),
+		{NULL},
+};
+static bool has_id(const void *from)
+{
+	return ((const struct refusal *)from)->id;
+}
+
+#define REFUSAL(...) HS_SCHEMA_ROW(struct refusal, __VA_ARGS__)
+const struct hs_schema_field hs_api_refusal_fields[] = {
+		REFUSAL(JSON, id, "as in the request", .given = has_id,
+				.shape = "{'type': ['string', 'integer']}"),
+		REFUSAL(OBJECT, error, "why the request was refused", .behind = true,
+				.fields = error_fields),
+		{NULL},
+};
+
+char *hs_api_refusal(json_t *id, const struct hs_error *err)
+{
+	json_t *reply = hs_schema_print(hs_api_refusal_fields, &(struct refusal){id, err});
+	char *text = json_dumps(reply, HS_API_DUMP);
+	json_decref(reply);
+	return text;
+}

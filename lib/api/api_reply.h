@@ -5,8 +5,9 @@
 // Thread rule: any; the tables are constant.
 #pragma once
 
-#include "api.h"
+#include "api_args.h"
 #include "api_limits.h"
+#include "event_schema.h"
 #include "schema.h"
 
 #include <jansson.h>
@@ -73,11 +74,6 @@ struct hs_api_metrics {
 };
 extern const struct hs_schema_field hs_api_metrics_fields[];
 
-// The reply to events: see event_log.h.
-extern const struct hs_schema_field hs_event_log_fields[];
-// Returns the JSON Schema of a published event. New reference.
-json_t *hs_event_schema(void);
-
 // An equation of an audit. Printing takes over `terms`.
 struct hs_api_equation {
 	const char *name, *text, *port; // port NULL: of the whole program
@@ -90,3 +86,5 @@ extern const struct hs_schema_field hs_api_equation_fields[];
 bool hs_api_equation(json_t *list, const struct hs_api_equation *equation);
 
 extern const struct hs_schema_field hs_api_refusal_fields[];
+// Returns the text of a refusal, which the caller frees. `id` may be NULL.
+char *hs_api_refusal(json_t *id, const struct hs_error *err);

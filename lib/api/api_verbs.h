@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of verbs and the reading of their arguments. For lib/api only.
+// The table of verbs.
+//
+// Thread rule: any; the table is constant. hs_api_set_windows: before the first message.
 #pragma once
 
-#include "api.h"
+#include "api_args.h"
 #include "rule_field.h"
 
 struct hs_api_verb_row {
@@ -33,8 +35,18 @@ bool hs_api_verb_is(enum hs_api_verb verb, enum hs_api_which which);
 // Lists the names of verbs, comma-separated; truncated if they do not fit.
 void hs_api_verb_list(char *text, size_t size, enum hs_api_which which);
 
-// Reads the content of a verb. Returns 0, or -EINVAL with *err (path relative to the content).
-int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,
-		struct hs_error *err);
-// Keeps all errors of the content of a verb.
-void hs_api_args_errors(enum hs_api_verb verb, json_t *content, struct hs_errors *errors);
+// Fills the answer of a node that has no routes. Returns -EINVAL.
+int hs_api_refuse_routes(struct hs_error *err);
+// Fills the answer of a program that does not answer this verb. Returns -EINVAL.
+int hs_api_refuse_verb(enum hs_api_verb verb, struct hs_error *err);
+
+// Sets the lengths of windows that this process has (0 ends them). Call it before the first
+// message; qos_get is checked against them. The default is 1, 10 and 60 s.
+void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS]);
+
+const char *hs_api_verb_name(enum hs_api_verb verb);
+
+// Returns the table: {"version", "verbs": [{"verb", "help", "changes", "counts", "fields":
+// [{"name", "type", "required", "default", "allowed", "help"}]}]}; a verb counts if it raises the
+// generation. A new reference, or NULL if memory is out.
+json_t *hs_api_describe(void);

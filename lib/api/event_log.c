@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "event_log.h"
 
-#include "api_reply.h"
+#include "api_page.h"
 #include "clean_text.h"
+#include "event_schema.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 // Thread rule: owner (the control thread).
 #pragma once
 
-#include "api.h"
+#include "api_args.h"
 
 #include <jansson.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@ import layering
 # Folders where a header still counts as a part of its own, apart from its implementation: there,
 # x.c is above parts that build on the types of x.h.
 APART = {
-    "lib/api", "lib/state", "lib/telemetry/flexint",
+    "lib/state", "lib/telemetry/flexint",
     "src/config", "src/controller", "src/datapath/flexint", "src/datapath/forward",
     "src/datapath/int", "src/datapath/label", "src/datapath/probe",
     "src/lab/engine", "src/lab/outcome", "src/lab/scenario", "src/node", "src/platform",
