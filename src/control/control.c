@@ -101,6 +101,11 @@ static bool has_settings(void *context, uint32_t ns_id)
 	return hs_in_band_has_own(control->in_band, ns_id);
 }
 
+static json_t *labels_now(void *context, const json_t *labels, struct hs_error *err)
+{
+	return hs_control_labels_now(((const struct hs_control *)context)->node, labels, err);
+}
+
 int hs_control_install(struct hs_control *control, int64_t now_ns, json_t *requests,
 		enum hs_rule_origin origin, struct hs_error *err)
 {
@@ -249,7 +254,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 			.gives_way = gives_way,
 			.has_settings = has_settings,
 			.answers = hs_control_answers,
-			.labels_now = hs_control_labels_now,
+			.labels_now = labels_now,
 			.generation = generation,
 			.spent_ns = config->spent_ns,
 	};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_label.h"
 
-#include "control_parts.h"
-
 #include "api_label.h"
 #include "label_steps.h"
+#include "node.h"
 #include "rule_admission.h"
 
 #include <assert.h>
@@ -25,11 +24,11 @@ const struct hs_schema_field hs_control_label_set_fields[] = {
 };
 
 // Returns the state of the port that has this number in items, or NULL if it does not label.
-static struct hs_label_port *find(const struct hs_control *control, uint32_t id)
+static struct hs_label_port *find(const struct hs_node *node, uint32_t id)
 {
-	for (uint16_t p = 0; p < hs_node_port_count(control->node); p++)
-		if (hs_port_id(hs_node_port(control->node, p)) == id)
-			return hs_node_label(control->node, p);
+	for (uint16_t p = 0; p < hs_node_port_count(node); p++)
+		if (hs_port_id(hs_node_port(node, p)) == id)
+			return hs_node_label(node, p);
 	return NULL;
 }
 
@@ -38,14 +37,14 @@ static uint32_t shift_of(const struct hs_label_port *port)
 	return __atomic_load_n(&port->shift, __ATOMIC_RELAXED);
 }
 
-json_t *hs_control_labels_now(void *context, const json_t *labels, struct hs_error *err)
+json_t *hs_control_labels_now(
+		const struct hs_node *node, const json_t *labels, struct hs_error *err)
 {
-	const struct hs_control *control = context;
 	json_t *now = json_array();
 
 	for (size_t i = 0; i < json_array_size(labels); i++) {
 		struct hs_api_label label = hs_api_label_at(labels, i);
-		const struct hs_label_port *port = find(control, label.id);
+		const struct hs_label_port *port = find(node, label.id);
 		char at[32];
 		snprintf(at, sizeof(at), "ports[%zu].id", i);
 		if (!port) {
@@ -60,18 +59,16 @@ json_t *hs_control_labels_now(void *context, const json_t *labels, struct hs_err
 	return now;
 }
 
-int hs_control_set_labels(struct hs_control *control, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err)
+json_t *hs_control_set_labels(struct hs_node *node, const json_t *labels, struct hs_error *err)
 {
-	for (size_t i = 0; i < json_array_size(args->labels); i++) {
-		struct hs_api_label label = hs_api_label_at(args->labels, i);
-		struct hs_label_port *port = find(control, label.id);
+	for (size_t i = 0; i < json_array_size(labels); i++) {
+		struct hs_api_label label = hs_api_label_at(labels, i);
+		struct hs_label_port *port = find(node, label.id);
 		if (port) // the plan has found all of them
 			hs_label_port_set_shift(port, label.shift);
 	}
-	const struct shown_set shown = {hs_control_labels_now(control, args->labels, err)};
-	*result = hs_schema_print(hs_control_label_set_fields, &shown);
-	return 0;
+	const struct shown_set shown = {hs_control_labels_now(node, labels, err)};
+	return hs_schema_print(hs_control_label_set_fields, &shown);
 }
 
 // ---- label_get ----
@@ -117,15 +114,14 @@ const struct hs_schema_field hs_control_label_fields[] = {
 		{NULL},
 };
 
-static json_t *show(const struct hs_control *control, uint16_t p, const uint64_t *events)
+static json_t *show(const struct hs_node *node, uint16_t p, const uint64_t *events)
 {
-	const struct hs_label_profile *profile =
-			hs_profile_label(hs_node_profile(control->node, p));
-	const struct hs_port *port = hs_node_port(control->node, p);
+	const struct hs_label_profile *profile = hs_profile_label(hs_node_profile(node, p));
+	const struct hs_port *port = hs_node_port(node, p);
 	const struct shown_label shown = {
 			.name = port->config.name,
 			.id = hs_port_id(port),
-			.shift = shift_of(hs_node_label(control->node, p)),
+			.shift = shift_of(hs_node_label(node, p)),
 			.ip_protocol = profile->wire.ip_protocol,
 			.max_hops = profile->wire.max_hops,
 			.interval_ns = profile->rule.interval_ns,
@@ -144,14 +140,14 @@ static json_t *show(const struct hs_control *control, uint16_t p, const uint64_t
 	return hs_schema_print(shown_label_fields, &shown);
 }
 
-json_t *hs_control_labels(struct hs_control *control)
+json_t *hs_control_labels(const struct hs_node *node)
 {
 	struct hs_port_counters ports[HS_MAX_PORTS];
 	struct shown_set shown = {json_array()};
 
-	hs_node_snapshot(control->node, ports);
-	for (uint16_t p = 0; p < hs_node_port_count(control->node); p++)
-		if (hs_node_label(control->node, p))
-			json_array_append_new(shown.ports, show(control, p, ports[p].events));
+	hs_node_snapshot(node, ports);
+	for (uint16_t p = 0; p < hs_node_port_count(node); p++)
+		if (hs_node_label(node, p))
+			json_array_append_new(shown.ports, show(node, p, ports[p].events));
 	return hs_schema_print(hs_control_label_fields, &shown);
 }

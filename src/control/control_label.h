@@ -7,12 +7,13 @@
 #include "api.h"
 #include "schema.h"
 
-struct hs_control;
+struct hs_node;
 
 extern const struct hs_schema_field hs_control_label_set_fields[], hs_control_label_fields[];
 
-// The function for hs_api_backend.labels_now.
-json_t *hs_control_labels_now(void *context, const json_t *labels, struct hs_error *err);
-int hs_control_set_labels(struct hs_control *control, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err);
-json_t *hs_control_labels(struct hs_control *control);
+// Does what hs_api_backend.labels_now has to do.
+json_t *hs_control_labels_now(
+		const struct hs_node *node, const json_t *labels, struct hs_error *err);
+// Sets S of ports that hs_control_labels_now has found. Returns the reply.
+json_t *hs_control_set_labels(struct hs_node *node, const json_t *labels, struct hs_error *err);
+json_t *hs_control_labels(const struct hs_node *node);

@@ -2,8 +2,6 @@
 // The table of counters as replies.
 #include "control_ports.h"
 #include "control_mtu.h"
-#include "control_parts.h"
-#include "control_totals.h"
 
 #include "int_ask.h"
 #include "int_fields.h"
@@ -97,14 +95,14 @@ static void show_profile(const struct hs_profile *profile, struct shown_port *po
 	port->instructions = instructions_of(settings->version);
 }
 
-json_t *hs_control_ports(struct hs_control *control)
+json_t *hs_control_ports(const struct hs_node *node)
 {
 	struct hs_port_counters ports[HS_MAX_PORTS];
 	json_t *list = json_array();
 
-	hs_node_snapshot(control->node, ports);
-	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
-		const struct hs_port *of = hs_node_port(control->node, i);
+	hs_node_snapshot(node, ports);
+	for (uint16_t i = 0; i < hs_node_port_count(node); i++) {
+		const struct hs_port *of = hs_node_port(node, i);
 		struct shown_port port = {.name = of->config.name,
 				.driver = of->driver_name,
 				.device = of->config.device,
@@ -114,10 +112,10 @@ json_t *hs_control_ports(struct hs_control *control)
 				.rate_bps = of->config.rate_bps,
 				.queue_packets = of->config.rate_bps ? of->config.queue_packets : 0,
 				.side = of->side,
-				.mtu_needed_bytes = hs_control_mtu_of_port(control->node, i)};
+				.mtu_needed_bytes = hs_control_mtu_of_port(node, i)};
 		hs_route_mac_text(of->mac, port.mac);
-		show_profile(&hs_node_config(control->node)->profiles[i], &port);
-		hs_metric_view_port(control->node, i, &ports[i], &port.view);
+		show_profile(&hs_node_config(node)->profiles[i], &port);
+		hs_metric_view_port(node, i, &ports[i], &port.view);
 		json_array_append_new(list, hs_schema_print(shown_port_fields, &port));
 	}
 	return hs_schema_print(hs_control_ports_fields, &list);
@@ -167,12 +165,12 @@ const struct hs_schema_field hs_control_drops_fields[] = {
 		{NULL},
 };
 
-static json_t *lost_before(struct hs_control *control)
+static json_t *lost_before(const struct hs_node *node)
 {
 	json_t *list = json_array();
 
-	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
-		struct hs_port *port = hs_node_port(control->node, i);
+	for (uint16_t i = 0; i < hs_node_port_count(node); i++) {
+		struct hs_port *port = hs_node_port(node, i);
 		struct shown_lost lost = {.name = port->config.name};
 		hs_port_device_stats(port, &lost.device);
 		json_array_append_new(list, hs_schema_print(shown_lost_fields, &lost));
@@ -180,16 +178,16 @@ static json_t *lost_before(struct hs_control *control)
 	return list;
 }
 
-json_t *hs_control_drops(struct hs_control *control)
+json_t *hs_control_drops(const struct hs_node *node)
 {
 	struct hs_port_counters ports[HS_MAX_PORTS];
-	struct shown_drops shown = {json_array(), lost_before(control)};
+	struct shown_drops shown = {json_array(), lost_before(node)};
 
-	hs_node_snapshot(control->node, ports);
-	for (unsigned at = 0; at < hs_node_port_count(control->node) * HS_DROP_COUNT; at++) {
+	hs_node_snapshot(node, ports);
+	for (unsigned at = 0; at < hs_node_port_count(node) * HS_DROP_COUNT; at++) {
 		uint16_t i = (uint16_t)(at / HS_DROP_COUNT);
 		unsigned reason = at % HS_DROP_COUNT;
-		const struct shown_drop drop = {hs_node_port(control->node, i)->config.name,
+		const struct shown_drop drop = {hs_node_port(node, i)->config.name,
 				hs_drop_name(reason), hs_drop_text(reason), ports[i].drops[reason]};
 		if (drop.packets)
 			json_array_append_new(
@@ -255,12 +253,10 @@ static void add_stat(void *list, const struct hs_metric *metric,
 	json_array_append_new(list, hs_schema_print(stat_fields, &stat));
 }
 
-json_t *hs_control_stats(struct hs_control *control)
+json_t *hs_control_stats(const struct hs_node *node, const struct hs_node_totals *totals)
 {
-	struct hs_node_totals totals;
 	json_t *list = json_array();
 
-	hs_control_totals(control, &totals);
-	hs_metrics_visit(control->node, &totals, add_stat, list);
+	hs_metrics_visit(node, totals, add_stat, list);
 	return hs_schema_print(hs_control_stats_fields, &list);
 }

@@ -8,10 +8,10 @@
 
 #include <jansson.h>
 
-struct hs_control;
+struct hs_node;
 
 extern const struct hs_schema_field hs_control_ports_fields[], hs_control_drops_fields[],
 		hs_control_stats_fields[];
-json_t *hs_control_ports(struct hs_control *control);
-json_t *hs_control_drops(struct hs_control *control);
-json_t *hs_control_stats(struct hs_control *control);
+json_t *hs_control_ports(const struct hs_node *node);
+json_t *hs_control_drops(const struct hs_node *node);
+json_t *hs_control_stats(const struct hs_node *node, const struct hs_node_totals *totals);

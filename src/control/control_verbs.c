@@ -12,6 +12,7 @@
 #include "control_report.h"
 #include "control_route.h"
 #include "control_rule.h"
+#include "control_totals.h"
 
 #include "api_reply.h"
 #include "qos_untold.h"
@@ -316,6 +317,36 @@ static int events(struct hs_control *control, const struct hs_api_args *args, js
 	return 0;
 }
 
+static json_t *ports(struct hs_control *control)
+{
+	return hs_control_ports(control->node);
+}
+
+static json_t *drops(struct hs_control *control)
+{
+	return hs_control_drops(control->node);
+}
+
+static json_t *stats(struct hs_control *control)
+{
+	struct hs_node_totals totals;
+
+	hs_control_totals(control, &totals);
+	return hs_control_stats(control->node, &totals);
+}
+
+static int set_labels(struct hs_control *control, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	*result = hs_control_set_labels(control->node, args->labels, err);
+	return 0;
+}
+
+static json_t *labels(struct hs_control *control)
+{
+	return hs_control_labels(control->node);
+}
+
 HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_HELLO] = {hs_api_hello_fields, .show = hs_control_hello},
 		[HS_VERB_INT_REQUEST] = {hs_api_request_fields, int_request},
@@ -332,14 +363,14 @@ HS_API_VERBS(struct hs_control, verbs) = {
 				hs_control_change_routes},
 		[HS_VERB_NEIGHBOUR_LIST] = {hs_control_neighbours_fields, hs_control_list_routes},
 		[HS_VERB_NODE_GET] = {hs_control_node_fields, .show = hs_control_node},
-		[HS_VERB_PORTS_GET] = {hs_control_ports_fields, .show = hs_control_ports},
-		[HS_VERB_STATS_GET] = {hs_control_stats_fields, .show = hs_control_stats},
-		[HS_VERB_DROPS_GET] = {hs_control_drops_fields, .show = hs_control_drops},
+		[HS_VERB_PORTS_GET] = {hs_control_ports_fields, .show = ports},
+		[HS_VERB_STATS_GET] = {hs_control_stats_fields, .show = stats},
+		[HS_VERB_DROPS_GET] = {hs_control_drops_fields, .show = drops},
 		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
 		[HS_VERB_AUDIT] = {hs_control_audit_fields, .show = hs_control_audit},
 		[HS_VERB_EXPLAIN] = {hs_control_explain_fields, hs_control_explain},
-		[HS_VERB_LABEL_SET] = {hs_control_label_set_fields, hs_control_set_labels},
-		[HS_VERB_LABEL_GET] = {hs_control_label_fields, .show = hs_control_labels},
+		[HS_VERB_LABEL_SET] = {hs_control_label_set_fields, set_labels},
+		[HS_VERB_LABEL_GET] = {hs_control_label_fields, .show = labels},
 };
 
 const struct hs_schema_field *hs_control_reply(enum hs_api_verb verb)
