@@ -7,17 +7,13 @@
 // Thread rule: any; pure functions on bytes that the caller owns.
 #pragma once
 
+#include "flexint_options.h"
 #include "packet.h"
 #include "telemetry_model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define HS_OPT_TRACE   0x31
-#define HS_OPT_E2E     0x11
-#define HS_OPT_REQUEST 0x32
-#define HS_OPT_REPORT  0x33
 
 // Halves of the trace type are the bitmaps of struct hs_e2e and struct hs_hop.
 #define HS_E2E_KNOWN 0xF000

@@ -7,8 +7,9 @@
 // Thread rule: any; pure functions. For this folder only.
 #pragma once
 
-#include "flexint.h"
+#include "flexint_options.h"
 #include "hop_by_hop.h"
+#include "packet.h"
 
 #include <stdbool.h>
 #include <stddef.h>

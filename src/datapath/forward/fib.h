@@ -13,6 +13,7 @@
 #pragma once
 
 #include "error.h"
+#include "next_hop.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,13 +39,6 @@ struct hs_fib_change {
 	bool remove; // else add, or replace the route of the same prefix
 	struct hs_route route;
 };
-
-// The result of a look-up.
-struct hs_next_hop {
-	uint16_t port; // HS_FIB_NO_PORT: no route
-	uint8_t mac[6];
-};
-#define HS_FIB_NO_PORT UINT16_MAX
 
 int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **fib);
 void hs_fib_destroy(struct hs_fib *fib);

@@ -2,6 +2,7 @@
 #include "fib_hops.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,7 @@
 // Thread rule: control; hops[] by any worker that found the number in a table.
 #pragma once
 
-#include "fib.h"
-
+#include "next_hop.h"
 #include "u32_map.h"
 
 struct fib_hops {
