@@ -21,6 +21,7 @@
 #define ROUND_NS    10000000 // between two reports of a flow
 #define ROUNDS	    100	     // in a second, which is the shortest window
 #define WARM_ROUNDS 1100     // each flow then has a thousand reports
+#define CALM_ROUNDS 20	     // after a second: its windows are closed
 #define BATCH	    2048     // reports between two steps of control
 #define MINUTE_NS   INT64_C(60000000000)
 #define PATIENCE_NS 20000000000
@@ -253,14 +254,15 @@ static int check(const struct feed *feed, struct hs_error *err)
 }
 
 // Takes the reports whose instructions are counted. All runs of this number of reports are alike,
-// because they begin with the second second of a minute, after a second that is not counted.
+// because they begin when the windows of the first second of a minute are closed. So as many
+// reports wait to be added up at the begin as at the end.
 static int count(struct feed *feed, struct hs_error *err)
 {
 	uint64_t rounds = feed->setup.config->packets / feed->setup.spec->rules;
 	int rc = 0;
 
 	feed->now_ns += MINUTE_NS - feed->now_ns % MINUTE_NS;
-	for (unsigned i = 0; rc == 0 && i < ROUNDS; i++)
+	for (unsigned i = 0; rc == 0 && i < ROUNDS + CALM_ROUNDS; i++)
 		rc = take_round(feed, err);
 	feed->counts = true;
 	while (rc == 0 && rounds--)
