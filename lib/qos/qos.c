@@ -223,7 +223,7 @@ static inline bool is_of_a_sink(int64_t ts_ns, uint64_t rx_packets, uint64_t rx_
 static inline void take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	qos->counters.reports++;
-	if (flow->ring.ahead == HS_QOS_RING_AHEAD) {
+	if (flow->ring.ahead == flow->ring.most_ahead) {
 		hs_qos_settle(qos, flow);
 		hs_qos_charge(qos, flow);
 		keep_to_limit(qos);
@@ -296,13 +296,14 @@ uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 	return at;
 }
 
-void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected)
+void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sink_ts_ns)
 {
 	if (expected >= qos->counters.flows)
 		return;
 	struct hs_qos_flow *flow = qos->flows[expected];
 	hs_qos_ring_expect(&flow->ring);
-	if (flow->ring.ahead >= HS_QOS_RING_AHEAD - 1) // the next report settles the flow
+	// The report settles the flow.
+	if (flow->ring.ahead + 1 >= flow->ring.most_ahead || sink_ts_ns > flow->place_until_ns)
 		hs_qos_absorb_expect(flow);
 }
 

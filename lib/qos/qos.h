@@ -34,9 +34,9 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 
 // Prefetch the memory of a flow whose report comes soon. Call hs_qos_expect some thirty reports
 // ahead, and hs_qos_expect_next some four reports ahead with the number that hs_qos_expect
-// returned. Neither changes anything.
+// returned and the report's time. Neither changes anything.
 uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id);
-void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected);
+void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sink_ts_ns);
 
 // Takes a report without decoding it, if the report need only be kept at first. `expected` is what
 // hs_qos_expect returned for the flow. Returns false, with nothing changed, for any other report:

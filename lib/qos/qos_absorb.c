@@ -17,8 +17,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define FETCHED_LINKS 6
-#define PACE_NS	      100000000
+#define FETCHED_LINKS	6
+#define FETCHED_REPORTS 16
+#define PACE_NS		100000000
 
 static void add_step(struct hs_qos_sum *sum, const struct hs_qos_plan *plan,
 		const struct hs_qos_step *step, int sign)
@@ -384,7 +385,7 @@ void hs_qos_absorb_expect(struct hs_qos_flow *flow)
 	hs_qos_fetch(flow->links, FETCHED_LINKS * sizeof(struct hs_qos_link));
 	hs_qos_fetch(flow->sums[HS_QOS_CURRENT].links,
 			FETCHED_LINKS * sizeof(struct hs_qos_link_sum));
-	for (uint32_t i = 0; i < flow->ring.ahead; i++)
+	for (uint32_t i = 0; i < flow->ring.ahead && i < FETCHED_REPORTS; i++)
 		hs_qos_fetch(hs_qos_ring_ahead(&flow->ring, i), flow->ring.slot_bytes);
 }
 

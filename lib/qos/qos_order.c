@@ -314,7 +314,6 @@ static void note_sent(struct hs_qos_flow *flow, const struct hs_packed *before,
 void hs_qos_order_newest_run(struct hs_qos_flow *flow, const struct hs_packed *before,
 		const struct hs_packed *const *reports, unsigned n)
 {
-	static_assert(HS_QOS_SEEN_FIRST >= HS_QOS_RING_AHEAD, "all are remembered");
 	uint64_t number = flow->ring.next - n;
 	unsigned at = flow->seen_head + flow->n_seen, all = flow->n_seen + n;
 	note_sent(flow, before, reports, n);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_MAX 312
+#define SLOT_MAX    312
+#define KEPT	    1000 // reports, unless slots are longer than SLOT_MAX
+#define LEAST_AHEAD 16
 
 // Slots of SLOT_MAX bytes hold any record of narrow entries. Wide entries may take longer slots;
 // then the ring keeps fewer than a thousand reports.
@@ -19,7 +21,7 @@ static_assert(offsetof(struct hs_packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot
 static_assert(HS_QOS_RING_BYTES / (HS_QOS_RING_CHUNK * (WIDE_MAX + 8)) >= 1, "and those ahead");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
 						HS_QOS_RING_CHUNK >=
-				1000 + HS_QOS_RING_AHEAD,
+				KEPT + LEAST_AHEAD,
 		"a thousand of the longest fit");
 
 static inline uint32_t capacity_for(uint32_t slot_bytes)
@@ -29,10 +31,18 @@ static inline uint32_t capacity_for(uint32_t slot_bytes)
 	return HS_QOS_RING_CHUNK * (fit < HS_QOS_RING_CHUNKS ? fit : HS_QOS_RING_CHUNKS);
 }
 
+// Returns how many reports may be placed ahead.
+static inline uint32_t ahead_of(uint32_t capacity)
+{
+	uint32_t spare = capacity > KEPT ? capacity - KEPT : 0;
+	spare = spare > LEAST_AHEAD ? spare : LEAST_AHEAD;
+	return spare < HS_QOS_RING_AHEAD ? spare : HS_QOS_RING_AHEAD;
+}
+
 // Returns how many reports are kept. The slots for reports placed ahead stay free.
 static inline uint32_t room_of(uint32_t capacity)
 {
-	return capacity - HS_QOS_RING_AHEAD;
+	return capacity - ahead_of(capacity);
 }
 
 static_assert(sizeof(struct hs_hop) == 32 && offsetof(struct hs_hop, ts_ns) == 16, "no padding");
@@ -291,6 +301,7 @@ static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 {
 	struct hs_qos_ring grown = {.slot_bytes = slot_bytes,
 			.capacity = capacity_for(slot_bytes),
+			.most_ahead = ahead_of(capacity_for(slot_bytes)),
 			.family = ring->family};
 	uint32_t room = room_of(grown.capacity);
 	uint32_t keep = ring->count < room ? ring->count : room;
@@ -367,8 +378,8 @@ static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead
 
 static inline struct hs_packed *place_for(const struct hs_qos_ring *ring)
 {
-	return ring->ahead < HS_QOS_RING_AHEAD ? (struct hs_packed *)slot_ahead(ring, ring->ahead)
-					       : NULL;
+	return ring->ahead < ring->most_ahead ? (struct hs_packed *)slot_ahead(ring, ring->ahead)
+					      : NULL;
 }
 
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)

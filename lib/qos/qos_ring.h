@@ -16,7 +16,7 @@
 #define HS_QOS_RING_CHUNK  64		// reports
 #define HS_QOS_RING_CHUNKS 20
 #define HS_QOS_RING_MAX	   (HS_QOS_RING_CHUNK * HS_QOS_RING_CHUNKS)
-#define HS_QOS_RING_AHEAD  16 // reports that may be placed after the newest
+#define HS_QOS_RING_AHEAD  128 // most reports that may be placed after the newest
 
 struct hs_qos_ring {
 	uint64_t next; // number of the next report; the ring has those from next - count on
@@ -25,7 +25,9 @@ struct hs_qos_ring {
 	uint32_t capacity;   // slots; at least 1000 and those ahead if the slots are not long
 	uint32_t slot_bytes; // grows with the longest report that came
 	const struct hs_telemetry_family *family; // of all reports
-	uint32_t ahead; // reports placed after the newest, not yet in the ring
+	uint32_t ahead;	     // reports placed after the newest, not yet in the ring
+	uint32_t most_ahead; // that may be placed: fewer than HS_QOS_RING_AHEAD if the slots are
+			     // long
 	uint32_t n_chunks;
 	uint8_t *chunks[HS_QOS_RING_CHUNKS];
 };
@@ -44,7 +46,7 @@ int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report
 void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 
 // Places a report after the newest, without adding it to the ring, so that no report is dropped.
-// Its family must have no local values. Returns false if this needs memory, or if HS_QOS_RING_AHEAD
+// Its family must have no local values. Returns false if this needs memory, or if `most_ahead`
 // reports are placed already.
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 // Does the same without decoding the record. Returns false also if its telemetry is not common.

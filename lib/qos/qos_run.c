@@ -15,11 +15,12 @@
 #define MOST_HOPS    HS_PACKED_HOPS
 #define MOST_PACKETS 32767u
 #define MOST_BYTES   65535
-#define HALF	     16384u	 // as in qos_fast.c
-#define NODE_BYTES   (1u << 27)	 // at a node, in a step: the sum over a run is below 2^32
-#define DEVIATION_NS (1 << 26)	 // of a delay, from that of the report before the run
-#define SMOOTHED     (1u << 30)	 // before the run: after it, the value is below 2^32
-#define DELAY_NS     (1ll << 62) // of the report before the run
+#define HALF	     16384u	  // as in qos_fast.c
+#define NODE_BYTES   (1ull << 31) // at a node, in a run
+#define BLOCK	     16		  // reports whose deviations add up to less than 2^31
+#define DEVIATION_NS (1 << 26)	  // of a delay, from that of the report before the run
+#define SMOOTHED     (1u << 30)	  // before the run: after it, the value is below 2^32
+#define DELAY_NS     (1ll << 62)  // of the report before the run
 // No source sends packets faster: as in qos_order.c.
 #define MIN_PACKET_NS 5
 
@@ -34,6 +35,7 @@ struct run {
 	unsigned n, n_hops;
 	const struct hs_packed *first, *last; // newest report before the run, and of the run
 	const struct hs_packed *reports[HS_QOS_RING_AHEAD];
+	uint64_t node_bytes;		// at the nodes that received most from report to report
 	int64_t base_ns[MOST_HOPS + 2]; // delays of `first`: end to end, each link in path order
 	// Delays of the run minus those of `first`.
 	union {
@@ -44,8 +46,10 @@ struct run {
 
 // Sums of the delays of four links, and their newest delays.
 struct added {
-	vector low, high, sum, newest;
-	wide_vector jitter, smoothed;
+	vector low, high, newest;
+	wide_vector smoothed;
+	int64_t sum[LANES];
+	uint64_t jitter[LANES];
 };
 
 static inline unsigned lanes_of(const struct run *run)
@@ -96,8 +100,7 @@ static inline bool ends_fit(
 // Returns whether the nodes in between allow a report in a run: the nodes are the same, each
 // counted as many packets as the source, no time ran back, and no delay differs too much from its
 // base. Notes the delays.
-static inline bool nodes_fit(const struct run *run, const struct hs_packed *p,
-		const struct hs_packed *q, int32_t *deviations)
+static inline bool nodes_fit(struct run *run, const struct hs_packed *p, const struct hs_packed *q)
 {
 	const struct hs_packed_hop *a = hs_packed_hops(p), *b = hs_packed_hops(q);
 	const struct hs_packed_hop *end = b + run->n_hops;
@@ -106,8 +109,10 @@ static inline bool nodes_fit(const struct run *run, const struct hs_packed *p,
 	numbers more = (numbers)((uint64_t)(sent << 16 | (sent & UINT16_MAX)) << 32);
 	numbers differ = {0}, before, now;
 	uint64_t next_ns = (uint64_t)q->sink_ts_ns, back = 0, differs;
+	int32_t *deviations = run->deviations[run->n].lanes;
 	uint64_t deviation = next_ns - q->ts_ns - (uint64_t)base_ns[0];
 	uint64_t far = deviation + DEVIATION_NS;
+	run->deviations[run->n].vectors[(run->n_hops + 1) / LANES] = (vector){0};
 	deviations[0] = (int32_t)deviation;
 	for (int32_t *to = deviations + run->n_hops + 1; b < end; a++, b++, base--, to--) {
 		uint32_t bytes = b->rx_bytes - a->rx_bytes - 1;
@@ -126,7 +131,9 @@ static inline bool nodes_fit(const struct run *run, const struct hs_packed *p,
 	deviations[1] = (int32_t)deviation;
 	memcpy(&differs, &differ, sizeof(differs));
 	uint64_t bytes = run->n_hops ? most + 1ull : 0;
-	return !differs && !(back >> 63) && far < 2 * DEVIATION_NS && bytes <= NODE_BYTES &&
+	run->node_bytes += bytes;
+	return !differs && !(back >> 63) && far < 2 * DEVIATION_NS &&
+	       run->node_bytes <= NODE_BYTES &&
 	       bytes * sent <= HALF * (q->sink_rx_bytes - p->sink_rx_bytes) &&
 	       bytes * sent <= HALF * (uint64_t)(q->tx_bytes - p->tx_bytes);
 }
@@ -179,8 +186,7 @@ static void find(struct run *run)
 		slot = slot == ring->capacity ? 0 : slot;
 		const struct hs_packed *next = run->n ? hs_qos_ring_behind(ring, run->last, slot)
 						      : hs_qos_ring_ahead(ring, 0);
-		if (!ends_fit(run, run->last, next) ||
-				!nodes_fit(run, run->last, next, run->deviations[run->n].lanes))
+		if (!ends_fit(run, run->last, next) || !nodes_fit(run, run->last, next))
 			return;
 		run->reports[run->n] = run->last = next;
 	}
@@ -223,26 +229,38 @@ static inline vector magnitude(vector a)
 }
 #endif
 
-static void add_up(const struct run *run, unsigned at, struct added *added)
+static inline void add_block(const struct run *run, unsigned at, unsigned from, unsigned until,
+		struct added *added)
 {
-	vector before = {0};
+	vector before = added->newest, sum = {0};
+	wide_vector jitter = {0};
+	for (unsigned k = from; k < until; k++) {
+		vector ns = run->deviations[k].vectors[at];
+		wide_vector distance = (wide_vector)magnitude(ns - before);
+		added->low = least(ns, added->low);
+		added->high = greatest(ns, added->high);
+		sum += ns;
+		jitter += distance;
+		added->smoothed += distance - ((added->smoothed + 8) >> 4);
+		before = ns;
+	}
+	added->newest = before;
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		added->sum[lane] += sum[lane];
+		added->jitter[lane] += jitter[lane];
+	}
+}
+
+static inline void add_up(const struct run *run, unsigned at, struct added *added)
+{
 	for (unsigned lane = 0; lane < LANES; lane++)
 		if (at * LANES + lane < lanes_of(run))
 			added->smoothed[lane] =
 					(uint32_t)run->flow->links[link_of(run, at * LANES + lane)]
 							.rfc3550;
 	added->low = added->high = run->deviations[0].vectors[at];
-	for (unsigned k = 0; k < run->n; k++) {
-		vector ns = run->deviations[k].vectors[at];
-		wide_vector distance = (wide_vector)magnitude(ns - before);
-		added->low = least(ns, added->low);
-		added->high = greatest(ns, added->high);
-		added->sum += ns;
-		added->jitter += distance;
-		added->smoothed += distance - ((added->smoothed + 8) >> 4);
-		before = ns;
-	}
-	added->newest = before;
+	for (unsigned k = 0; k < run->n; k += BLOCK)
+		add_block(run, at, k, k + BLOCK < run->n ? k + BLOCK : run->n, added);
 }
 
 static void add_delays(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run,
@@ -341,10 +359,10 @@ unsigned hs_qos_run_absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	struct run run;
 	run.flow = flow;
 	run.n = 0;
+	run.node_bytes = 0;
 	run.first = run.last = hs_qos_ring_packed(&flow->ring, flow->edge_number);
 	if (!begin(&run))
 		return 0;
-	memset(run.deviations, 0, sizeof(run.deviations));
 	find(&run);
 	if (!run.n)
 		return 0;

@@ -141,7 +141,8 @@ static void take_batch(void *context, const struct hs_report_record *records, un
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (i + AHEAD < n)
-			hs_qos_expect_next(control->qos, expected[i + AHEAD].flow);
+			hs_qos_expect_next(control->qos, expected[i + AHEAD].flow,
+					records[i + AHEAD].sink_ts_ns);
 		if (!format || format->number != records[i].family)
 			format = hs_node_format(control->node, &records[i]);
 		take_report(control, &records[i], &expected[i], format);

@@ -360,11 +360,13 @@ static void disturb(struct hs_rng *rng, struct hs_report *next, struct hs_report
 	}
 }
 
-// As many packets of one size at each node, whose stamps differ by what queues make of it.
-static void go_on(struct hs_rng *rng, int64_t elapsed_ns, struct hs_report *report)
+// As many packets of one size at each node, whose stamps differ by what queues make of it. A fast
+// flow's bytes pass 2^32 within a run.
+static void go_on(struct hs_rng *rng, bool fast, struct hs_report *report)
 {
-	uint32_t sent = chance(rng, 50) ? 1 + hs_rng_u32(rng) % 33000 : 1 + hs_rng_u32(rng) % 100;
-	uint32_t bytes = sent * (chance(rng, 50) ? hs_rng_u32(rng) % 70000 : 562);
+	int64_t elapsed_ns = fast || !chance(rng, 4) ? MS / 2 + hs_rng_u32(rng) % (5 * MS) : 0;
+	uint32_t sent = 1 + hs_rng_u32(rng) % (chance(rng, 50) ? 33000 : 100) + 15000u * fast;
+	uint32_t bytes = sent * (chance(rng, 50) ? hs_rng_u32(rng) % 70000 : 562u + 4000u * fast);
 	struct hs_decoded *telemetry = &report->telemetry;
 	telemetry->e2e.ts_ns += (uint64_t)elapsed_ns;
 	telemetry->e2e.tx_packets += sent;
@@ -394,8 +396,9 @@ static void feed_runs(struct twins *t, unsigned hops, unsigned n)
 	struct hs_report next = plain_report(1, MS, hops, nodes);
 	const struct hs_qos_key key = {1, 1, 1, 9};
 	uint32_t one_in = 20 + hs_rng_u32(&t->rng) % 200;
+	bool fast = chance(&t->rng, 4);
 	for (unsigned i = 0; i < n; i++) {
-		go_on(&t->rng, chance(&t->rng, 4) ? 0 : hs_rng_u32(&t->rng) % (5 * MS), &next);
+		go_on(&t->rng, fast, &next);
 		struct hs_report report = next;
 		scatter(&t->rng, &report);
 		if (chance(&t->rng, one_in))

@@ -108,7 +108,7 @@ static void take(struct twins *t, const struct hs_report_record *record)
 	struct hs_report report;
 	bool good = hs_report_decode(record, &hs_flexint_family, &report) == 0;
 	uint32_t expected = hs_qos_expect(t->by_record, KEY.ns_id);
-	hs_qos_expect_next(t->by_record, expected);
+	hs_qos_expect_next(t->by_record, expected, record->sink_ts_ns);
 	if (hs_qos_place(t->by_record, expected, &KEY, record, &hs_flexint_family)) {
 		assert_true(good);
 		t->placed++;

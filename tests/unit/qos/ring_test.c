@@ -151,9 +151,9 @@ static void what_nodes_say_of_themselves_is_kept(void **state)
 	free(reports);
 }
 
-static void reports_placed_behind_the_newest_cost_no_other_its_place(void **state)
+// Returns how many reports may be placed after reports of this length.
+static unsigned place_behind(unsigned bytes)
 {
-	(void)state;
 	enum {
 		N = 1500
 	};
@@ -162,19 +162,29 @@ static void reports_placed_behind_the_newest_cost_no_other_its_place(void **stat
 	struct hs_rng rng;
 	hs_rng_init(&rng, 11);
 	for (unsigned i = 0; i < N + HS_QOS_RING_AHEAD; i++)
-		reports[i] = random_report(&rng, HS_FLEXINT_MAX_TRACE - 8);
+		reports[i] = random_report(&rng, bytes);
 	for (unsigned i = 0; i < N; i++)
 		assert_int_equal(push(&ring, &reports[i], i), 0);
-	for (unsigned i = N; i < N + HS_QOS_RING_AHEAD; i++)
+	unsigned ahead = ring.most_ahead;
+	for (unsigned i = N; i < N + ahead; i++)
 		assert_true(hs_qos_ring_place(&ring, &reports[i], i));
 	assert_false(hs_qos_ring_place(&ring, &reports[0], 0));
 	assert_int_equal(ring.next, N);
+	assert_true(ring.count >= 1000);
 	check_last(&ring, reports, N, ring.count);
-	for (unsigned i = 0; i < HS_QOS_RING_AHEAD; i++)
+	for (unsigned i = 0; i < ahead; i++)
 		hs_qos_ring_accept(&ring, 1);
-	check_last(&ring, reports, N + HS_QOS_RING_AHEAD, ring.count);
+	check_last(&ring, reports, N + ahead, ring.count);
 	hs_qos_ring_fini(&ring);
 	free(reports);
+	return ahead;
+}
+
+static void reports_placed_behind_the_newest_cost_no_other_its_place(void **state)
+{
+	(void)state;
+	assert_int_equal(place_behind(100), HS_QOS_RING_AHEAD);
+	assert_in_range(place_behind(HS_FLEXINT_MAX_TRACE - 8), 16, HS_QOS_RING_AHEAD - 1);
 }
 
 static void a_placed_report_that_is_refused_leaves_those_behind_it(void **state)
