@@ -344,8 +344,12 @@ static void count_values(struct narrow_column *column, int32_t most)
 	memset(column->counts, 0, ((1u << bits) + FOUR) * sizeof(column->counts[0]));
 	for (i = 0; i < column->whole; i += LANES) {
 		vector buckets = load(column->values + i) >> (int)column->shift;
-		for (unsigned k = 0; k < LANES; k++)
-			column->counts[buckets[k]]++;
+		uint64_t pairs[LANES / 2]; // are taken apart in fewer instructions
+		memcpy(pairs, &buckets, sizeof(pairs));
+		for (unsigned k = 0; k < LANES / 2; k++) {
+			column->counts[(uint32_t)pairs[k]]++;
+			column->counts[pairs[k] >> 32]++;
+		}
 	}
 	for (; i < column->n; i++)
 		column->counts[column->values[i] >> column->shift]++;

@@ -88,11 +88,11 @@ static inline bool ends_fit(
 	uint32_t sent = q->tx_packets - p->tx_packets;
 	uint64_t received_bytes = q->sink_rx_bytes - p->sink_rx_bytes;
 	int64_t elapsed_ns = (int64_t)(q->ts_ns - p->ts_ns);
-	int64_t beyond_slack = (int64_t)sent - run->flow->slack;
 	return is_full(q, run->n_hops) && sent - 1 < MOST_PACKETS &&
 	       q->sink_rx_packets - p->sink_rx_packets == sent &&
 	       received_bytes - 1 < (uint64_t)sent * MOST_BYTES && elapsed_ns >= 0 &&
-	       beyond_slack * MIN_PACKET_NS <= elapsed_ns &&
+	       (sent <= run->flow->slack ||
+			       (sent - run->flow->slack) * MIN_PACKET_NS <= elapsed_ns) &&
 	       q->sink_ts_ns - p->sink_ts_ns >= -HS_QOS_STAMP_BACK_NS &&
 	       !may_be_of_life_before(run->flow, q);
 }
