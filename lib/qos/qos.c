@@ -302,8 +302,9 @@ void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sin
 		return;
 	struct hs_qos_flow *flow = qos->flows[expected];
 	hs_qos_ring_expect(&flow->ring);
-	// The report settles the flow.
-	if (flow->ring.ahead + 1 >= flow->ring.most_ahead || sink_ts_ns > flow->place_until_ns)
+	bool settles = flow->ring.ahead + 1 >= flow->ring.most_ahead ||
+		       sink_ts_ns > flow->place_until_ns;
+	if (flow->ring.ahead && settles)
 		hs_qos_absorb_expect(flow);
 }
 
