@@ -27,10 +27,7 @@ void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsig
 	json_t *reply = is_modest(text, len) ? json_loadb(text, len, 0, NULL) : NULL;
 
 	controller_set_time(controller, now_ns);
-	if (json_is_object(reply))
-		controller_answered(controller, &controller->nodes[node], reply);
-	else
-		controller->nodes[node].replies_bad++;
+	controller_answered(controller, &controller->nodes[node], reply);
 	json_decref(reply);
 }
 

@@ -4,18 +4,18 @@
 // own. The controller keeps what is wanted (rules and the nodes of each rule). It repairs
 // differences at nodes that restarted, were unreachable, or were changed by somebody else.
 //
-// The parts have one file each, and each calls only those before it: controller_output (requests to
-// nodes, publications, events), controller_rule (what is wanted, and its state at each node),
-// controller_audit (differences), controller_repair (the calls that repair them), controller_label
-// (INT-label: coverage and S), controller_probing (probes: sessions), controller_reroute (routes
-// around links that probes find bad), controller_relay (questions
-// that only the nodes can answer), controller_window (windows that become stale), controller_node
-// (a node: its reachability and its calls under way, and the time, which controller_label sets
-// through it), controller_monitor (reports and metrics that nodes publish), controller_verbs (what
-// a client may ask). controller_parts.h declares what they share. Later parts fit beside them:
-// closed-loop sampling can read controller_monitor's windows and change rules through
-// controller_rule like a client. Clock offsets and a ranking of hops are further readers of the
-// windows. Storage and a live view are further outputs.
+// The parts have one file each, and each calls only those before it: controller_reply (what nodes
+// say, as tables), controller_output (requests to nodes, publications, events), controller_rule
+// (what is wanted, and its state at each node), controller_audit (differences), controller_repair
+// (the calls that repair them), controller_label (INT-label: coverage and S), controller_probing
+// (probes: sessions), controller_reroute (routes around links that probes find bad),
+// controller_relay (questions that only the nodes can answer), controller_window (windows that
+// become stale), controller_node (a node: its reachability and its calls under way, and the time,
+// which controller_label sets through it), controller_monitor (reports and metrics that nodes
+// publish), controller_verbs (what a client may ask). controller_parts.h declares what they share.
+// Later parts fit beside them: closed-loop sampling can read controller_monitor's windows and
+// change rules through controller_rule like a client. Clock offsets and a ranking of hops are
+// further readers of the windows. Storage and a live view are further outputs.
 //
 // Source: 000_616928c59136b059.txt section III-G; docs/controller.md. Thread rule: owner; one call
 // at a time.

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 250 // rules, which take two milliseconds
-#define COST 64	 // of beginning an audit, in calls
+#define COST 64 // of beginning an audit, in calls
 
 #define SECOND_NS INT64_C(1000000000)
 #define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
@@ -81,8 +80,8 @@ void controller_cut_audit_short(
 static void ask_page(struct hs_controller *controller, struct controller_node *node)
 {
 	struct call call = {.kind = CALL_LIST, .of = node->audits};
-	json_t *content = json_pack(
-			"{s:I, s:i}", "offset", (json_int_t)node->audit_offset, "limit", PAGE);
+	json_t *content = json_pack("{s:I, s:i}", "offset", (json_int_t)node->audit_offset, "limit",
+			REPLY_PAGE);
 
 	if (controller_call(controller, node, &call, "int_list", content) < 0)
 		controller_cut_audit_short(controller, node, RETRY_NS);
@@ -183,36 +182,16 @@ void controller_compare(struct hs_controller *controller, struct binding *bindin
 		controller_queue(controller, binding);
 }
 
-// The rules of a page that the node learned in band, sorted.
-struct in_band_ids {
-	size_t n;
-	uint32_t ids[PAGE];
-};
-
 static int by_id(const void *a, const void *b)
 {
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 	return (left > right) - (left < right);
 }
 
-static bool came_in_band(const struct in_band_ids *in_band, uint32_t ns_id)
+// Returns whether a rule of the page, whose `in_band` is sorted, came in band.
+static bool came_in_band(const struct reply_rules *page, uint32_t ns_id)
 {
-	return bsearch(&ns_id, in_band->ids, in_band->n, sizeof(ns_id), by_id);
-}
-
-// Returns false if a list is longer than what was asked for.
-static bool read_in_band(const json_t *ok, struct in_band_ids *in_band)
-{
-	const json_t *ids = json_object_get(ok, "in_band"), *id;
-	size_t i;
-
-	in_band->n = json_array_size(ids);
-	if (in_band->n > PAGE || json_array_size(json_object_get(ok, "rules")) > PAGE)
-		return false;
-	json_array_foreach (ids, i, id)
-		in_band->ids[i] = (uint32_t)json_integer_value(id);
-	qsort(in_band->ids, in_band->n, sizeof(in_band->ids[0]), by_id);
-	return true;
+	return bsearch(&ns_id, page->in_band, page->n_in_band, sizeof(ns_id), by_id);
 }
 
 static void count_other(struct hs_controller *controller, struct controller_node *node,
@@ -227,10 +206,9 @@ static void count_other(struct hs_controller *controller, struct controller_node
 }
 
 static void see_listed(struct hs_controller *controller, struct controller_node *node,
-		const json_t *listed, const struct in_band_ids *in_band_ids)
+		const struct reply_listed *listed, bool in_band)
 {
-	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(listed, "ns_id"));
-	bool in_band = came_in_band(in_band_ids, ns_id);
+	uint32_t ns_id = listed->ns_id;
 	struct binding *binding = controller_find_binding(controller, ns_id, node->index);
 	struct hs_error err = {0};
 	struct hs_rule rule;
@@ -246,7 +224,7 @@ static void see_listed(struct hs_controller *controller, struct controller_node 
 		return;
 	binding->touched = node->audits;
 	struct hs_rule_fields_mark mark = hs_rule_fields_mark(); // what nodes name is not kept
-	if (hs_rule_from_json(listed, &rule, &err) == 0)
+	if (hs_rule_from_json(listed->rule, &rule, &err) == 0)
 		controller_compare(controller, binding, &rule);
 	else if (binding->leaving) // from a node with newer software than ours
 		controller_drop_binding(controller, binding);
@@ -276,36 +254,34 @@ static void end_audit(struct hs_controller *controller, struct controller_node *
 		controller_suspect(controller, node);
 }
 
-static void take_page(
-		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
+static void take_page(struct hs_controller *controller, struct controller_node *node, json_t *ok)
 {
-	const json_t *next = json_object_get(ok, "next");
-	struct in_band_ids in_band;
-	size_t i;
-	json_t *listed;
+	struct reply_rules page;
+	struct hs_error err;
 
-	if (!read_in_band(ok, &in_band)) {
-		node->replies_bad++;
+	if (reply_read_rules(ok, &page, &err) < 0) {
+		controller_bad_reply(controller, node, "int_list", &err);
 		controller_cut_audit_short(controller, node, SECOND_NS);
 		return;
 	}
-	json_array_foreach (json_object_get(ok, "rules"), i, listed)
-		see_listed(controller, node, listed, &in_band);
-	uint64_t offset = (uint64_t)json_integer_value(next);
-	if (!next) {
+	qsort(page.in_band, page.n_in_band, sizeof(page.in_band[0]), by_id);
+	for (unsigned i = 0; i < page.n; i++)
+		see_listed(controller, node, &page.rules[i],
+				came_in_band(&page, page.rules[i].ns_id));
+	if (!page.next) {
 		end_audit(controller, node);
 		return;
 	}
-	if (offset <= node->audit_offset) {
+	if (page.next <= node->audit_offset) {
 		controller_cut_audit_short(controller, node, SECOND_NS);
 		return;
 	}
-	node->audit_offset = offset;
+	node->audit_offset = page.next;
 	ask_page(controller, node);
 }
 
 void controller_take_list(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *ok)
+		const struct call *call, json_t *ok)
 {
 	if (!node->auditing || call->of != node->audits)
 		return; // of an audit that was given up

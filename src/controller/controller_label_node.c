@@ -58,22 +58,6 @@ void controller_label_poll(struct hs_controller *controller)
 
 // ---- which ports label ----
 
-// Reads a row of a reply. Returns false if it does not describe a port that labels.
-static bool read_port(const json_t *row, struct label_port *port)
-{
-	const char *name = json_string_value(json_object_get(row, "name"));
-	json_int_t id = json_integer_value(json_object_get(row, "id"));
-	json_int_t shift = json_integer_value(json_object_get(row, "shift"));
-
-	*port = (struct label_port){
-			.id = (uint32_t)id, .key = (uint8_t)id, .shift = (uint8_t)shift};
-	if (!name || strlen(name) >= sizeof(port->name) || id < 0 || id > UINT32_MAX || shift < 0 ||
-			shift > HS_API_LABEL_SHIFT)
-		return false;
-	strcpy(port->name, name);
-	return true;
-}
-
 static void keep_counts(const struct label_node *of, struct label_port *port)
 {
 	const struct label_port *before = controller_label_port(of, port->key);
@@ -88,20 +72,17 @@ static void keep_counts(const struct label_node *of, struct label_port *port)
 	port->from_ns = before->from_ns;
 }
 
-// Reads the ports of a reply: of several ports with one key, only the first. Returns false if the
-// reply is not valid.
-static bool read_ports(const json_t *rows, const struct label_node *of, struct label_node *now)
+// Keeps the ports of a reply: of several ports with one key, only the first. Returns false if
+// memory is out.
+static bool keep_ports(
+		const struct reply_ports *read, const struct label_node *of, struct label_node *now)
 {
-	size_t n = json_array_size(rows), i;
-	const json_t *row;
-
-	if (!json_is_array(rows) || n > HS_API_LABEL_PORTS)
-		return false;
-	now->ports = calloc(n + 1, sizeof(*now->ports));
-	json_array_foreach (rows, i, row) {
-		struct label_port port;
-		if (!now->ports || !read_port(row, &port))
-			return false;
+	now->ports = calloc(read->n + 1, sizeof(*now->ports));
+	for (unsigned i = 0; now->ports && i < read->n; i++) {
+		const struct reply_port *row = &read->ports[i];
+		struct label_port port = {
+				.id = row->id, .key = (uint8_t)row->id, .shift = row->shift};
+		strcpy(port.name, row->name);
 		if (controller_label_port(now, port.key))
 			continue;
 		keep_counts(of, &port);
@@ -123,16 +104,13 @@ static void leave_ports(struct hs_controller *controller, const struct controlle
 					of->ports[i].key, false);
 }
 
-static void take_ports(
-		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
+static void take_ports(struct hs_controller *controller, struct controller_node *node,
+		const struct reply_ports *read)
 {
 	struct label_node *of = node_of(controller, node), now = {.n_ports = 0};
 
-	if (!read_ports(json_object_get(ok, "ports"), of, &now)) {
-		node->replies_bad++;
-		free(now.ports);
+	if (!keep_ports(read, of, &now))
 		return;
-	}
 	leave_ports(controller, node, &now);
 	free(of->ports);
 	of->ports = now.ports;
@@ -150,7 +128,7 @@ static void take_ports(
 
 static struct label_port *find_port(const struct label_node *of, const char *name)
 {
-	for (unsigned i = 0; name && i < of->n_ports; i++)
+	for (unsigned i = 0; i < of->n_ports; i++)
 		if (strcmp(of->ports[i].name, name) == 0)
 			return &of->ports[i];
 	return NULL;
@@ -193,23 +171,18 @@ static void judge(struct hs_controller *controller, const struct controller_node
 		controller_label_adopt(controller, node->config->id, port->key);
 }
 
-static void take_traffic(
-		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
+static void take_traffic(struct hs_controller *controller, struct controller_node *node,
+		const struct reply_ports *read)
 {
-	const json_t *row, *tx;
-	size_t i;
+	const struct label_node *of = node_of(controller, node);
 
-	json_array_foreach (json_object_get(ok, "ports"), i, row) {
-		struct label_port *port = find_port(node_of(controller, node),
-				json_string_value(json_object_get(row, "name")));
+	for (unsigned i = 0; of->known && i < read->n; i++) {
+		const struct reply_port *row = &read->ports[i];
+		struct label_port *port = find_port(of, row->name);
 		if (!port)
 			continue;
-		tx = json_object_get(row, "tx_packets");
-		port->up = json_is_true(json_object_get(row, "link_up"));
-		if (json_is_integer(tx) && json_integer_value(tx) >= 0)
-			judge(controller, node, port, (uint64_t)json_integer_value(tx));
-		else
-			node->replies_bad++;
+		port->up = row->link_up;
+		judge(controller, node, port, row->tx_packets);
 	}
 }
 
@@ -258,42 +231,34 @@ void controller_label_tell(struct hs_controller *controller)
 }
 
 // Takes the S in a row of a reply to label_set. Returns the row's port, or NULL.
-static struct label_port *read_set(const struct label_node *of, const json_t *row)
+static struct label_port *take_set(const struct label_node *of, const struct reply_port *row)
 {
-	json_int_t id = json_integer_value(json_object_get(row, "id"));
-	json_int_t shift = json_integer_value(json_object_get(row, "shift"));
-	struct label_port *port = controller_label_port(of, (uint8_t)id);
+	struct label_port *port = controller_label_port(of, (uint8_t)row->id);
 
-	if (!port || port->id != id || shift < 0 || shift > HS_API_LABEL_SHIFT)
+	if (!port || port->id != row->id)
 		return NULL;
-	port->shift = (uint8_t)shift;
+	port->shift = row->shift;
 	return port;
 }
 
-static void confirm(struct hs_controller *controller, const struct controller_node *node,
-		const json_t *ok)
+static void confirm(struct hs_controller *controller, struct controller_node *node,
+		const struct reply_ports *read)
 {
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach (json_object_get(ok, "ports"), i, row) {
-		const struct label_port *port = read_set(node_of(controller, node), row);
+	for (unsigned i = 0; i < read->n; i++) {
+		const struct label_port *port =
+				take_set(node_of(controller, node), &read->ports[i]);
 		if (port)
 			hs_label_pro_confirm(controller->label->database, node->config->id,
 					port->key, port->shift);
 	}
 }
 
-void controller_label_was_set(struct hs_controller *controller, const struct controller_node *node,
-		const json_t *ok)
+static void was_set(struct hs_controller *controller, struct controller_node *node,
+		const struct reply_ports *read)
 {
-	const json_t *row;
-	size_t i;
-
-	if (!controller->label)
-		return;
-	json_array_foreach (json_object_get(ok, "ports"), i, row) {
-		const struct label_port *port = read_set(node_of(controller, node), row);
+	for (unsigned i = 0; i < read->n; i++) {
+		const struct label_port *port =
+				take_set(node_of(controller, node), &read->ports[i]);
 		if (port)
 			hs_label_pro_set(controller->label->database,
 					controller_label_ns(controller), node->config->id,
@@ -302,6 +267,31 @@ void controller_label_was_set(struct hs_controller *controller, const struct con
 }
 
 // ---- answers ----
+
+typedef int read_fn(json_t *ok, struct reply_ports *read, struct hs_error *err);
+typedef void take_fn(struct hs_controller *controller, struct controller_node *node,
+		const struct reply_ports *read);
+
+// Takes a reply if it can be read.
+static void take_reply(struct hs_controller *controller, struct controller_node *node,
+		const char *verb, json_t *ok, read_fn *read, take_fn *take)
+{
+	struct reply_ports ports;
+	struct hs_error err;
+
+	if (read(ok, &ports, &err) == 0)
+		take(controller, node, &ports);
+	else
+		controller_bad_reply(controller, node, verb, &err);
+	free(ports.ports);
+}
+
+void controller_label_was_set(
+		struct hs_controller *controller, struct controller_node *node, json_t *ok)
+{
+	if (controller->label)
+		take_reply(controller, node, "label_set", ok, reply_read_label_set, was_set);
+}
 
 static void end_call(struct label_node *of, const struct call *call)
 {
@@ -312,7 +302,7 @@ static void end_call(struct label_node *of, const struct call *call)
 }
 
 void controller_label_answered(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *ok)
+		const struct call *call, json_t *ok)
 {
 	struct label_node *of = node_of(controller, node);
 
@@ -321,16 +311,16 @@ void controller_label_answered(struct hs_controller *controller, struct controll
 		controller->label->counters.sets_refused++;
 		of->next_poll_ns = controller_label_ns(controller); // its ports have changed
 	} else if (call->kind == CALL_LABEL_SET) {
-		confirm(controller, node, ok);
+		take_reply(controller, node, call->verb, ok, reply_read_label_set, confirm);
 	} else if (!ok) {
 		of->next_poll_ns = controller_label_ns(controller) +
 				   SLOWER * controller->label->poll_ns;
 		of->known &= call->kind != CALL_LABEL_PORTS;
 		controller_label_node_down(controller, node); // no port is known to be active
 	} else if (call->kind == CALL_LABEL_PORTS) {
-		take_ports(controller, node, ok);
-	} else if (of->known) {
-		take_traffic(controller, node, ok);
+		take_reply(controller, node, call->verb, ok, reply_read_labels, take_ports);
+	} else {
+		take_reply(controller, node, call->verb, ok, reply_read_traffic, take_traffic);
 	}
 }
 

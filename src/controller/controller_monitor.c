@@ -5,6 +5,7 @@
 #include "controller_parts.h"
 
 #include "api_reply.h"
+#include "log.h"
 #include "qos_app.h"
 #include "qos_lengths.h"
 #include "qos_window.h"
@@ -22,8 +23,6 @@
 #define METRICS_FRESH_NS INT64_C(3000000000) // or three of the sink's shortest windows, if longer
 
 #define AHEAD_NS INT64_C(10000000000) // a sink's clock may be so far ahead of ours
-
-#define DAY_NS INT64_C(86400000000000)
 
 // A node's longest message is a window of 62 hops with all numbers, of 42,400 bytes.
 #define MAX_MESSAGE (64u << 10)
@@ -122,11 +121,28 @@ void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id)
 	free_flow(controller, flow);
 }
 
+// Counts a message that could not be read, and logs the member that was wrong: at once, then at
+// most once a minute.
+static void bad_message(
+		struct hs_controller *controller, const char *key, const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+	uint64_t grown;
+
+	controller->monitored.bad++;
+	if (hs_event_limit(&controller->bad_limit, controller->now_ns, controller->monitored.bad,
+			    &grown))
+		hs_log_at(controller->now_ns, HS_LOG_WARNING, "controller",
+				"%" PRIu64 " messages of nodes could not be read, the last one, "
+				"%.40s: %s",
+				grown, key, hs_error_text(err, text));
+}
+
 // ---- metrics ----
 
-static void keep(struct hs_controller *controller, struct controller_flow *flow, json_t *content)
+static void keep(struct hs_controller *controller, struct controller_flow *flow, int64_t length,
+		json_t *content)
 {
-	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
 	char topic[32];
 
 	int i = hs_qos_lengths_find(controller->config->window_ns, length);
@@ -144,7 +160,7 @@ static void on_window(void *user, const struct hs_qos_window *window)
 	json_t *message = flow && flow->computed ? hs_qos_window_json(window, NULL) : NULL;
 
 	if (message)
-		keep(controller, flow, json_object_get(message, "qos_report"));
+		keep(controller, flow, window->window_ns, json_object_get(message, "qos_report"));
 	json_decref(message);
 }
 
@@ -159,28 +175,33 @@ static bool publishes(const struct hs_controller *controller, const struct contr
 
 static void take_window(struct hs_controller *controller, json_t *content)
 {
-	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(content, "ns_id"));
-	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
+	struct reply_window window;
+	struct hs_error err;
 
-	if (!hs_qos_window_take(content) || length <= 0 || length > DAY_NS) {
-		controller->monitored.bad++;
+	if (reply_read_window(content, &window, &err) < 0) {
+		bad_message(controller, "qos_report", &err);
 		return;
 	}
-	struct controller_flow *flow = flow_of(controller, ns_id);
+	if (!hs_qos_window_take(content)) {
+		hs_error_set(&err, "bad_value", "", "", "this is no window of metrics");
+		bad_message(controller, "qos_report", &err);
+		return;
+	}
+	struct controller_flow *flow = flow_of(controller, window.ns_id);
 	if (!flow)
 		return;
-	if (!publishes(controller, flow) || length < flow->every_ns)
-		flow->every_ns = length;
+	if (!publishes(controller, flow) || window.length_ns < flow->every_ns)
+		flow->every_ns = window.length_ns;
 	flow->published_ns = controller->now_ns;
-	flow->app_id = (uint32_t)json_integer_value(json_object_get(content, "app_id"));
+	flow->app_id = window.app_id;
 	if (flow->computed && controller->config->metrics == HS_CONTROLLER_METRICS_AUTO) {
 		// hs_qos_remove closes the open window, which on_window must not publish: the sink
 		// publishes the whole window.
 		flow->computed = false;
-		hs_qos_remove(controller->qos, ns_id);
+		hs_qos_remove(controller->qos, window.ns_id);
 	}
 	if (!flow->computed)
-		keep(controller, flow, content);
+		keep(controller, flow, window.length_ns, content);
 }
 
 static bool computes(const struct hs_controller *controller, const struct controller_flow *flow)
@@ -221,13 +242,12 @@ static void take_report(struct hs_controller *controller, const json_t *message)
 {
 	struct hs_report_message read;
 	struct hs_error err = {0};
-	const json_t *id = json_object_get(json_object_get(message, "int_report"), "ns_id");
+	uint32_t ns_id;
 
-	if (json_integer_value(id) < 1 || json_integer_value(id) > UINT32_MAX) {
-		controller->monitored.bad++;
+	if (reply_read_report(json_object_get(message, "int_report"), &ns_id, &err) < 0) {
+		bad_message(controller, "int_report", &err);
 		return;
 	}
-	uint32_t ns_id = (uint32_t)json_integer_value(id);
 	const struct hs_telemetry_family *family =
 			controller_report_family(controller, message, ns_id, &err);
 	if (!family) {
@@ -235,7 +255,7 @@ static void take_report(struct hs_controller *controller, const json_t *message)
 		return;
 	}
 	if (hs_report_from_json(message, family, &read, &err) < 0) {
-		controller->monitored.bad++;
+		bad_message(controller, "int_report", &err);
 		return;
 	}
 	controller->monitored.reports++;
@@ -270,20 +290,46 @@ static void take_report(struct hs_controller *controller, const json_t *message)
 static void take_event(struct hs_controller *controller, const struct controller_node *node,
 		json_t *content)
 {
-	const char *kind = json_string_value(json_object_get(content, "kind"));
-	const char *text = json_string_value(json_object_get(content, "message"));
+	struct reply_event event;
+	struct hs_error err;
 
-	if (!kind || !text || !controller_is_word(kind)) {
-		controller->monitored.bad++;
+	if (reply_read_event(content, &event, &err) < 0) {
+		bad_message(controller, "event", &err);
 		return;
 	}
-	hs_controller_event(controller, kind,
+	hs_controller_event(controller, event.kind,
 			json_pack("{s:s, s:i}", "node", node->config->name, "node_id",
 					node->config->id),
-			"%s: %s", node->config->name, text);
+			"%s: %s", node->config->name, event.message);
 }
 
 // ---- messages ----
+
+static void take_message(struct hs_controller *controller, const struct reply_origin *origin,
+		json_t *message, const char *key)
+{
+	json_t *content = json_object_get(message, key);
+	struct controller_node *node;
+	struct hs_error err;
+
+	if (!controller_publisher(controller, origin, &node)) {
+		controller->monitored.unknown_node++;
+		return;
+	}
+	if (node)
+		controller_follow(controller, node, origin);
+	if (strcmp(key, "int_report") == 0) {
+		take_report(controller, message);
+	} else if (strcmp(key, "qos_report") == 0) {
+		take_window(controller, content);
+	} else if (strcmp(key, "event") != 0) {
+		hs_error_set(&err, "unknown_field", "", "int_report, qos_report, event",
+				"this is no message of a node");
+		bad_message(controller, key, &err);
+	} else if (node) {
+		take_event(controller, node, content);
+	}
+}
 
 void hs_controller_message(struct hs_controller *controller, int64_t now_ns, const char *topic,
 		const char *json, size_t len)
@@ -298,23 +344,12 @@ void hs_controller_message(struct hs_controller *controller, int64_t now_ns, con
 	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
 	const char *key = json_object_iter_key(json_object_iter(message));
 	content = key ? json_object_get(message, key) : NULL;
-	struct controller_node *node = NULL;
-	if (!json_is_object(content)) {
-		controller->monitored.bad++;
-	} else if (!controller_publisher(controller, content, &node)) {
-		controller->monitored.unknown_node++;
-	} else {
-		if (node)
-			controller_follow(controller, node, content);
-		if (strcmp(key, "int_report") == 0)
-			take_report(controller, message);
-		else if (strcmp(key, "qos_report") == 0)
-			take_window(controller, content);
-		else if (strcmp(key, "event") == 0 && node)
-			take_event(controller, node, content);
-		else if (strcmp(key, "event") != 0)
-			controller->monitored.bad++;
-	}
+	struct reply_origin origin;
+	struct hs_error err;
+	if (reply_read_origin(content, &origin, &err) < 0)
+		bad_message(controller, key ? key : "message", &err);
+	else
+		take_message(controller, &origin, message, key);
 	json_decref(message);
 }
 

@@ -131,36 +131,23 @@ static void came_up(
 	controller_reroute_node_up(controller, node, restarted);
 }
 
-static bool has_feature(const json_t *ok, const char *wanted)
+static void take_hello(struct hs_controller *controller, struct controller_node *node, json_t *ok)
 {
-	const json_t *feature;
-	size_t i;
+	struct reply_hello hello;
+	struct hs_error err;
 
-	json_array_foreach (json_object_get(ok, "features"), i, feature)
-		if (json_is_string(feature) && strcmp(json_string_value(feature), wanted) == 0)
-			return true;
-	return false;
-}
-
-static void take_hello(
-		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
-{
-	const char *boot_id = json_string_value(json_object_get(ok, "boot_id"));
-	json_int_t id = json_integer_value(json_object_get(ok, "node_id"));
-
-	// A longer boot id would be cut when it is kept, and would then differ at each hello.
-	if (!boot_id || strlen(boot_id) >= sizeof(node->boot_id) || !controller_is_word(boot_id)) {
-		node->replies_bad++;
+	if (reply_read_hello(ok, &hello, &err) < 0) {
+		controller_bad_reply(controller, node, "hello", &err);
 		return;
 	}
-	node->keeps_owner = has_feature(ok, "owner");
-	bool changed = !node->reachable || strcmp(node->boot_id, boot_id) != 0;
-	node->other_id = id != node->config->id;
+	node->keeps_owner = hello.keeps_owner;
+	bool changed = !node->reachable || strcmp(node->boot_id, hello.boot_id) != 0;
+	node->other_id = hello.node_id != node->config->id;
 	if (changed && node->other_id)
 		hs_controller_event(controller, "node_id_differs", name_of(node),
-				"node \"%s\" says that its id is %lld, not %u", node->config->name,
-				(long long)id, node->config->id);
-	came_up(controller, node, boot_id);
+				"node \"%s\" says that its id is %u, not %u", node->config->name,
+				hello.node_id, node->config->id);
+	came_up(controller, node, hello.boot_id);
 }
 
 // ---- answers ----
@@ -168,46 +155,57 @@ static void take_hello(
 // Notes the generation of an answer. A change that the node made for this controller explains one
 // step. After any other step, the node's rules are audited.
 static void note_generation(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *reply)
+		const struct call *call, const struct reply *reply)
 {
-	const json_t *value = json_object_get(reply, "generation");
-	uint64_t generation = (uint64_t)json_integer_value(value);
 	bool changed = (call->kind == CALL_INSTALL || call->kind == CALL_UPDATE ||
 				       call->kind == CALL_DELETE || call->kind == CALL_ROUTE_SET) &&
-		       json_object_get(reply, "ok");
+		       reply->ok;
 
-	if (!value)
+	if (reply->generation == REPLY_NO_GENERATION)
 		return;
-	if (node->reachable && generation != node->generation + changed)
+	if (node->reachable && reply->generation != node->generation + changed)
 		controller_suspect(controller, node);
-	node->generation = generation;
+	node->generation = reply->generation;
+}
+
+static void pass_on(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok, const struct reply_error *error)
+{
+	if (call->kind == CALL_HELLO)
+		take_hello(controller, node, ok);
+	else if (call->kind == CALL_RELAY)
+		controller_relayed(controller, node, call, ok, error);
+	else if (call->kind >= CALL_ROUTE_PORTS)
+		controller_reroute_answered(controller, node, call, ok, error);
+	else if (call->kind >= CALL_LABEL_PORTS)
+		controller_label_answered(controller, node, call, ok);
+	else
+		controller_repaired(controller, node, call, ok, error);
 }
 
 void controller_answered(
-		struct hs_controller *controller, struct controller_node *node, json_t *reply)
+		struct hs_controller *controller, struct controller_node *node, json_t *message)
 {
-	uint64_t id = (uint64_t)json_integer_value(json_object_get(reply, "id"));
-	json_t *ok = json_object_get(reply, "ok"), *error = json_object_get(reply, "error");
+	struct reply_error error;
+	struct reply reply;
+	struct hs_error err;
 
-	if (!node->n_calls || id < node->calls[node->first_call].id || id > controller->calls ||
-			(!ok && !error))
+	if (reply_read(message, &reply, &err) < 0) {
+		controller_bad_reply(controller, node, "a request", &err);
+		return;
+	}
+	if (!node->n_calls || reply.id < node->calls[node->first_call].id ||
+			reply.id > controller->calls)
 		return; // too late
-	drop_calls(controller, node, id);
-	if (!node->n_calls || node->calls[node->first_call].id != id)
+	drop_calls(controller, node, reply.id);
+	if (!node->n_calls || node->calls[node->first_call].id != reply.id)
 		return;
 	struct call call = take_first(node);
 	node->last_answer_ns = controller->now_ns;
-	note_generation(controller, node, &call, reply);
-	if (call.kind == CALL_HELLO)
-		take_hello(controller, node, ok);
-	else if (call.kind == CALL_RELAY)
-		controller_relayed(controller, node, &call, ok, error);
-	else if (call.kind >= CALL_ROUTE_PORTS)
-		controller_reroute_answered(controller, node, &call, ok, error);
-	else if (call.kind >= CALL_LABEL_PORTS)
-		controller_label_answered(controller, node, &call, ok);
-	else
-		controller_repaired(controller, node, &call, ok, error);
+	note_generation(controller, node, &call, &reply);
+	if (reply.error && reply_read_error(reply.error, &error, &err) < 0)
+		controller_bad_reply(controller, node, call.verb, &err);
+	pass_on(controller, node, &call, reply.ok, reply.error ? &error : NULL);
 }
 
 // ---- time ----
@@ -275,6 +273,7 @@ static void shift(struct controller_node *node, int64_t ns)
 	node->next_audit_ns += ns;
 	node->audit_start_ns += ns;
 	node->down_since_ns += ns;
+	node->bad_limit.next_ns += ns;
 	for (unsigned i = 0; i < node->n_calls; i++)
 		node->calls[(node->first_call + i) % CALLS_AT_ONCE].sent_ns += ns;
 }
@@ -289,6 +288,7 @@ void controller_set_time(struct hs_controller *controller, int64_t now_ns)
 	if (ns >= 0 && ns < SECOND_NS)
 		return;
 	controller->start_ns += ns;
+	controller->bad_limit.next_ns += ns;
 	// Windows of a future time would stay open until then.
 	if (ns <= -SECOND_NS)
 		hs_qos_clock_step(controller->qos);
@@ -382,41 +382,33 @@ json_t *controller_node_json(
 
 // ---- publishers ----
 
-bool controller_publisher(struct hs_controller *controller, const json_t *content,
+bool controller_publisher(struct hs_controller *controller, const struct reply_origin *origin,
 		struct controller_node **found)
 {
-	json_int_t id = json_integer_value(json_object_get(content, "node_id"));
-	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
-	unsigned none = controller->config->n_nodes;
+	unsigned none = controller->config->n_nodes, i = controller->by_id[origin->node_id];
 
 	*found = NULL;
-	if (id < 0 || id > UINT16_MAX || controller->by_id[id] == none)
+	if (i == none)
 		return false;
-	struct controller_node *first = &controller->nodes[controller->by_id[id]];
-	if (first->next_same_id == none)
-		*found = first;
-	for (unsigned i = first->index; i < none && !*found; i = controller->nodes[i].next_same_id)
-		if (boot_id && strcmp(controller->nodes[i].boot_id, boot_id) == 0)
+	if (controller->nodes[i].next_same_id == none)
+		*found = &controller->nodes[i];
+	for (; i < none && !*found; i = controller->nodes[i].next_same_id)
+		if (strcmp(controller->nodes[i].boot_id, origin->boot_id) == 0)
 			*found = &controller->nodes[i];
 	return true;
 }
 
 void controller_follow(struct hs_controller *controller, struct controller_node *node,
-		const json_t *content)
+		const struct reply_origin *origin)
 {
-	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
-	json_int_t seq = json_integer_value(json_object_get(content, "seq"));
-
-	if (!boot_id || seq < 0)
-		return;
 	node->published++;
-	if (strcmp(node->published_boot_id, boot_id) != 0)
-		snprintf(node->published_boot_id, sizeof(node->published_boot_id), "%s", boot_id);
-	else if ((uint64_t)seq > node->last_seq + 1)
-		node->missed += (uint64_t)seq - node->last_seq - 1;
+	if (strcmp(node->published_boot_id, origin->boot_id) != 0)
+		strcpy(node->published_boot_id, origin->boot_id);
+	else if (origin->seq > node->last_seq + 1)
+		node->missed += origin->seq - node->last_seq - 1;
 	if (node->missed > INT64_MAX)
 		node->missed = INT64_MAX; // the highest number of JSON here
-	node->last_seq = (uint64_t)seq;
-	if (node->reachable && strcmp(node->boot_id, boot_id) != 0 && node->config->id)
+	node->last_seq = origin->seq;
+	if (node->reachable && strcmp(node->boot_id, origin->boot_id) != 0 && node->config->id)
 		controller_look_at_node(controller, node); // it has restarted
 }

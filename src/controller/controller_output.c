@@ -2,20 +2,14 @@
 // What leaves the controller: requests to nodes, publications and events.
 #include "controller_parts.h"
 
-#include "schema.h"
+#include "log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_WORD 63 // bytes of a node's word
-
-bool controller_is_word(const char *text)
-{
-	return text[0] && strlen(text) <= MAX_WORD && hs_schema_check_name(text, "", NULL) == 0;
-}
 
 int controller_call(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, const char *verb, json_t *content)
@@ -34,14 +28,29 @@ int controller_call(struct hs_controller *controller, struct controller_node *no
 	free(text);
 	if (rc < 0)
 		return rc;
-	struct call *binding = &node->calls[(node->first_call + node->n_calls++) % CALLS_AT_ONCE];
-	*binding = *call;
-	binding->id = ++controller->calls;
-	binding->sent_ns = controller->now_ns;
+	struct call *kept = &node->calls[(node->first_call + node->n_calls++) % CALLS_AT_ONCE];
+	*kept = *call;
+	kept->id = ++controller->calls;
+	kept->verb = verb;
+	kept->sent_ns = controller->now_ns;
 	node->n_hellos += call->kind == CALL_HELLO;
 	node->n_relays += call->kind == CALL_RELAY;
 	node->requests++;
 	return 0;
+}
+
+void controller_bad_reply(struct hs_controller *controller, struct controller_node *node,
+		const char *verb, const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+	uint64_t grown;
+
+	node->replies_bad++;
+	if (hs_event_limit(&node->bad_limit, controller->now_ns, node->replies_bad, &grown))
+		hs_log_at(controller->now_ns, HS_LOG_WARNING, "controller",
+				"node \"%s\": %" PRIu64
+				" answers could not be read, the last one to %s: %s",
+				node->config->name, grown, verb, hs_error_text(err, text));
 }
 
 int controller_publish(struct hs_controller *controller, const char *topic, const char *key,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "controller.h"
+#include "controller_reply.h"
 
 #include "api.h"
 #include "event_log.h"
@@ -88,6 +89,7 @@ enum call_kind {
 
 struct call {
 	uint64_t id;
+	const char *verb;
 	enum call_kind kind;
 	int64_t sent_ns;
 	uint32_t ns_id; // of a rule; of a route: the arc
@@ -101,10 +103,10 @@ struct controller_node {
 	bool reachable;
 	bool other_id; // the node says another id than the configuration
 	bool refuses_key;
-	bool keeps_owner;    // of a rule; nodes of earlier versions do not
-	bool was_read;	     // by an audit of this process
-	char boot_id[24];    // "": the node has never answered
-	uint64_t generation; // generation of its rules in its last answer
+	bool keeps_owner;	     // of a rule; nodes of earlier versions do not
+	bool was_read;		     // by an audit of this process
+	char boot_id[REPLY_BOOT_ID]; // "": the node has never answered
+	uint64_t generation;	     // generation of its rules in its last answer
 	int64_t next_hello_ns, last_answer_ns, next_audit_ns;
 	int64_t down_since_ns;
 	bool auditing;	  // true from the first page to the last
@@ -121,8 +123,9 @@ struct controller_node {
 	uint32_t n_bindings[BINDING_COUNTS];
 	uint32_t audits; // number of the audit under way, or of the last one
 	uint64_t requests, timeouts, restarts, repairs, replies_bad;
+	struct hs_event_limit bad_limit; // of log lines about bad replies
 	// Boot id and sequence number of what the node publishes.
-	char published_boot_id[24];
+	char published_boot_id[REPLY_BOOT_ID];
 	uint64_t published, last_seq, missed;
 	uint16_t next_same_id; // index; n_nodes: none
 };
@@ -183,6 +186,7 @@ struct hs_controller {
 		uint64_t messages, bad, too_large, unknown_node;
 		uint64_t reports, refused, ahead, replaced, windows, not_kept, formats_unknown;
 	} monitored;
+	struct hs_event_limit bad_limit; // of log lines about bad messages
 
 	struct relay_list relays;
 	uint64_t relay_ids;
@@ -200,13 +204,15 @@ struct hs_controller {
 
 // ---- controller_output.c ----
 
-// Returns whether this can be the kind of an event or the code of an error.
-bool controller_is_word(const char *text);
-
 // Sends {"id": ..., verb: content} if there is room and a connection. Takes ownership of content.
 // Returns 0 or -EAGAIN.
 int controller_call(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, const char *verb, json_t *content);
+
+// Counts an answer that could not be read, and logs the member that was wrong: at once, then at
+// most once a minute.
+void controller_bad_reply(struct hs_controller *controller, struct controller_node *node,
+		const char *verb, const struct hs_error *err);
 
 // Adds seq and boot_id to the content, publishes the message and releases it. Returns 0 or -EAGAIN.
 int controller_publish(struct hs_controller *controller, const char *topic, const char *key,
@@ -264,7 +270,7 @@ void controller_compare(struct hs_controller *controller, struct binding *bindin
 void controller_begin_audit(struct hs_controller *controller, struct controller_node *node);
 // Handle a page of an audit, and one that did not come.
 void controller_take_list(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *ok);
+		const struct call *call, json_t *ok);
 void controller_cut_audit_short(
 		struct hs_controller *controller, struct controller_node *node, int64_t pause_ns);
 
@@ -275,11 +281,9 @@ void controller_repair(struct hs_controller *controller, struct controller_node 
 // Handle calls of these kinds that were answered (`error` NULL: done), or whose answer did not come
 // in time (_lost).
 void controller_repaired(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, json_t *ok, json_t *error);
+		const struct call *call, json_t *ok, const struct reply_error *error);
 void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call);
-// Returns the code of a node's error, or "refused" if it is no word.
-const char *controller_error_code(const json_t *error);
 
 // ---- controller_label.c, controller_label_node.c, controller_label_verb.c ----
 
@@ -291,7 +295,7 @@ int64_t controller_label_next_ns(const struct hs_controller *controller);
 void controller_shift_label(struct hs_controller *controller, int64_t ns);
 // Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
 void controller_label_answered(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *ok);
+		const struct call *call, json_t *ok);
 void controller_label_call_lost(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call);
 // Note that a node answers for the first time or again, or that it no longer answers.
@@ -299,8 +303,8 @@ void controller_label_node_up(struct hs_controller *controller, const struct con
 void controller_label_node_down(
 		struct hs_controller *controller, const struct controller_node *node);
 // Takes a node's answer to the label_set of a client.
-void controller_label_was_set(struct hs_controller *controller, const struct controller_node *node,
-		const json_t *ok);
+void controller_label_was_set(
+		struct hs_controller *controller, struct controller_node *node, json_t *ok);
 extern const struct hs_schema_field controller_label_fields[];
 int controller_label_get(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
@@ -334,7 +338,7 @@ void controller_step_reroute(struct hs_controller *controller);
 int64_t controller_reroute_next_ns(const struct hs_controller *controller);
 // Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
 void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *ok, const json_t *error);
+		const struct call *call, json_t *ok, const struct reply_error *error);
 void controller_reroute_call_lost(struct hs_controller *controller,
 		const struct controller_node *node, const struct call *call);
 // Note that a node answers for the first time or again, or that it no longer answers.
@@ -356,7 +360,7 @@ void controller_relay(struct hs_controller *controller, void *token, json_t *rep
 // Works as controller_shift_label does.
 void controller_shift_relays(struct hs_controller *controller, int64_t ns);
 void controller_relayed(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, json_t *ok, json_t *error);
+		const struct call *call, json_t *ok, const struct reply_error *error);
 void controller_step_relays(struct hs_controller *controller);
 int64_t controller_relays_next_ns(const struct hs_controller *controller);
 void controller_close_relays(struct hs_controller *controller);
@@ -375,17 +379,18 @@ void controller_set_time(struct hs_controller *controller, int64_t now_ns);
 // Finds who published a message. Returns false if the configuration has no such publisher. *found
 // is NULL if it cannot be identified: end nodes without an id of their own are told apart by their
 // boot id, and a new boot id must be asked for first.
-bool controller_publisher(struct hs_controller *controller, const json_t *content,
+bool controller_publisher(struct hs_controller *controller, const struct reply_origin *origin,
 		struct controller_node **found);
 // Counts what is missing between a node's messages: if nothing was lost, their numbers have no
 // gaps.
 void controller_follow(struct hs_controller *controller, struct controller_node *node,
-		const json_t *content);
+		const struct reply_origin *origin);
 extern const struct hs_schema_field controller_node_fields[];
 json_t *controller_node_json(
 		const struct hs_controller *controller, const struct controller_node *node);
+// Handles a node's answer. NULL: it was no JSON, or had more values than any node sends.
 void controller_answered(
-		struct hs_controller *controller, struct controller_node *node, json_t *reply);
+		struct hs_controller *controller, struct controller_node *node, json_t *message);
 
 // ---- controller_window.c ----
 

@@ -26,7 +26,7 @@ struct relay {
 	int64_t end_ns;
 	struct text answers; // the nodes' answers as members of a JSON object, as text, because
 			     // text takes the least memory
-	bool fine;	     // each answer so far has a true "ok"
+	bool fine;	     // everything adds up at each node that answered an audit so far
 	json_t *errors, *unreachable;
 	size_t error_bytes; // of the nodes' errors
 	TAILQ_ENTRY(relay) order;
@@ -277,23 +277,33 @@ static void take_answer(struct relay *relay, const struct controller_node *node,
 		add_text(answers, ",");
 	add_name(answers, node->config->name);
 	add_json(answers, ok);
-	relay->fine &= json_is_true(json_object_get(ok, "ok"));
+}
+
+static void take_audit(struct hs_controller *controller, struct relay *relay,
+		struct controller_node *node, json_t *ok)
+{
+	struct hs_error err;
+	bool fine;
+
+	if (reply_read_audit(ok, &fine, &err) < 0)
+		controller_bad_reply(controller, node, "audit", &err);
+	relay->fine &= fine;
 }
 
 // Keeps the code and the message of a node's error. Their bytes count for the limit of the whole
 // answer, too.
-static void take_error(struct relay *relay, const struct controller_node *node, const json_t *error)
+static void take_error(struct relay *relay, const struct controller_node *node,
+		const struct reply_error *error)
 {
-	const char *text = json_string_value(json_object_get(error, "message"));
 	char message[MAX_MESSAGE + 1];
 
-	snprintf(message, sizeof(message), "%s", text ? text : "");
+	snprintf(message, sizeof(message), "%s", error->message ? error->message : "");
 	hs_clean_mend(message);
-	fail(relay, node, controller_error_code(error), message);
+	fail(relay, node, error->code, message);
 }
 
 void controller_relayed(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, json_t *ok, json_t *error)
+		const struct call *call, json_t *ok, const struct reply_error *error)
 {
 	struct relay *relay = find(controller, call->of);
 
@@ -301,6 +311,8 @@ void controller_relayed(struct hs_controller *controller, struct controller_node
 		return;
 	if (ok && relay->verb == HS_VERB_LABEL_SET)
 		controller_label_was_set(controller, node, ok);
+	if (ok && relay->verb == HS_VERB_AUDIT)
+		take_audit(controller, relay, node, ok);
 	if (ok)
 		take_answer(relay, node, ok);
 	else if (error)

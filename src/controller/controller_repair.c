@@ -92,26 +92,17 @@ void controller_repair(struct hs_controller *controller, struct controller_node 
 
 // ---- answers ----
 
-static bool is_code(const json_t *error, const char *code)
+static bool is_code(const struct reply_error *error, const char *code)
 {
-	const char *found = json_string_value(json_object_get(error, "code"));
-	return found && strcmp(found, code) == 0;
-}
-
-const char *controller_error_code(const json_t *error)
-{
-	const char *code = json_string_value(json_object_get(error, "code"));
-
-	return code && controller_is_word(code) ? code : "refused";
+	return strcmp(error->code, code) == 0;
 }
 
 // Reports the refusal once, not at every attempt.
-static void refused(struct hs_controller *controller, struct binding *binding, const json_t *error)
+static void refused(struct hs_controller *controller, struct binding *binding,
+		const struct reply_error *error)
 {
 	const char *name = controller->config->nodes[binding->node].name;
-	const char *code = controller_error_code(error);
-	const char *message = json_string_value(json_object_get(error, "message"));
-	const char *allowed = json_string_value(json_object_get(error, "expected"));
+	const char *code = error->code, *message = error->message, *allowed = error->expected;
 
 	controller_set_state(controller, binding, BINDING_REFUSED);
 	if (binding->code && strcmp(binding->code, code) == 0)
@@ -137,7 +128,7 @@ static void done(struct hs_controller *controller, struct controller_node *node,
 }
 
 static void installed(struct hs_controller *controller, struct controller_node *node,
-		struct binding *binding, const struct call *call, const json_t *error)
+		struct binding *binding, const struct call *call, const struct reply_error *error)
 {
 	if (!error) {
 		done(controller, node, binding, call);
@@ -150,7 +141,7 @@ static void installed(struct hs_controller *controller, struct controller_node *
 }
 
 static void updated(struct hs_controller *controller, struct controller_node *node,
-		struct binding *binding, const struct call *call, const json_t *error)
+		struct binding *binding, const struct call *call, const struct reply_error *error)
 {
 	if (!error)
 		done(controller, node, binding, call);
@@ -161,7 +152,7 @@ static void updated(struct hs_controller *controller, struct controller_node *no
 }
 
 static void removed(struct hs_controller *controller, struct controller_node *node,
-		struct binding *binding, const json_t *error)
+		struct binding *binding, const struct reply_error *error)
 {
 	if (error && !is_code(error, "no_such_rule")) {
 		refused(controller, binding, error);
@@ -174,21 +165,36 @@ static void removed(struct hs_controller *controller, struct controller_node *no
 		controller_set_missing(controller, binding); // replaced
 }
 
-static void looked(struct hs_controller *controller, struct binding *binding, const json_t *ok)
+static void compare(struct hs_controller *controller, struct binding *binding, const json_t *found)
 {
-	struct hs_error err = {0};
+	struct hs_error err;
 	struct hs_rule rule;
 	struct hs_rule_fields_mark mark = hs_rule_fields_mark(); // what nodes name is not kept
 
-	if (ok && hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) == 0)
+	if (hs_rule_from_json(found, &rule, &err) == 0)
 		controller_compare(controller, binding, &rule);
 	else
-		controller_doubt(controller, binding); // the rule has been removed since
+		controller_doubt(controller, binding); // from a node with newer software than ours
 	hs_rule_fields_release(mark);
 }
 
+static void looked(struct hs_controller *controller, struct controller_node *node,
+		struct binding *binding, json_t *ok)
+{
+	struct hs_error err;
+	json_t *found;
+
+	if (ok && reply_read_rule(ok, &found, &err) == 0) {
+		compare(controller, binding, found);
+		return;
+	}
+	if (ok)
+		controller_bad_reply(controller, node, "int_get", &err);
+	controller_doubt(controller, binding); // the rule has been removed since, perhaps
+}
+
 void controller_repaired(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, json_t *ok, json_t *error)
+		const struct call *call, json_t *ok, const struct reply_error *error)
 {
 	if (call->kind == CALL_LIST) {
 		controller_take_list(controller, node, call, error ? NULL : ok);
@@ -206,7 +212,7 @@ void controller_repaired(struct hs_controller *controller, struct controller_nod
 	else if (call->kind == CALL_DELETE)
 		removed(controller, node, binding, error);
 	else
-		looked(controller, binding, error ? NULL : ok);
+		looked(controller, node, binding, error ? NULL : ok);
 }
 
 // Handles a call whose answer did not come. It is unknown whether the node made the change.

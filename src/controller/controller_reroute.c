@@ -405,22 +405,17 @@ static bool learn(char *text, size_t size, const char *now)
 	return changed;
 }
 
-static void read_port(struct hs_controller *controller, unsigned node, const json_t *row)
+static void learn_port(
+		struct hs_controller *controller, unsigned node, const struct reply_port *port)
 {
 	const struct controller_probing *probing = controller->probing;
-	const char *name = json_string_value(json_object_get(row, "name"));
-	const char *mac = json_string_value(json_object_get(row, "mac"));
-	json_int_t id = json_integer_value(json_object_get(row, "id"));
-	uint8_t bytes[6];
 
-	if (!name || strlen(name) > HS_API_MAX_PORT_NAME || !mac || hs_route_read_mac(mac, bytes))
-		return;
 	for (unsigned i = 0; i < probing->n_arcs; i++) {
 		struct reroute_arc *arc = &controller->reroute->arcs[i];
-		bool leaves = probing->arcs[i].from == node && probing->arcs[i].port == id;
-		bool comes = probing->arcs[i].to == node && probing->arcs[i].peer_port == id;
-		if ((leaves && learn(arc->port, sizeof(arc->port), name)) ||
-				(comes && learn(arc->mac, sizeof(arc->mac), mac)))
+		bool leaves = probing->arcs[i].from == node && probing->arcs[i].port == port->id;
+		bool comes = probing->arcs[i].to == node && probing->arcs[i].peer_port == port->id;
+		if ((leaves && learn(arc->port, sizeof(arc->port), port->name)) ||
+				(comes && learn(arc->mac, sizeof(arc->mac), port->mac)))
 			doubt_routes(probing, controller->reroute, i);
 	}
 }
@@ -435,27 +430,32 @@ static void retry_later(struct hs_controller *controller)
 				    controller->config->audit_s * SECOND_NS;
 }
 
-static void take_ports(struct hs_controller *controller, unsigned i, const json_t *ok)
+// Takes the ports of a node. A node whose answer cannot be read counts as one that refuses.
+static void take_ports(struct hs_controller *controller, struct controller_node *node, unsigned i,
+		json_t *ok)
 {
 	struct controller_reroute *reroute = controller->reroute;
-	const json_t *row;
-	size_t at;
+	struct reply_ports read = {.n = 0};
+	struct hs_error err;
+	int rc = ok ? reply_read_addresses(ok, &read, &err) : -EINVAL;
 
+	if (ok && rc < 0)
+		controller_bad_reply(controller, node, "ports_get", &err);
 	reroute->nodes[i].asked = true;
-	reroute->nodes[i].refused = !ok;
-	if (!ok)
+	reroute->nodes[i].refused = rc < 0;
+	if (rc < 0)
 		retry_later(controller);
-	json_array_foreach (json_object_get(ok, "ports"), at, row)
-		read_port(controller, i, row);
+	for (unsigned at = 0; rc == 0 && at < read.n; at++)
+		learn_port(controller, i, &read.ports[at]);
+	free(read.ports);
 	use_links(controller);
 }
 
 static void take_refusal(struct hs_controller *controller, const struct controller_node *node,
-		struct reroute_row *row, unsigned d, const json_t *error)
+		struct reroute_row *row, unsigned d, const struct reply_error *error)
 {
 	struct controller_reroute *reroute = controller->reroute;
 	const struct hs_probing_prefix *prefix = &reroute->config->destinations[d].prefix;
-	const char *code = controller_error_code(error);
 	char text[HS_ROUTE_TEXT];
 
 	reroute->counters.refused++;
@@ -468,8 +468,9 @@ static void take_refusal(struct hs_controller *controller, const struct controll
 	hs_route_prefix_text(prefix->bytes, prefix->depth, text);
 	decide(controller, "reroute_refused",
 			json_pack("{s:s, s:i, s:s, s:s}", "node", node->config->name, "node_id",
-					node->config->id, "prefix", text, "code", code),
-			"node \"%s\" refused a route to %s: %s", node->config->name, text, code);
+					node->config->id, "prefix", text, "code", error->code),
+			"node \"%s\" refused a route to %s: %s", node->config->name, text,
+			error->code);
 }
 
 static unsigned place_of(const struct hs_controller *controller, unsigned owner)
@@ -482,19 +483,19 @@ static unsigned place_of(const struct hs_controller *controller, unsigned owner)
 }
 
 void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *ok, const json_t *error)
+		const struct call *call, json_t *ok, const struct reply_error *error)
 {
 	struct controller_probing *probing = controller->probing;
 	struct controller_reroute *reroute = controller->reroute;
 
 	if (call->kind == CALL_ROUTE_PORTS) {
-		take_ports(controller, place_of(controller, node->index), ok);
+		take_ports(controller, node, place_of(controller, node->index), ok);
 		return;
 	}
 	struct reroute_row *row = &reroute->rows[call->of];
 	row->calling = false;
 	reroute->dirty = true;
-	if (ok) {
+	if (!error) {
 		row->told = false;
 		reroute->of[call->of].settled = !row->again;
 		reroute->of[call->of].now = call->ns_id;

@@ -291,7 +291,7 @@ static void unsave(void *context)
 	json_array_remove(fake->saved, json_array_size(fake->saved) - 1);
 }
 
-// The answer of a node that refuses everything, with an error of its own words.
+// The answer in a node's own words: an error, or what is no answer to the request.
 static char *refuse(const struct fake_node *node, const char *text)
 {
 	json_t *request = json_loads(text, 0, NULL), *answer = NULL;
@@ -299,8 +299,9 @@ static char *refuse(const struct fake_node *node, const char *text)
 
 	if (node->refused ? json_object_get(request, node->refused) != NULL
 			  : !json_object_get(request, "hello"))
-		answer = json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "error",
-				json_loads(node->refusal, 0, NULL));
+		answer = json_pack("{s:O, s:o}", "id", json_object_get(request, "id"),
+				node->said ? "ok" : "error",
+				json_loads(node->said ? node->said : node->refusal, 0, NULL));
 	if (answer)
 		said = json_dumps(answer, 0);
 	json_decref(answer);
@@ -323,7 +324,7 @@ static void deliver(struct fake_nodes *fake)
 		hs_controller_reply(fake->controller, fake->now_ns, message.node, message.text,
 				strlen(message.text));
 	} else if (!node->deaf) {
-		char *answer = node->refusal ? refuse(node, message.text) : NULL;
+		char *answer = node->refusal || node->said ? refuse(node, message.text) : NULL;
 		if (!answer)
 			answer = hs_api_handle(
 					&node->backend, message.text, strlen(message.text), true);

@@ -31,7 +31,8 @@ struct fake_node {
 	bool deaf;	     // takes requests and does not answer
 	bool mute;	     // does what it is asked and does not answer
 	const char *refusal; // its error to everything but hello; NULL: none
-	const char *refused; // the one verb that this is for; NULL: all
+	const char *said;    // what it answers to `refused` in place of the truth; NULL: the truth
+	const char *refused; // the one verb that these are for; NULL: all
 	bool is_old;	     // of a version that knows no owner
 	uint64_t generation;
 	unsigned n_rules, capacity;
