@@ -46,16 +46,9 @@ struct label_node {
 };
 
 struct controller_label_counters {
-	uint64_t datagrams; // that came, those below among them
-	uint64_t too_long, bad_length, bad_flags, empty;
-	uint64_t lost;	 // by the kernel, beside them
-	uint64_t frames; // of interfaces of `capture`, those below among them
-	uint64_t frames_short, frames_foreign, frames_empty;
-	uint64_t frames_lost;		     // by the kernel, beside them
-	uint64_t unknown_node, unknown_port; // items
-	uint64_t not_seen;		     // each port for each interval
-	uint64_t no_room;		     // ports of nodes that found none
-	uint64_t sets, sets_refused, sets_lost;
+#define HS_LABEL_COUNT(member, name, unit, sentence, help) uint64_t member;
+#define HS_LABEL_REPLY_COUNT(member, help)		   uint64_t member;
+#include "controller_counter.def"
 };
 
 struct controller_label {

@@ -232,27 +232,11 @@ static const struct hs_schema_field coverage_fields[] = {
 
 // ---- counters ----
 
-#define COUNTED(...) HS_SCHEMA_ROW(struct controller_label_counters, UINT, __VA_ARGS__)
+#define COUNTED(member, text) HS_SCHEMA_ROW(struct controller_label_counters, UINT, member, text),
 static const struct hs_schema_field counter_fields[] = {
-		COUNTED(datagrams, "datagrams that came, the next four among them"),
-		COUNTED(too_long, "datagrams that are longer than 255 items"),
-		COUNTED(bad_length, "datagrams whose length is not what they say"),
-		COUNTED(bad_flags, "datagrams with a bit that must be 0"),
-		COUNTED(empty, "datagrams without items"),
-		COUNTED(lost, "datagrams that the kernel dropped"),
-		COUNTED(frames, "frames of `label.capture` that came, the next three among them"),
-		COUNTED(frames_short, "frames that end before their items do"),
-		COUNTED(frames_foreign, "frames of a source route without INT-label"),
-		COUNTED(frames_empty, "frames without items"),
-		COUNTED(frames_lost, "frames that the kernel dropped"),
-		COUNTED(unknown_node, "items whose node id no node of the configuration has, or "
-				      "several"),
-		COUNTED(unknown_port, "items of ports that do not label, as their node says"),
-		COUNTED(not_seen, "each active port for each interval without an item of it"),
-		COUNTED(no_room, "answers of nodes about ports that found no room"),
-		COUNTED(sets, "requests that told nodes S"),
-		COUNTED(sets_refused, "of these, those that a node refused"),
-		COUNTED(sets_lost, "of these, those that no answer came to"),
+#define HS_LABEL_COUNT(member, name, unit, sentence, help) COUNTED(member, help)
+#define HS_LABEL_REPLY_COUNT(member, help)		   COUNTED(member, help)
+#include "controller_counter.def"
 		{NULL},
 };
 

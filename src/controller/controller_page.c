@@ -101,50 +101,12 @@ static const struct row node_rows[] = {
 		{.family = {NULL}},
 };
 
-#define OF_LABEL(member)    HS_SCHEMA_MEMBER(struct controller_label_counters, member)
 #define OF_COVERAGE(member) HS_SCHEMA_MEMBER(struct hs_label_coverage, member)
 
 static const struct row label_rows[] = {
-		{COUNTER("label_datagrams", "datagrams", "Datagrams of INT-label that came"),
-				OF_LABEL(datagrams)},
-		{COUNTER("label_datagrams_too_long", "datagrams",
-				 "Datagrams that are longer than 255 items"),
-				OF_LABEL(too_long)},
-		{COUNTER("label_datagrams_bad_length", "datagrams",
-				 "Datagrams whose length is not what they say"),
-				OF_LABEL(bad_length)},
-		{COUNTER("label_datagrams_bad_flags", "datagrams",
-				 "Datagrams with a bit that must be 0"),
-				OF_LABEL(bad_flags)},
-		{COUNTER("label_datagrams_empty", "datagrams", "Datagrams without items"),
-				OF_LABEL(empty)},
-		{COUNTER("label_datagrams_lost", "datagrams", "Datagrams that the kernel dropped"),
-				OF_LABEL(lost)},
-		{COUNTER("label_frames", "frames", "Frames of INT-label's prototype that came"),
-				OF_LABEL(frames)},
-		{COUNTER("label_frames_short", "frames", "Frames that end before their items do"),
-				OF_LABEL(frames_short)},
-		{COUNTER("label_frames_foreign", "frames",
-				 "Frames of a source route without INT-label"),
-				OF_LABEL(frames_foreign)},
-		{COUNTER("label_frames_empty", "frames", "Frames without items"),
-				OF_LABEL(frames_empty)},
-		{COUNTER("label_frames_lost", "frames", "Frames that the kernel dropped"),
-				OF_LABEL(frames_lost)},
-		{COUNTER("label_items_unknown_node", "items",
-				 "Items whose node the configuration does not have"),
-				OF_LABEL(unknown_node)},
-		{COUNTER("label_items_unknown_port", "items",
-				 "Items of ports that do not label, as their node says"),
-				OF_LABEL(unknown_port)},
-		{COUNTER("label_not_seen", "intervals",
-				 "Each active port for each interval without an item of it"),
-				OF_LABEL(not_seen)},
-		{COUNTER("label_sets", "requests", "Requests that told nodes S"), OF_LABEL(sets)},
-		{COUNTER("label_sets_refused", "requests", "Of these, those that a node refused"),
-				OF_LABEL(sets_refused)},
-		{COUNTER("label_sets_lost", "requests", "Of these, those that no answer came to"),
-				OF_LABEL(sets_lost)},
+#define HS_LABEL_COUNT(member, name, unit, sentence, help)                                         \
+	{COUNTER(name, unit, sentence), HS_SCHEMA_MEMBER(struct controller_label_counters, member)},
+#include "controller_counter.def"
 		{.family = {NULL}},
 };
 
@@ -161,35 +123,12 @@ static const struct row coverage_rows[] = {
 		{.family = {NULL}},
 };
 
-#define OF_PROBING(member) HS_SCHEMA_MEMBER(struct probing_counters, member)
 #define OF_SESSION(member) HS_SCHEMA_MEMBER(struct hs_gpint_session, member)
 
 static const struct row probing_rows[] = {
-		{COUNTER("probe_sessions", "sessions", "Sessions of probes that ended"),
-				OF_PROBING(sessions)},
-		{COUNTER("probe_sessions_failed", "sessions", "Of these, those that failed"),
-				OF_PROBING(failed)},
-		{COUNTER("probes_sent", "probes", "Probes of these sessions"), OF_PROBING(sent)},
-		{COUNTER("probes_recovery", "probes", "Of these, those over the rest of a path"),
-				OF_PROBING(recovery)},
-		{COUNTER("probes_checks", "probes", "Of these, those over one suspect link"),
-				OF_PROBING(checks)},
-		{COUNTER("probes_lost", "probes", "Of these, those that did not come to the end"),
-				OF_PROBING(lost)},
-		{COUNTER("probe_knocks", "probes",
-				 "Probes beside these that asked for a path's first node"),
-				OF_PROBING(knocks)},
-		{COUNTER("probe_packets_not_sent", "packets",
-				 "Packets that the interface did not take"),
-				OF_PROBING(not_sent)},
-		{COUNTER("probe_packets_received", "packets", "Packets of probes that came"),
-				OF_PROBING(received)},
-		{COUNTER("probe_packets_malformed", "packets",
-				 "Packets that are not well formed, or not what was asked"),
-				OF_PROBING(malformed)},
-		{COUNTER("probe_packets_strange", "packets",
-				 "Packets of no probe of the session that ran"),
-				OF_PROBING(strange)},
+#define HS_PROBING_COUNT(member, name, unit, sentence, help)                                       \
+	{COUNTER(name, unit, sentence), HS_SCHEMA_MEMBER(struct probing_counters, member)},
+#include "controller_counter.def"
 		{.family = {NULL}},
 };
 
@@ -208,7 +147,6 @@ static const struct row session_rows[] = {
 };
 
 #define OF_HEALTH(member) HS_SCHEMA_MEMBER(struct hs_gpint_health, member)
-#define OF_TOLD(member)	  HS_SCHEMA_MEMBER(struct reroute_counters, member)
 
 static const struct row health_rows[] = {
 		{COUNTER("reroute_changes", "sessions",
@@ -220,12 +158,9 @@ static const struct row health_rows[] = {
 		{.family = {NULL}},
 };
 static const struct row told_rows[] = {
-		{COUNTER("reroute_routes_told", "routes", "Routes that nodes were told"),
-				OF_TOLD(told)},
-		{COUNTER("reroute_routes_refused", "routes", "Of these, those that were refused"),
-				OF_TOLD(refused)},
-		{COUNTER("reroute_routes_lost", "routes", "Of these, those without an answer"),
-				OF_TOLD(lost)},
+#define HS_REROUTE_COUNT(member, name, unit, sentence)                                             \
+	{COUNTER(name, unit, sentence), HS_SCHEMA_MEMBER(struct reroute_counters, member)},
+#include "controller_counter.def"
 		{.family = {NULL}},
 };
 static const struct hs_prometheus_family links_avoided =

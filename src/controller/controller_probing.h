@@ -63,15 +63,8 @@ struct probing_packet {
 };
 
 struct probing_counters {
-	uint64_t sessions, failed;
-	uint64_t sent;	   // probes, without knocks
-	uint64_t recovery; // of these, those that went over the rest of a path again
-	uint64_t checks;   // of these, those over one suspect link
-	uint64_t knocks, lost;
-	uint64_t not_sent;  // the socket did not take them
-	uint64_t received;  // packets of probes that came, those below among them
-	uint64_t malformed; // not well formed, or not what was asked
-	uint64_t strange;   // of no probe of the session that runs
+#define HS_PROBING_COUNT(member, name, unit, sentence, help) uint64_t member;
+#include "controller_counter.def"
 };
 
 // A session that ended.

@@ -276,19 +276,10 @@ static const struct hs_schema_field plan_fields[] = {
 		{NULL},
 };
 
-#define COUNTED(...) HS_SCHEMA_ROW(struct probing_counters, UINT, __VA_ARGS__)
 static const struct hs_schema_field counter_fields[] = {
-		COUNTED(sessions, "sessions that ended"),
-		COUNTED(failed, "of these, those that failed"),
-		COUNTED(sent, "probes of these sessions"),
-		COUNTED(recovery, "of these, those over the rest of a path"),
-		COUNTED(checks, "of these, those over one suspect link"),
-		COUNTED(lost, "of these, those that did not come to the end"),
-		COUNTED(knocks, "probes beside these that asked for a path's first node"),
-		COUNTED(not_sent, "packets that the interface did not take"),
-		COUNTED(received, "packets of probes that came, the next two among them"),
-		COUNTED(malformed, "packets that are not well formed, or not what was asked"),
-		COUNTED(strange, "packets of no probe of the session that ran"),
+#define HS_PROBING_COUNT(member, name, unit, sentence, text)                                       \
+	HS_SCHEMA_ROW(struct probing_counters, UINT, member, text),
+#include "controller_counter.def"
 		{NULL},
 };
 

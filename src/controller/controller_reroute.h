@@ -36,9 +36,8 @@ struct reroute_row {
 };
 
 struct reroute_counters {
-	uint64_t told;	  // requests to nodes
-	uint64_t refused; // of them
-	uint64_t lost;	  // without an answer
+#define HS_REROUTE_COUNT(member, name, unit, sentence) uint64_t member;
+#include "controller_counter.def"
 };
 
 struct controller_reroute {
