@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "controller_parts.h"
+#include "controller.h"
+
+#include "controller_flow.h"
+#include "controller_label.h"
+#include "controller_monitor.h"
+#include "controller_node.h"
+#include "controller_probing.h"
+#include "controller_relay.h"
+#include "controller_reroute.h"
+#include "controller_rule.h"
+#include "controller_state.h"
+#include "controller_verbs.h"
 
 #include "rule_field.h"
 
@@ -8,36 +19,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- what comes in ----
-
-// Returns whether parsing takes milliseconds at most. The longest honest reply, the counters of 32
-// ports, has a fifth of the allowed values.
-static bool is_modest(const char *text, size_t len)
-{
-	size_t values = 0;
-
-	for (size_t i = 0; i < len; i++)
-		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
-	return values <= HS_API_MAX_VALUES;
-}
-
-void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsigned node,
-		const char *text, size_t len)
-{
-	json_t *reply = is_modest(text, len) ? json_loadb(text, len, 0, NULL) : NULL;
-
-	controller_set_time(controller, now_ns);
-	controller_answered(controller, &controller->nodes[node], reply);
-	json_decref(reply);
-}
-
 // ---- time ----
+
+#define SECOND_NS INT64_C(1000000000)
+
+// Sets the time. If the clock was set, or nothing ran because the process was stopped, time limits
+// do not count that time. The first moment is that of the creation.
+static void set_time(struct hs_controller *controller, int64_t now_ns)
+{
+	int64_t ns = now_ns - controller->now_ns;
+
+	controller->now_ns = now_ns;
+	if (ns >= 0 && ns < SECOND_NS)
+		return;
+	controller->start_ns += ns;
+	controller->bad_limit.next_ns += ns;
+	// Windows of a future time would stay open until then.
+	if (ns <= -SECOND_NS)
+		hs_qos_clock_step(controller->qos);
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		controller_shift_node(&controller->nodes[i], ns);
+	controller_shift_label(controller, ns);
+	controller_shift_probing(controller, ns);
+	controller_shift_relays(controller, ns);
+	controller_shift_windows(controller, ns);
+}
 
 #define BUDGET 512 // calls, which take a few milliseconds
 
 void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
 {
-	controller_set_time(controller, now_ns);
+	set_time(controller, now_ns);
 	unsigned n = controller->config->n_nodes, first = controller->first_node;
 
 	controller->budget = BUDGET;
@@ -76,6 +88,105 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 		next_ns = node_ns < next_ns ? node_ns : next_ns;
 	}
 	return next_ns;
+}
+
+// ---- what comes in ----
+
+// Returns whether parsing takes milliseconds at most. The longest honest reply, the counters of 32
+// ports, has a fifth of the allowed values.
+static bool is_modest(const char *text, size_t len)
+{
+	size_t values = 0;
+
+	for (size_t i = 0; i < len; i++)
+		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
+	return values <= HS_API_MAX_VALUES;
+}
+
+void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsigned node,
+		const char *text, size_t len)
+{
+	json_t *reply = is_modest(text, len) ? json_loadb(text, len, 0, NULL) : NULL;
+
+	set_time(controller, now_ns);
+	controller_answered(controller, &controller->nodes[node], reply);
+	json_decref(reply);
+}
+
+void hs_controller_request(struct hs_controller *controller, int64_t now_ns, void *token,
+		const char *message, size_t len, bool may_change)
+{
+	set_time(controller, now_ns);
+	controller_request(controller, token, message, len, may_change);
+}
+
+void hs_controller_message(struct hs_controller *controller, int64_t now_ns, const char *topic,
+		const char *json, size_t len)
+{
+	(void)topic; // the message repeats it
+	set_time(controller, now_ns);
+	controller_take_message(controller, json, len);
+}
+
+void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
+		const uint8_t *payload, size_t len, bool cut)
+{
+	if (!controller->label)
+		return;
+	set_time(controller, now_ns);
+	controller_label_take(controller, payload, len, cut);
+}
+
+void hs_controller_label_frame(
+		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len)
+{
+	if (!controller->label)
+		return;
+	set_time(controller, now_ns);
+	controller_label_frame(controller, frame, len);
+}
+
+void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost)
+{
+	if (controller->label)
+		controller->label->counters.lost = lost;
+}
+
+void hs_controller_label_frames_lost(struct hs_controller *controller, uint64_t lost)
+{
+	if (controller->label)
+		controller->label->counters.frames_lost += lost;
+}
+
+void hs_controller_probe_take(
+		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len)
+{
+	if (!controller->probing)
+		return;
+	set_time(controller, now_ns);
+	controller_probe_take(controller, frame, len);
+}
+
+void hs_controller_node_refuses(struct hs_controller *controller, unsigned node, bool refuses)
+{
+	controller_node_refuses(controller, &controller->nodes[node], refuses);
+}
+
+// ---- what it shows ----
+
+json_t *hs_controller_show(struct hs_controller *controller)
+{
+	return controller_show(controller);
+}
+
+const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb)
+{
+	return controller_reply_fields(verb);
+}
+
+json_t *hs_controller_probe_schema(void)
+{
+	return controller_probe_schema();
 }
 
 // ---- life ----

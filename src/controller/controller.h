@@ -4,28 +4,28 @@
 // own. The controller keeps what is wanted (rules and the nodes of each rule). It repairs
 // differences at nodes that restarted, were unreachable, or were changed by somebody else.
 //
-// The parts have one file each, and each calls only those before it: controller_reply (what nodes
-// say, as tables), controller_output (requests to nodes, publications, events), controller_rule
-// (what is wanted, and its state at each node), controller_audit (differences), controller_repair
-// (the calls that repair them), controller_label (INT-label: coverage and S), controller_probing
-// (probes: sessions), controller_reroute (routes around links that probes find bad),
-// controller_relay (questions that only the nodes can answer), controller_window (windows that
-// become stale), controller_node (a node: its reachability and its calls under way, and the time,
-// which controller_label sets through it), controller_monitor (reports and metrics that nodes
-// publish), controller_verbs (what a client may ask). controller_parts.h declares what they share.
-// Later parts fit beside them: closed-loop sampling can read controller_monitor's windows and
-// change rules through controller_rule like a client. Clock offsets and a ranking of hops are
-// further readers of the windows. Storage and a live view are further outputs.
+// The parts have a header each, and each calls only those before it: controller_reply (what nodes
+// say, as tables), controller_state (what the parts share), controller_call (requests to nodes,
+// publications, events), controller_rule (what is wanted, and its state at each node),
+// controller_audit (differences), controller_repair (the calls that repair them), controller_label
+// (INT-label: coverage and S), controller_probing (probes: sessions), controller_reroute (routes
+// around links that probes find bad), controller_relay (questions that only the nodes can answer),
+// controller_flow (windows that become stale), controller_node (a node: its reachability and its
+// calls under way), controller_format (the format of a report), controller_monitor (reports and
+// metrics that nodes publish), controller_verbs (what a client may ask), controller.c (the entries
+// below, and the time). Later parts fit beside them: closed-loop sampling can read
+// controller_monitor's windows and change rules through controller_rule like a client. Clock
+// offsets and a ranking of hops are further readers of the windows. Storage and a live view are
+// further outputs.
 //
 // Source: 000_616928c59136b059.txt section III-G; docs/controller.md. Thread rule: owner; one call
 // at a time.
 #pragma once
 
 #include "api.h"
-#include "error.h"
 #include "controller_config.h"
-#include "event_log.h"
-#include "influx.h"
+#include "controller_output.h"
+#include "error.h"
 #include "prometheus.h"
 
 #include <jansson.h>
@@ -34,32 +34,6 @@
 #include <stdint.h>
 
 struct hs_controller;
-
-struct hs_controller_output {
-	void *context;
-	// Sends a request to node `node` (index in the configuration). Returns 0, or -EAGAIN if the
-	// node is not connected or its queue is full.
-	int (*send)(void *context, unsigned node, const char *text, size_t len);
-	// Answers the client of `token`, exactly once for each hs_controller_request.
-	void (*reply)(void *context, void *token, const char *text);
-	// Publishes topic and JSON. Returns 0, or -EAGAIN if a subscriber missed it. May be NULL.
-	int (*publish)(void *context, const char *topic, const char *json);
-	// Gets what is published: the content of a "qos_report" or "event". May be NULL.
-	void (*record)(void *context, const char *key, const json_t *content);
-	// Fills the counters of lines for databases. NULL: there are no databases.
-	void (*lines)(void *context, struct hs_influx_counters *counters);
-	// Save changes so that they survive the process, and remove the last ones again, as in
-	// struct hs_api_backend. May be NULL.
-	int (*save)(void *context, const json_t *changes, struct hs_error *err);
-	void (*unsave)(void *context);
-	// Returns the processor time of this thread so far, as in struct hs_api_backend.
-	int64_t (*spent_ns)(void);
-	// Sends a frame of a probe. Returns 0 or a negative errno. NULL: nothing can be sent.
-	int (*probe)(void *context, const uint8_t *frame, size_t len);
-	// The limits of clients' connections, which hello tells. NULL: there are no such sockets.
-	// The limits are borrowed for the life of the controller.
-	const struct hs_api_connection_limits *connection;
-};
 
 // Creates a controller. `config` is borrowed for the controller's life. The rules of its requests
 // are wanted from the start. An error in a request has the request's path. Returns 0, or a negative
@@ -126,9 +100,6 @@ json_t *hs_controller_show(struct hs_controller *controller);
 // Adds what the controller knows: itself, its nodes, and of each flow the newest window of the
 // usual length and the delays of the raw reports that came here.
 void hs_controller_page(const struct hs_controller *controller, struct hs_prometheus *page);
-
-// The owner is the controller.
-hs_event_fn hs_controller_event;
 
 // Returns the JSON Schema of the message of a session of probes. New reference.
 json_t *hs_controller_probe_schema(void);

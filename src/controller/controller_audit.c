@@ -3,7 +3,11 @@
 // owner and revision are ours (the node missed a change). Otherwise somebody else made the
 // difference. Such a difference is shown as a conflict and left alone, so that two controllers do
 // not fight.
-#include "controller_parts.h"
+#include "controller_audit.h"
+
+#include "controller_call.h"
+#include "controller_rule.h"
+#include "controller_state.h"
 
 #include "rule_fields.h"
 #include "rule_json.h"

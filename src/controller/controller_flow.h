@@ -46,3 +46,7 @@ void controller_drop_window(
 // so old that a sink would no longer repeat it.
 json_t *controller_read_window(const struct hs_controller *controller,
 		const struct controller_flow *flow, unsigned i);
+
+// Excludes a time from the age of windows, because the clock was set by it or nothing ran during
+// it.
+void controller_shift_windows(struct hs_controller *controller, int64_t ns);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the format of a published report.
-#include "controller_parts.h"
+#include "controller_format.h"
+
+#include "controller_rule.h"
+#include "controller_state.h"
 
 #include "flexint.h"
 #include "int_format.h"

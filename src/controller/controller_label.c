@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // INT-label: datagrams in, the database, and which ports were not seen.
 #include "controller_label.h"
-#include "controller_parts.h"
+
+#include "controller_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -178,16 +179,13 @@ static void take_item(
 		controller_label_adopt(controller, item->node_id, item->egress_port);
 }
 
-void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
-		const uint8_t *payload, size_t len, bool cut)
+void controller_label_take(
+		struct hs_controller *controller, const uint8_t *payload, size_t len, bool cut)
 {
 	struct controller_label *label = controller->label;
 	struct hs_label_export export;
 	struct hs_label_item item;
 
-	if (!label)
-		return;
-	controller_set_time(controller, now_ns);
 	label->counters.datagrams++;
 	int rc = cut ? 0 : hs_label_export_read(payload, len, &export);
 	if (cut)
@@ -205,12 +203,6 @@ void hs_controller_label_take(struct hs_controller *controller, int64_t now_ns,
 		}
 }
 
-void hs_controller_label_lost(struct hs_controller *controller, uint64_t lost)
-{
-	if (controller->label)
-		controller->label->counters.lost = lost;
-}
-
 // ---- frames of the prototype ----
 
 // Takes an item of the prototype. Byte 3 of such an item is reserved. A program that may write to
@@ -226,15 +218,11 @@ static void take_prototype(struct hs_controller *controller, const uint8_t *byte
 	take_item(controller, &item, is_device);
 }
 
-void hs_controller_label_frame(
-		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len)
+void controller_label_frame(struct hs_controller *controller, const uint8_t *frame, size_t len)
 {
 	struct controller_label *label = controller->label;
 	struct hs_label_stack stack;
 
-	if (!label)
-		return;
-	controller_set_time(controller, now_ns);
 	label->counters.frames++;
 	int rc = hs_label_prototype_open(frame, len, &stack);
 	if (rc == -EMSGSIZE)
@@ -246,12 +234,6 @@ void hs_controller_label_frame(
 	else // the newest is first
 		for (unsigned i = stack.n_items; i > 0; i--)
 			take_prototype(controller, stack.items + (i - 1) * HS_LABEL_ITEM_BYTES);
-}
-
-void hs_controller_label_frames_lost(struct hs_controller *controller, uint64_t lost)
-{
-	if (controller->label)
-		controller->label->counters.frames_lost += lost;
 }
 
 // ---- what is not seen ----
@@ -278,8 +260,7 @@ static void tell_not_seen(struct hs_controller *controller, const struct hs_labe
 			ports, longest->port, name, owner < 0 ? id : node, longest->missed);
 }
 
-// Reports ports that were not seen, at once and then once a minute.
-static void look_at_coverage(struct hs_controller *controller)
+void controller_label_look_at_coverage(struct hs_controller *controller)
 {
 	struct controller_label *label = controller->label;
 	const struct hs_label_entry *longest = NULL;
@@ -302,21 +283,4 @@ static void look_at_coverage(struct hs_controller *controller)
 	if (longest && hs_event_limit(&label->limit, controller_label_ns(controller),
 				       label->counters.not_seen, &grown))
 		tell_not_seen(controller, longest, ports);
-}
-
-// ---- stepping ----
-
-void controller_step_label(struct hs_controller *controller)
-{
-	struct controller_label *label = controller->label;
-	int64_t now_ns = label ? controller_label_ns(controller) : 0;
-
-	if (!label || now_ns < label->next_ns)
-		return;
-	label->next_ns = now_ns + label->step_ns;
-	hs_label_database_step(label->database, now_ns);
-	look_at_coverage(controller);
-	controller_label_poll(controller);
-	if (label->config->pro.on)
-		controller_label_tell(controller);
 }

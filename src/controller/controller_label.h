@@ -11,7 +11,7 @@
 #pragma once
 
 #include "api.h"
-#include "controller_config.h"
+#include "controller_state.h"
 #include "event_log.h"
 #include "label_pro.h"
 
@@ -19,8 +19,6 @@
 
 #define MS_NS	      INT64_C(1000000)
 #define PROTOTYPE_IDS 256 // its devices have ids of 8 bits
-
-struct hs_controller;
 
 // A port that labels, as its node says.
 struct label_port {
@@ -80,9 +78,34 @@ struct label_port *controller_label_port(const struct label_node *node, uint8_t 
 // Gives a port that is new to the database the S that its node has, so that a controller that
 // starts again continues with what it told nodes before.
 void controller_label_adopt(struct hs_controller *controller, uint16_t node_id, uint8_t port);
+// Reports ports that were not seen, at once and then once a minute.
+void controller_label_look_at_coverage(struct hs_controller *controller);
 
-// ---- controller_label_node.c ----
+// ---- for other parts ----
 
-// Ask the nodes whose turn it is, and tell nodes their new S.
-void controller_label_poll(struct hs_controller *controller);
-void controller_label_tell(struct hs_controller *controller);
+int controller_open_label(struct hs_controller *controller); // 0 or -ENOMEM
+void controller_close_label(struct hs_controller *controller);
+void controller_step_label(struct hs_controller *controller);
+int64_t controller_label_next_ns(const struct hs_controller *controller);
+// Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
+void controller_shift_label(struct hs_controller *controller, int64_t ns);
+// Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
+void controller_label_answered(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok);
+void controller_label_call_lost(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call);
+// Note that a node answers for the first time or again, or that it no longer answers.
+void controller_label_node_up(struct hs_controller *controller, const struct controller_node *node);
+void controller_label_node_down(
+		struct hs_controller *controller, const struct controller_node *node);
+// Takes a node's answer to the label_set of a client.
+void controller_label_was_set(
+		struct hs_controller *controller, struct controller_node *node, json_t *ok);
+extern const struct hs_schema_field controller_label_fields[];
+int controller_label_get(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+// Handles a datagram of INT-label. `cut`: its end is missing.
+void controller_label_take(
+		struct hs_controller *controller, const uint8_t *payload, size_t len, bool cut);
+// Handles a frame of the prototype of INT-label.
+void controller_label_frame(struct hs_controller *controller, const uint8_t *frame, size_t len);

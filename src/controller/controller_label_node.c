@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // INT-label: what nodes say of their ports, and what they are told of S.
 #include "controller_label.h"
-#include "controller_parts.h"
+
+#include "controller_call.h"
+#include "controller_state.h"
 
 #include "api_label.h"
 
@@ -41,7 +43,7 @@ static void ask(struct hs_controller *controller, struct controller_node *node, 
 	controller->budget--;
 }
 
-void controller_label_poll(struct hs_controller *controller)
+static void poll(struct hs_controller *controller)
 {
 	int64_t poll_ns = controller->label->poll_ns;
 
@@ -207,7 +209,7 @@ static bool tell(void *context, uint16_t node_id, uint8_t key, uint8_t shift)
 }
 
 // Tells each node all new values of S in one request.
-void controller_label_tell(struct hs_controller *controller)
+static void tell_nodes(struct hs_controller *controller)
 {
 	struct controller_label *label = controller->label;
 	int64_t now_ns = controller_label_ns(controller);
@@ -351,4 +353,21 @@ void controller_label_node_down(
 	if (controller->label)
 		hs_label_database_set_unknown(controller->label->database,
 				controller_label_ns(controller), node->config->id);
+}
+
+// ---- stepping ----
+
+void controller_step_label(struct hs_controller *controller)
+{
+	struct controller_label *label = controller->label;
+	int64_t now_ns = label ? controller_label_ns(controller) : 0;
+
+	if (!label || now_ns < label->next_ns)
+		return;
+	label->next_ns = now_ns + label->step_ns;
+	hs_label_database_step(label->database, now_ns);
+	controller_label_look_at_coverage(controller);
+	poll(controller);
+	if (label->config->pro.on)
+		tell_nodes(controller);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // INT-label: the reply to label_get.
 #include "controller_label.h"
-#include "controller_parts.h"
+
+#include "controller_state.h"
 
 #include "api_label.h"
 

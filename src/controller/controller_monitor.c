@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Takes what nodes publish. Reports become metrics here if their sink computes none. Metrics are
 // kept for questions, events are passed on, and missing messages are counted.
+#include "controller_monitor.h"
+
+#include "controller_call.h"
 #include "controller_flow.h"
-#include "controller_parts.h"
+#include "controller_format.h"
+#include "controller_node.h"
+#include "controller_rule.h"
+#include "controller_state.h"
 
 #include "api_reply.h"
 #include "log.h"
@@ -331,11 +337,8 @@ static void take_message(struct hs_controller *controller, const struct reply_or
 	}
 }
 
-void hs_controller_message(struct hs_controller *controller, int64_t now_ns, const char *topic,
-		const char *json, size_t len)
+void controller_take_message(struct hs_controller *controller, const char *json, size_t len)
 {
-	(void)topic; // the message repeats it
-	controller_set_time(controller, now_ns);
 	controller->monitored.messages++;
 	if (len > MAX_MESSAGE) { // parsing it would keep clients waiting
 		controller->monitored.too_large++;

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A node: whether it can be reached, whether it is the same process as before, and the calls under
 // way there.
-#include "controller_parts.h"
+#include "controller_node.h"
+
+#include "controller_audit.h"
+#include "controller_call.h"
+#include "controller_label.h"
+#include "controller_relay.h"
+#include "controller_repair.h"
+#include "controller_reroute.h"
+#include "controller_state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -266,7 +274,7 @@ int64_t controller_node_next_ns(
 	return next_ns;
 }
 
-static void shift(struct controller_node *node, int64_t ns)
+void controller_shift_node(struct controller_node *node, int64_t ns)
 {
 	node->next_hello_ns += ns;
 	node->last_answer_ns += ns;
@@ -278,32 +286,9 @@ static void shift(struct controller_node *node, int64_t ns)
 		node->calls[(node->first_call + i) % CALLS_AT_ONCE].sent_ns += ns;
 }
 
-// Sets the time. If the clock was set, or nothing ran because the process was stopped, time limits
-// do not count that time. The first moment is that of the creation.
-void controller_set_time(struct hs_controller *controller, int64_t now_ns)
+void controller_node_refuses(
+		struct hs_controller *controller, struct controller_node *node, bool refuses)
 {
-	int64_t ns = now_ns - controller->now_ns;
-
-	controller->now_ns = now_ns;
-	if (ns >= 0 && ns < SECOND_NS)
-		return;
-	controller->start_ns += ns;
-	controller->bad_limit.next_ns += ns;
-	// Windows of a future time would stay open until then.
-	if (ns <= -SECOND_NS)
-		hs_qos_clock_step(controller->qos);
-	for (unsigned i = 0; i < controller->config->n_nodes; i++)
-		shift(&controller->nodes[i], ns);
-	controller_shift_label(controller, ns);
-	controller_shift_probing(controller, ns);
-	controller_shift_relays(controller, ns);
-	controller_shift_windows(controller, ns);
-}
-
-void hs_controller_node_refuses(struct hs_controller *controller, unsigned index, bool refuses)
-{
-	struct controller_node *node = &controller->nodes[index];
-
 	if (refuses && !node->refuses_key)
 		hs_controller_event(controller, "node_refuses_key", name_of(node),
 				"node \"%s\" does not allow the controller's key",

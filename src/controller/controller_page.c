@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the controller knows, as a page for Prometheus.
+#include "controller.h"
+
 #include "controller_flow.h"
 #include "controller_label.h"
-#include "controller_parts.h"
 #include "controller_probing.h"
 #include "controller_reroute.h"
+#include "controller_state.h"
 
 #include "qos_lengths.h"
 #include "qos_page.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes: sessions one after the other, and what they say of nodes and links.
 #include "controller_probing.h"
-#include "controller_parts.h"
+
+#include "controller_call.h"
+#include "controller_state.h"
 
 #include "ip.h"
 #include "udp_front.h"
@@ -172,11 +174,6 @@ void controller_close_probing(struct hs_controller *controller)
 
 // ---- time ----
 
-int64_t controller_probing_ns(const struct hs_controller *controller)
-{
-	return controller->now_ns - controller->probing->skew_ns;
-}
-
 void controller_shift_probing(struct hs_controller *controller, int64_t ns)
 {
 	if (controller->probing)
@@ -195,27 +192,6 @@ int64_t controller_probing_next_ns(const struct hs_controller *controller)
 }
 
 // ---- what a session says ----
-
-const char *controller_probing_name(const struct hs_controller *controller, unsigned node)
-{
-	unsigned none = controller->config->n_nodes;
-	unsigned i = controller->by_id[controller->probing->config->nodes[node].id];
-
-	return i == none || controller->nodes[i].next_same_id != none
-			       ? ""
-			       : controller->config->nodes[i].name;
-}
-
-json_t *controller_probing_arc_details(
-		const struct hs_controller *controller, const struct probing_arc *arc)
-{
-	const struct hs_probing_node *nodes = controller->probing->config->nodes;
-
-	return json_pack("{s:s, s:i, s:i, s:i, s:i}", "node",
-			controller_probing_name(controller, arc->from), "node_id",
-			nodes[arc->from].id, "port_id", arc->port, "peer_id", nodes[arc->to].id,
-			"peer_port_id", arc->peer_port);
-}
 
 // Reports that a link became unavailable or available. The links of an unavailable node get no
 // events of their own. A session that says nothing of a link is no sign that the link works.
@@ -345,7 +321,7 @@ static void begin_session(struct hs_controller *controller)
 	probing->running = hs_gpint_recovery_begin(probing->recovery, now_ns, &probing->plan) == 0;
 }
 
-bool controller_run_probing(struct hs_controller *controller)
+static bool run_probing(struct hs_controller *controller)
 {
 	if (controller->probing->running)
 		return false;
@@ -365,4 +341,31 @@ void controller_step_probing(struct hs_controller *controller)
 	if (probing->running && !hs_gpint_recovery_step(probing->recovery, now_ns, probing_send,
 						controller))
 		end_session(controller);
+}
+
+// ---- probe_run ----
+
+struct shown_run {
+	uint64_t session;
+};
+
+const struct hs_schema_field controller_probe_run_fields[] = {
+		HS_SCHEMA_ROW(struct shown_run, UINT, session,
+				"the number of the session that began"),
+		{NULL},
+};
+
+int controller_probe_run(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	(void)args;
+	if (controller_need_probing(controller, err) < 0)
+		return -EINVAL;
+	if (!run_probing(controller))
+		return hs_error_set(err, "busy", "", "a request after the session",
+				"session %llu is not over",
+				(unsigned long long)controller->probing->counters.sessions + 1);
+	const struct shown_run shown = {controller->probing->counters.sessions + 1};
+	*result = hs_schema_print(controller_probe_run_fields, &shown);
+	return 0;
 }

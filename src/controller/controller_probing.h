@@ -17,14 +17,12 @@
 #pragma once
 
 #include "api.h"
-#include "controller_config.h"
+#include "controller_state.h"
 #include "gpint_recovery.h"
 
 #include <jansson.h>
 
 #define PROBING_MS_NS INT64_C(1000000)
-
-struct hs_controller;
 
 // A link in one direction; nodes by their places in the configuration.
 struct probing_arc {
@@ -99,21 +97,15 @@ struct controller_probing {
 	struct probing_counters counters;
 };
 
-// ---- controller_probing.c ----
+// ---- controller_probing_way.c: packets out and in ----
 
 int64_t controller_probing_ns(const struct hs_controller *controller);
 // Returns the name of a node in `nodes` of the controller's configuration, or "" if none or several
 // have its id.
 const char *controller_probing_name(const struct hs_controller *controller, unsigned node);
-// Return a link in one direction, as in the reply to `probe_links` and as in events. New
-// references.
-json_t *controller_probing_arc_json(
-		const struct hs_controller *controller, const struct probing_arc *arc);
+// Returns what events say of a link in one direction. New reference.
 json_t *controller_probing_arc_details(
 		const struct hs_controller *controller, const struct probing_arc *arc);
-
-// ---- controller_probing_way.c: packets out and in ----
-
 // Returns the arc that leaves a node by a port, or NULL.
 struct probing_arc *probing_find_arc(
 		const struct controller_probing *probing, uint32_t from, uint8_t port);
@@ -124,6 +116,30 @@ void probing_forget_packets(struct controller_probing *probing);
 
 // ---- controller_probing_verb.c ----
 
+// Refuses a request if the configuration has no probing. Returns 0, or -EINVAL with *err.
+int controller_need_probing(const struct hs_controller *controller, struct hs_error *err);
 // Returns the message about the session that ended last: the session, its nodes, and its links that
 // do not work. New reference.
 json_t *controller_probing_message(const struct hs_controller *controller);
+
+// ---- for other parts ----
+
+int controller_open_probing(struct hs_controller *controller); // 0 or a negative errno
+void controller_close_probing(struct hs_controller *controller);
+void controller_step_probing(struct hs_controller *controller);
+int64_t controller_probing_next_ns(const struct hs_controller *controller);
+// Works as controller_shift_label does.
+void controller_shift_probing(struct hs_controller *controller, int64_t ns);
+// Handles a frame that came where probes come back.
+void controller_probe_take(struct hs_controller *controller, const uint8_t *frame, size_t len);
+// As hs_controller_probe_schema.
+json_t *controller_probe_schema(void);
+extern const struct hs_schema_field controller_probe_run_fields[];
+extern const struct hs_schema_field controller_probe_status_fields[];
+extern const struct hs_schema_field controller_probe_links_fields[];
+int controller_probe_run(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+int controller_probe_status(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+int controller_probe_links(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);

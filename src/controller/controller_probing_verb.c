@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes: the replies to probe_run, probe_status and probe_links, and the message of a session.
-#include "controller_parts.h"
 #include "controller_probing.h"
+
+#include "controller_state.h"
 
 #include <errno.h>
 
@@ -14,7 +15,7 @@ static const char *const state_names[] = {
 		[HS_GPINT_UNAVAILABLE] = "unavailable",
 };
 
-static int need_probing(const struct hs_controller *controller, struct hs_error *err)
+int controller_need_probing(const struct hs_controller *controller, struct hs_error *err)
 {
 	if (controller->probing)
 		return 0;
@@ -51,8 +52,7 @@ static const struct hs_schema_field link_fields[] = {
 		{NULL},
 };
 
-json_t *controller_probing_arc_json(
-		const struct hs_controller *controller, const struct probing_arc *arc)
+static json_t *arc_json(const struct hs_controller *controller, const struct probing_arc *arc)
 {
 	const struct hs_probing_node *nodes = controller->probing->config->nodes;
 	const struct shown_link shown = {
@@ -94,13 +94,12 @@ int controller_probe_links(struct hs_controller *controller, const struct hs_api
 	uint64_t at = args->offset, end = args->offset + args->limit;
 	size_t used = 0;
 
-	if (need_probing(controller, err) < 0)
+	if (controller_need_probing(controller, err) < 0)
 		return -EINVAL;
 	shown.known = probing->n_arcs;
 	shown.links = json_array();
 	while (at < end && at < shown.known &&
-			hs_api_page_add(args, shown.links,
-					controller_probing_arc_json(controller, &probing->arcs[at]),
+			hs_api_page_add(args, shown.links, arc_json(controller, &probing->arcs[at]),
 					&used))
 		at++;
 	shown.next = at < shown.known ? at : 0;
@@ -243,12 +242,11 @@ json_t *controller_probing_message(const struct hs_controller *controller)
 	for (unsigned i = 0; i < probing->n_arcs; i++)
 		if (probing->arcs[i].state == HS_GPINT_UNAVAILABLE ||
 				probing->arcs[i].state == HS_GPINT_CONGESTED)
-			json_array_append_new(shown.links,
-					controller_probing_arc_json(controller, &probing->arcs[i]));
+			json_array_append_new(shown.links, arc_json(controller, &probing->arcs[i]));
 	return hs_schema_print(message_fields, &shown);
 }
 
-json_t *hs_controller_probe_schema(void)
+json_t *controller_probe_schema(void)
 {
 	static const struct hs_schema_field envelope[] = {
 			{"probe_session", HS_SCHEMA_OBJECT, .fields = message_fields},
@@ -316,7 +314,7 @@ int controller_probe_status(struct hs_controller *controller, const struct hs_ap
 	uint64_t at = args->offset, end = args->offset + args->limit;
 	size_t used = 0;
 
-	if (need_probing(controller, err) < 0)
+	if (controller_need_probing(controller, err) < 0)
 		return -EINVAL;
 	const struct hs_gpint_plan *plan = &probing->plan;
 	struct shown shown = {
@@ -335,30 +333,5 @@ int controller_probe_status(struct hs_controller *controller, const struct hs_ap
 		at++;
 	shown.next = at < shown.known ? at : 0;
 	*result = hs_schema_print(controller_probe_status_fields, &shown);
-	return 0;
-}
-
-struct shown_run {
-	uint64_t session;
-};
-
-const struct hs_schema_field controller_probe_run_fields[] = {
-		HS_SCHEMA_ROW(struct shown_run, UINT, session,
-				"the number of the session that began"),
-		{NULL},
-};
-
-int controller_probe_run(struct hs_controller *controller, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err)
-{
-	(void)args;
-	if (need_probing(controller, err) < 0)
-		return -EINVAL;
-	if (!controller_run_probing(controller))
-		return hs_error_set(err, "busy", "", "a request after the session",
-				"session %llu is not over",
-				(unsigned long long)controller->probing->counters.sessions + 1);
-	const struct shown_run shown = {controller->probing->counters.sessions + 1};
-	*result = hs_schema_print(controller_probe_run_fields, &shown);
 	return 0;
 }

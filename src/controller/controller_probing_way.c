@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes: the way to the first node of a path, packets that leave, and packets that come back.
-#include "controller_parts.h"
 #include "controller_probing.h"
+
+#include "controller_state.h"
 
 #include "bytes.h"
 #include "probe.h"
@@ -15,6 +16,34 @@
 #define DEBT_HOPS   4  // a probe that did not come back counts as so many hops of its way
 #define DEBT_COPY   16 // probes that did not come back: a copy says on which link one was lost
 #define DEBT_MOST   1000
+
+// ---- what others ask, too ----
+
+int64_t controller_probing_ns(const struct hs_controller *controller)
+{
+	return controller->now_ns - controller->probing->skew_ns;
+}
+
+const char *controller_probing_name(const struct hs_controller *controller, unsigned node)
+{
+	unsigned none = controller->config->n_nodes;
+	unsigned i = controller->by_id[controller->probing->config->nodes[node].id];
+
+	return i == none || controller->nodes[i].next_same_id != none
+			       ? ""
+			       : controller->config->nodes[i].name;
+}
+
+json_t *controller_probing_arc_details(
+		const struct hs_controller *controller, const struct probing_arc *arc)
+{
+	const struct hs_probing_node *nodes = controller->probing->config->nodes;
+
+	return json_pack("{s:s, s:i, s:i, s:i, s:i}", "node",
+			controller_probing_name(controller, arc->from), "node_id",
+			nodes[arc->from].id, "port_id", arc->port, "peer_id", nodes[arc->to].id,
+			"peer_port_id", arc->peer_port);
+}
 
 // ---- ways ----
 
@@ -317,15 +346,11 @@ static void take_feedback(struct hs_controller *controller, const struct probing
 				packet->attempt, 0);
 }
 
-void hs_controller_probe_take(
-		struct hs_controller *controller, int64_t now_ns, const uint8_t *frame, size_t len)
+void controller_probe_take(struct hs_controller *controller, const uint8_t *frame, size_t len)
 {
 	struct controller_probing *probing = controller->probing;
 	struct hs_packet packet;
 
-	if (!probing)
-		return;
-	controller_set_time(controller, now_ns);
 	hs_probe_parse(&probing->config->packets, frame, len, len, &packet);
 	if (!(packet.flags & HS_PACKET_ANY_TELEMETRY))
 		return;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Asks all reachable nodes the questions that only nodes can answer, and puts the answers together.
-#include "controller_parts.h"
+#include "controller_relay.h"
+
+#include "controller_call.h"
+#include "controller_label.h"
+#include "controller_state.h"
 
 #include "clean_text.h"
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls that repair differences, and what becomes of their answers.
-#include "controller_parts.h"
+#include "controller_repair.h"
+
+#include "controller_audit.h"
+#include "controller_call.h"
+#include "controller_rule.h"
+#include "controller_state.h"
 
 #include "rule_field.h"
 #include "rule_fields.h"

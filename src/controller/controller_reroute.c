@@ -2,7 +2,10 @@
 // Routes around links that probes find bad: what a session says of links, ways, and what nodes are
 // told.
 #include "controller_reroute.h"
-#include "controller_parts.h"
+
+#include "controller_call.h"
+#include "controller_probing.h"
+#include "controller_state.h"
 
 #include "log.h"
 #include "route_text.h"

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "api.h"
+#include "controller_state.h"
 #include "controller_probing.h"
 #include "gpint_health.h"
 #include "gpint_routes.h"
@@ -61,3 +62,23 @@ struct controller_reroute {
 
 // Counts the routes that nodes should have and have not confirmed.
 unsigned controller_reroute_pending(const struct hs_controller *controller);
+
+// ---- for other parts ----
+
+int controller_open_reroute(struct hs_controller *controller); // 0 or -ENOMEM
+void controller_close_reroute(struct hs_controller *controller);
+// Follows each session of probes that ended in this step, and tells nodes their routes.
+void controller_step_reroute(struct hs_controller *controller);
+int64_t controller_reroute_next_ns(const struct hs_controller *controller);
+// Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
+void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok, const struct reply_error *error);
+void controller_reroute_call_lost(struct hs_controller *controller,
+		const struct controller_node *node, const struct call *call);
+// Note that a node answers for the first time or again, or that it no longer answers.
+void controller_reroute_node_up(struct hs_controller *controller,
+		const struct controller_node *node, bool restarted);
+void controller_reroute_node_down(struct hs_controller *controller);
+extern const struct hs_schema_field controller_probe_routes_fields[];
+int controller_probe_routes(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);

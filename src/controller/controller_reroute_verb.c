@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reply to probe_routes: the routes that the controller sets around bad links.
-#include "controller_parts.h"
 #include "controller_reroute.h"
+
+#include "controller_probing.h"
+#include "controller_state.h"
 
 #include "route_text.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is wanted: rules, the nodes that they belong to, and the state at each of these nodes.
-#include "controller_parts.h"
+#include "controller_rule.h"
+
+#include "controller_state.h"
 
 #include "rule_field.h"
 #include "rule_json.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is wanted, for the state. Each rule is preceded by its removal from nodes that it has left
 // and that may still have it, so that a later process removes it there.
-#include "controller_parts.h"
+#include "controller.h"
+
+#include "controller_state.h"
 
 #include "rule_json.h"
 

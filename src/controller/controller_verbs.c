@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The requests that a client may send to the controller: the verbs of a node, for all nodes at
 // once.
-#include "controller_parts.h"
+#include "controller_verbs.h"
+
+#include "controller_label.h"
+#include "controller_monitor.h"
+#include "controller_node.h"
+#include "controller_probing.h"
+#include "controller_relay.h"
+#include "controller_reroute.h"
+#include "controller_rule.h"
+#include "controller_state.h"
 
 #include "api_reply.h"
 #include "qos_untold.h"
@@ -206,7 +215,7 @@ static const struct hs_schema_field node_get_fields[] = {
 		{NULL},
 };
 
-static json_t *node_get(struct hs_controller *controller)
+json_t *controller_show(struct hs_controller *controller)
 {
 	struct shown shown = {
 			.controller = controller->config->name,
@@ -229,11 +238,6 @@ static json_t *node_get(struct hs_controller *controller)
 				controller_node_json(controller, &controller->nodes[i]));
 	}
 	return hs_schema_print(node_get_fields, &shown);
-}
-
-json_t *hs_controller_show(struct hs_controller *controller)
-{
-	return node_get(controller);
 }
 
 static int events(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,
@@ -267,7 +271,7 @@ HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_INT_LIST] = {hs_api_rules_fields, int_list},
 		[HS_VERB_INT_GET] = {controller_gathered_fields, ask_nodes},
 		[HS_VERB_QOS_GET] = {hs_api_metrics_fields, controller_qos_get},
-		[HS_VERB_NODE_GET] = {node_get_fields, .show = node_get},
+		[HS_VERB_NODE_GET] = {node_get_fields, .show = controller_show},
 		[HS_VERB_PORTS_GET] = {controller_gathered_fields, ask_nodes},
 		[HS_VERB_STATS_GET] = {controller_gathered_fields, ask_nodes},
 		[HS_VERB_DROPS_GET] = {controller_gathered_fields, ask_nodes},
@@ -282,7 +286,7 @@ HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_PROBE_ROUTES] = {controller_probe_routes_fields, controller_probe_routes},
 };
 
-const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb)
+const struct hs_schema_field *controller_reply_fields(enum hs_api_verb verb)
 {
 	return verbs[verb].fields;
 }
@@ -460,10 +464,9 @@ static bool relay(struct hs_controller *controller, void *token, const char *tex
 	return asked != NULL;
 }
 
-void hs_controller_request(struct hs_controller *controller, int64_t now_ns, void *token,
-		const char *message, size_t len, bool may_change)
+void controller_request(struct hs_controller *controller, void *token, const char *message,
+		size_t len, bool may_change)
 {
-	controller_set_time(controller, now_ns);
 	controller->asks_nodes = false;
 	char *reply = hs_api_handle(&controller->backend, message, len, may_change);
 

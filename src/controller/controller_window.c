@@ -2,7 +2,8 @@
 // The newest window of each length of a flow. Of a flow whose windows no longer come, an answer
 // says what its sink would say: stale for a minute, and then nothing.
 #include "controller_flow.h"
-#include "controller_parts.h"
+
+#include "controller_state.h"
 
 #include <stdlib.h>
 #include <string.h>

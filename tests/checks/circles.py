@@ -14,7 +14,7 @@ import layering
 # its x.c calls parts that build on the types of x.h.
 APART = {
     "lib/state", "lib/telemetry/flexint",
-    "src/config", "src/controller", "src/datapath/flexint", "src/datapath/forward",
+    "src/config", "src/datapath/flexint", "src/datapath/forward",
     "src/datapath/int", "src/datapath/label", "src/datapath/probe",
     "src/lab/engine", "src/lab/outcome", "src/lab/scenario", "src/node", "src/platform",
 }
@@ -23,7 +23,6 @@ APART = {
 ALLOWED = [
     ("lib/state", ["state", "state_file", "state_line"]),
     ("src/config", ["config", "config_check"]),
-    ("src/controller", ["controller", "controller_parts"]),
     ("src/datapath/label", ["label_run", "label_steps"]),
     ("src/lab/engine", ["lab", "lab_parts"]),
     ("src/lab/outcome", ["outcome", "outcome_parts"]),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What leaves the controller: requests to nodes, publications and events.
-#include "controller_parts.h"
+#include "controller_call.h"
+
+#include "controller_state.h"
 
 #include "log.h"
 
