@@ -118,6 +118,11 @@ void probing_forget_packets(struct controller_probing *probing);
 
 // Refuses a request if the configuration has no probing. Returns 0, or -EINVAL with *err.
 int controller_need_probing(const struct hs_controller *controller, struct hs_error *err);
+// Appends the rows of a page of `known` rows. Returns the offset of the next page, or 0.
+typedef json_t *controller_row_fn(const struct hs_controller *controller, uint64_t at);
+uint64_t controller_probing_page(const struct hs_controller *controller,
+		const struct hs_api_args *args, unsigned known, controller_row_fn *show,
+		json_t *rows);
 // Returns the message about the session that ended last: the session, its nodes, and its links that
 // do not work. New reference.
 json_t *controller_probing_message(const struct hs_controller *controller);

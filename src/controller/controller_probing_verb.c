@@ -23,6 +23,18 @@ int controller_need_probing(const struct hs_controller *controller, struct hs_er
 			"the controller's configuration has no probing");
 }
 
+uint64_t controller_probing_page(const struct hs_controller *controller,
+		const struct hs_api_args *args, unsigned known, controller_row_fn *show,
+		json_t *rows)
+{
+	uint64_t at = args->offset, end = args->offset + args->limit;
+	size_t used = 0;
+
+	while (at < end && at < known && hs_api_page_add(args, rows, show(controller, at), &used))
+		at++;
+	return at < known ? at : 0;
+}
+
 // ---- a link ----
 
 struct shown_link {
@@ -72,6 +84,11 @@ static json_t *arc_json(const struct hs_controller *controller, const struct pro
 	return hs_schema_print(link_fields, &shown);
 }
 
+static json_t *show_arc(const struct hs_controller *controller, uint64_t at)
+{
+	return arc_json(controller, &controller->probing->arcs[at]);
+}
+
 struct shown_links {
 	json_t *links;
 	uint64_t next;
@@ -89,20 +106,10 @@ const struct hs_schema_field controller_probe_links_fields[] = {
 int controller_probe_links(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
-	const struct controller_probing *probing = controller->probing;
-	struct shown_links shown = {.links = NULL};
-	uint64_t at = args->offset, end = args->offset + args->limit;
-	size_t used = 0;
-
 	if (controller_need_probing(controller, err) < 0)
 		return -EINVAL;
-	shown.known = probing->n_arcs;
-	shown.links = json_array();
-	while (at < end && at < shown.known &&
-			hs_api_page_add(args, shown.links, arc_json(controller, &probing->arcs[at]),
-					&used))
-		at++;
-	shown.next = at < shown.known ? at : 0;
+	struct shown_links shown = {.links = json_array(), .known = controller->probing->n_arcs};
+	shown.next = controller_probing_page(controller, args, shown.known, show_arc, shown.links);
 	*result = hs_schema_print(controller_probe_links_fields, &shown);
 	return 0;
 }
@@ -138,8 +145,9 @@ static const struct hs_schema_field probed_node_fields[] = {
 		{NULL},
 };
 
-static json_t *show_node(const struct hs_controller *controller, unsigned i)
+static json_t *show_node(const struct hs_controller *controller, uint64_t at)
 {
+	unsigned i = (unsigned)at;
 	const struct probing_node *node = &controller->probing->nodes[i];
 	int64_t now_ns = controller_probing_ns(controller);
 	struct shown_node shown = {
@@ -311,8 +319,6 @@ int controller_probe_status(struct hs_controller *controller, const struct hs_ap
 		json_t **result, struct hs_error *err)
 {
 	const struct controller_probing *probing = controller->probing;
-	uint64_t at = args->offset, end = args->offset + args->limit;
-	size_t used = 0;
 
 	if (controller_need_probing(controller, err) < 0)
 		return -EINVAL;
@@ -327,11 +333,7 @@ int controller_probe_status(struct hs_controller *controller, const struct hs_ap
 			.nodes = json_array(),
 			.known = probing->n_nodes,
 	};
-	while (at < end && at < shown.known &&
-			hs_api_page_add(args, shown.nodes, show_node(controller, (unsigned)at),
-					&used))
-		at++;
-	shown.next = at < shown.known ? at : 0;
+	shown.next = controller_probing_page(controller, args, shown.known, show_node, shown.nodes);
 	*result = hs_schema_print(controller_probe_status_fields, &shown);
 	return 0;
 }

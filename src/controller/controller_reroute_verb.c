@@ -109,8 +109,6 @@ int controller_probe_routes(struct hs_controller *controller, const struct hs_ap
 		json_t **result, struct hs_error *err)
 {
 	const struct controller_reroute *reroute = controller->reroute;
-	uint64_t at = args->offset, end = args->offset + args->limit;
-	size_t used = 0;
 
 	if (!reroute)
 		return hs_error_set(err, "unsupported", "", "probing.reroute in the configuration",
@@ -122,10 +120,7 @@ int controller_probe_routes(struct hs_controller *controller, const struct hs_ap
 			.known = reroute->config->n_destinations *
 				 (controller->probing->n_nodes - 1),
 	};
-	while (at < end && at < shown.known &&
-			hs_api_page_add(args, shown.routes, show_at(controller, at), &used))
-		at++;
-	shown.next = at < shown.known ? at : 0;
+	shown.next = controller_probing_page(controller, args, shown.known, show_at, shown.routes);
 	*result = hs_schema_print(controller_probe_routes_fields, &shown);
 	return 0;
 }

@@ -107,6 +107,8 @@ static int check_path(struct hs_controller *controller, const json_t *name, stru
 	return 0;
 }
 
+// No table of lib/schema says this: exactly one of three members, whose unknown names are left out
+// where a state is restored.
 int controller_check_on(struct hs_controller *controller, const json_t *on, struct hs_error *err)
 {
 	static const char allowed[] = "{\"path\": NAME}, {\"nodes\": [NAME, ...]} or "
