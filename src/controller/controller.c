@@ -33,10 +33,10 @@ static void set_time(struct hs_controller *controller, int64_t now_ns)
 	if (ns >= 0 && ns < SECOND_NS)
 		return;
 	controller->start_ns += ns;
-	controller->bad_limit.next_ns += ns;
+	controller->metrics.bad_limit.next_ns += ns;
 	// Windows of a future time would stay open until then.
 	if (ns <= -SECOND_NS)
-		hs_qos_clock_step(controller->qos);
+		hs_qos_clock_step(controller->metrics.qos);
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		controller_shift_node(&controller->nodes[i], ns);
 	controller_shift_label(controller, ns);
@@ -67,7 +67,7 @@ void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
 
 int64_t hs_controller_next_ns(const struct hs_controller *controller)
 {
-	int64_t next_ns = hs_qos_next_ns(controller->qos),
+	int64_t next_ns = hs_qos_next_ns(controller->metrics.qos),
 		relays_ns = controller_relays_next_ns(controller),
 		label_ns = controller_label_next_ns(controller),
 		probing_ns = controller_probing_next_ns(controller),
@@ -230,7 +230,7 @@ static int open_parts(struct hs_controller *controller, struct hs_error *err)
 	controller->starting = controller->configuring = true;
 	rc = hs_api_run_list(&controller->backend, controller->config->requests, err);
 	controller->starting = controller->configuring = false;
-	json_array_clear(controller->removed);
+	json_array_clear(controller->wanted.removed);
 	if (rc < 0)
 		hs_error_prefix(err, "requests");
 	return rc;
@@ -251,10 +251,10 @@ int hs_controller_create(const struct hs_controller_config *config, const char *
 	controller->now_ns = controller->start_ns = now_ns;
 	snprintf(controller->boot_id, sizeof(controller->boot_id), "%s", boot_id);
 	hs_event_log_init(&controller->events);
-	TAILQ_INIT(&controller->rules);
-	TAILQ_INIT(&controller->flows);
-	TAILQ_INIT(&controller->relays);
-	controller->removed = json_array();
+	TAILQ_INIT(&controller->wanted.rules);
+	TAILQ_INIT(&controller->metrics.flows);
+	TAILQ_INIT(&controller->questions.relays);
+	controller->wanted.removed = json_array();
 	int rc = open_parts(controller, err);
 	if (rc < 0) {
 		hs_controller_destroy(controller);
@@ -275,18 +275,18 @@ static bool not_configured(void *context, const struct hs_api_args *args)
 int hs_controller_restore(struct hs_controller *controller, json_t *change, struct hs_error *err)
 {
 	controller->starting = controller->restoring = true;
-	controller->left_out = (struct hs_error){0};
+	controller->wanted.left_out = (struct hs_error){0};
 	int rc = hs_api_replay_kept(&controller->backend, change, not_configured, controller, err);
 	controller->starting = controller->restoring = false;
 	if (rc == 0 && !hs_error_is_set(err))
-		*err = controller->left_out;
-	json_array_clear(controller->removed);
+		*err = controller->wanted.left_out;
+	json_array_clear(controller->wanted.removed);
 	return rc;
 }
 
 uint64_t hs_controller_changes(const struct hs_controller *controller)
 {
-	return controller->n_kept;
+	return controller->wanted.n_kept;
 }
 
 void hs_controller_destroy(struct hs_controller *controller)
@@ -303,6 +303,6 @@ void hs_controller_destroy(struct hs_controller *controller)
 	controller_close_label(controller);
 	controller_close_nodes(controller);
 	hs_event_log_fini(&controller->events);
-	json_decref(controller->removed);
+	json_decref(controller->wanted.removed);
 	free(controller);
 }

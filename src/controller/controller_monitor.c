@@ -42,7 +42,7 @@ static int by_ns(const void *a, const void *b)
 static struct controller_flow *find_flow(struct hs_controller *controller, uint32_t ns_id)
 {
 	struct controller_flow key = {.ns_id = ns_id};
-	void *found = tfind(&key, &controller->flows_by_ns, by_ns);
+	void *found = tfind(&key, &controller->metrics.by_ns, by_ns);
 	return found ? *(struct controller_flow **)found : NULL;
 }
 
@@ -53,11 +53,11 @@ bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id)
 
 static void free_flow(struct hs_controller *controller, struct controller_flow *flow)
 {
-	tdelete(flow, &controller->flows_by_ns, by_ns);
-	TAILQ_REMOVE(&controller->flows, flow, order);
+	tdelete(flow, &controller->metrics.by_ns, by_ns);
+	TAILQ_REMOVE(&controller->metrics.flows, flow, order);
 	if (flow->unwanted)
-		TAILQ_REMOVE(&controller->unwanted, flow, at_unwanted);
-	controller->n_flows--;
+		TAILQ_REMOVE(&controller->metrics.unwanted, flow, at_unwanted);
+	controller->metrics.n--;
 	for (unsigned i = 0; i < WINDOWS; i++)
 		controller_drop_window(controller, flow, i);
 	hs_trips_fini(&flow->trips);
@@ -73,12 +73,12 @@ static struct controller_flow *add_flow_of(struct hs_controller *controller, uin
 		return NULL;
 	flow->ns_id = ns_id;
 	flow->published_ns = INT64_MIN / 2;
-	if (!tsearch(flow, &controller->flows_by_ns, by_ns)) {
+	if (!tsearch(flow, &controller->metrics.by_ns, by_ns)) {
 		free(flow);
 		return NULL;
 	}
-	TAILQ_INSERT_TAIL(&controller->flows, flow, order);
-	controller->n_flows++;
+	TAILQ_INSERT_TAIL(&controller->metrics.flows, flow, order);
+	controller->metrics.n++;
 	return flow;
 }
 
@@ -86,9 +86,9 @@ static void set_unwanted(
 		struct hs_controller *controller, struct controller_flow *flow, bool unwanted)
 {
 	if (flow->unwanted)
-		TAILQ_REMOVE(&controller->unwanted, flow, at_unwanted);
+		TAILQ_REMOVE(&controller->metrics.unwanted, flow, at_unwanted);
 	if (unwanted)
-		TAILQ_INSERT_TAIL(&controller->unwanted, flow, at_unwanted);
+		TAILQ_INSERT_TAIL(&controller->metrics.unwanted, flow, at_unwanted);
 	flow->unwanted = unwanted;
 }
 
@@ -100,14 +100,14 @@ static struct controller_flow *flow_of(struct hs_controller *controller, uint32_
 	struct controller_flow *flow = find_flow(controller, ns_id);
 	bool unwanted = !rule || rule->deleted;
 
-	if (!flow && controller->n_flows >= controller->config->monitored_rules) {
-		struct controller_flow *oldest = TAILQ_FIRST(&controller->unwanted);
+	if (!flow && controller->metrics.n >= controller->config->monitored_rules) {
+		struct controller_flow *oldest = TAILQ_FIRST(&controller->metrics.unwanted);
 		if (unwanted || !oldest) {
-			controller->monitored.refused++;
+			controller->metrics.counters.refused++;
 			return NULL;
 		}
 		controller_forget_flow(controller, oldest->ns_id);
-		controller->monitored.replaced++;
+		controller->metrics.counters.replaced++;
 	}
 	if (!flow)
 		flow = add_flow_of(controller, ns_id);
@@ -123,7 +123,7 @@ void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id)
 	if (!flow)
 		return;
 	if (flow->computed)
-		hs_qos_remove(controller->qos, ns_id);
+		hs_qos_remove(controller->metrics.qos, ns_id);
 	free_flow(controller, flow);
 }
 
@@ -135,9 +135,9 @@ static void bad_message(
 	char text[HS_ERROR_TEXT];
 	uint64_t grown;
 
-	controller->monitored.bad++;
-	if (hs_event_limit(&controller->bad_limit, controller->now_ns, controller->monitored.bad,
-			    &grown))
+	controller->metrics.counters.bad++;
+	if (hs_event_limit(&controller->metrics.bad_limit, controller->now_ns,
+			    controller->metrics.counters.bad, &grown))
 		hs_log_at(controller->now_ns, HS_LOG_WARNING, "controller",
 				"%" PRIu64 " messages of nodes could not be read, the last one, "
 				"%.40s: %s",
@@ -155,7 +155,7 @@ static void keep(struct hs_controller *controller, struct controller_flow *flow,
 	if (i >= 0)
 		controller_keep_window(controller, flow, (unsigned)i, content);
 	snprintf(topic, sizeof(topic), "qos.%" PRIu32, flow->ns_id);
-	controller->monitored.windows++;
+	controller->metrics.counters.windows++;
 	controller_publish(controller, topic, "qos_report", json_incref(content));
 }
 
@@ -204,7 +204,7 @@ static void take_window(struct hs_controller *controller, json_t *content)
 		// hs_qos_remove closes the open window, which on_window must not publish: the sink
 		// publishes the whole window.
 		flow->computed = false;
-		hs_qos_remove(controller->qos, window.ns_id);
+		hs_qos_remove(controller->metrics.qos, window.ns_id);
 	}
 	if (!flow->computed)
 		keep(controller, flow, window.length_ns, content);
@@ -233,7 +233,7 @@ static void refuse_format(struct hs_controller *controller, uint32_t ns_id, cons
 {
 	struct controller_flow *flow = flow_of(controller, ns_id);
 
-	controller->monitored.formats_unknown++;
+	controller->metrics.counters.formats_unknown++;
 	if (!flow || flow->told)
 		return;
 	flow->told = true;
@@ -264,14 +264,14 @@ static void take_report(struct hs_controller *controller, const json_t *message)
 		bad_message(controller, "int_report", &err);
 		return;
 	}
-	controller->monitored.reports++;
+	controller->metrics.counters.reports++;
 	struct controller_flow *flow = flow_of(controller, ns_id);
 	if (!flow)
 		return;
 	// A report of a future time would close all windows up to that time, so that later reports
 	// would come too late.
 	if (read.report.sink_ts_ns > controller->now_ns + AHEAD_NS) {
-		controller->monitored.ahead++;
+		controller->metrics.counters.ahead++;
 		return;
 	}
 	take_trip(flow, &read.report);
@@ -287,8 +287,8 @@ static void take_report(struct hs_controller *controller, const json_t *message)
 	};
 	flow->app_id = read.app_id;
 	flow->computed = true;
-	if (hs_qos_report(controller->qos, &key, &read.report) < 0)
-		controller->monitored.refused++;
+	if (hs_qos_report(controller->metrics.qos, &key, &read.report) < 0)
+		controller->metrics.counters.refused++;
 }
 
 // ---- events ----
@@ -319,7 +319,7 @@ static void take_message(struct hs_controller *controller, const struct reply_or
 	struct hs_error err;
 
 	if (!controller_publisher(controller, origin, &node)) {
-		controller->monitored.unknown_node++;
+		controller->metrics.counters.unknown_node++;
 		return;
 	}
 	if (node)
@@ -339,9 +339,9 @@ static void take_message(struct hs_controller *controller, const struct reply_or
 
 void controller_take_message(struct hs_controller *controller, const char *json, size_t len)
 {
-	controller->monitored.messages++;
+	controller->metrics.counters.messages++;
 	if (len > MAX_MESSAGE) { // parsing it would keep clients waiting
-		controller->monitored.too_large++;
+		controller->metrics.counters.too_large++;
 		return;
 	}
 	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
@@ -362,9 +362,9 @@ static int add_window(struct hs_controller *controller, const struct controller_
 		const struct hs_api_args *args, json_t *list)
 {
 	const struct hs_qos_window *window =
-			args->end_ns ? hs_qos_slide(controller->qos, flow->ns_id, args->start_ns,
-						       args->end_ns)
-				     : hs_qos_latest(controller->qos, flow->ns_id, 0);
+			args->end_ns ? hs_qos_slide(controller->metrics.qos, flow->ns_id,
+						       args->start_ns, args->end_ns)
+				     : hs_qos_latest(controller->metrics.qos, flow->ns_id, 0);
 	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
 
 	if (message)
@@ -422,7 +422,7 @@ static json_t *application(struct hs_controller *controller, const struct hs_api
 	struct controller_flow *flow;
 	size_t n = 0, left_out = 0;
 
-	TAILQ_FOREACH (flow, &controller->flows, order) {
+	TAILQ_FOREACH (flow, &controller->metrics.flows, order) {
 		struct controller_rule *rule = controller_find_rule(controller, flow->ns_id);
 		if (!flows || !rule || rule->rule.app_id != args->app_id)
 			continue;
@@ -435,8 +435,8 @@ static json_t *application(struct hs_controller *controller, const struct hs_api
 	if (!window_ns)
 		window_ns = hs_qos_lengths_usual(controller->config->window_ns);
 	if (n)
-		json_array_append_new(list, hs_qos_app_json(controller->qos, args->app_id, flows, n,
-							    left_out, window_ns));
+		json_array_append_new(list, hs_qos_app_json(controller->metrics.qos, args->app_id,
+							    flows, n, left_out, window_ns));
 	for (size_t i = 0; i < n; i++)
 		json_decref((json_t *)flows[i].window);
 	free(flows);
@@ -451,7 +451,7 @@ static struct hs_api_metrics page_of_windows(
 	struct controller_flow *flow;
 	size_t used = 0;
 
-	TAILQ_FOREACH (flow, &controller->flows, order) {
+	TAILQ_FOREACH (flow, &controller->metrics.flows, order) {
 		bool wanted = at >= args->offset;
 		if (at == end || (wanted && !hs_api_page_extend(args, page.qos,
 							    windows_of(controller, flow, args),
@@ -485,7 +485,7 @@ int controller_qos_get(struct hs_controller *controller, const struct hs_api_arg
 
 void controller_step_monitor(struct hs_controller *controller)
 {
-	hs_qos_advance(controller->qos, controller->now_ns);
+	hs_qos_advance(controller->metrics.qos, controller->now_ns);
 }
 
 int controller_open_monitor(struct hs_controller *controller)
@@ -501,14 +501,14 @@ int controller_open_monitor(struct hs_controller *controller)
 
 	memcpy(qos.window_ns, controller->config->window_ns, sizeof(qos.window_ns));
 	hs_api_set_windows(qos.window_ns);
-	TAILQ_INIT(&controller->flows);
-	TAILQ_INIT(&controller->unwanted);
-	return hs_qos_create(&qos, &controller->qos);
+	TAILQ_INIT(&controller->metrics.flows);
+	TAILQ_INIT(&controller->metrics.unwanted);
+	return hs_qos_create(&qos, &controller->metrics.qos);
 }
 
 void controller_close_monitor(struct hs_controller *controller)
 {
-	hs_qos_destroy(controller->qos);
-	while (!TAILQ_EMPTY(&controller->flows))
-		free_flow(controller, TAILQ_FIRST(&controller->flows));
+	hs_qos_destroy(controller->metrics.qos);
+	while (!TAILQ_EMPTY(&controller->metrics.flows))
+		free_flow(controller, TAILQ_FIRST(&controller->metrics.flows));
 }

@@ -32,36 +32,37 @@ struct row {
 #define OF_NODE(member)	      HS_SCHEMA_MEMBER(struct controller_node, member)
 
 static const struct row own_rows[] = {
-		{GAUGE("rules", "rules", "Rules that are wanted"), OF_CONTROLLER(n_rules)},
-		{GAUGE("flows", "flows", "Flows with metrics"), OF_CONTROLLER(n_flows)},
+		{GAUGE("rules", "rules", "Rules that are wanted"), OF_CONTROLLER(wanted.n)},
+		{GAUGE("flows", "flows", "Flows with metrics"), OF_CONTROLLER(metrics.n)},
 		{GAUGE("window_bytes", "bytes", "Memory of the windows that are kept"),
-				OF_CONTROLLER(window_bytes)},
+				OF_CONTROLLER(metrics.window_bytes)},
 		{COUNTER("published", "messages", "Messages published"), OF_CONTROLLER(seq)},
 		{COUNTER("publish_lost", "messages", "Messages that no listener took in time"),
 				OF_CONTROLLER(publish_lost)},
 		{COUNTER("messages", "messages", "Messages of nodes"),
-				OF_CONTROLLER(monitored.messages)},
+				OF_CONTROLLER(metrics.counters.messages)},
 		{COUNTER("messages_bad", "messages", "Messages that made no sense"),
-				OF_CONTROLLER(monitored.bad)},
+				OF_CONTROLLER(metrics.counters.bad)},
 		{COUNTER("messages_too_large", "messages", "Messages that were too long"),
-				OF_CONTROLLER(monitored.too_large)},
+				OF_CONTROLLER(metrics.counters.too_large)},
 		{COUNTER("messages_of_unknown_nodes", "messages",
 				 "Messages of nodes that the configuration does not have"),
-				OF_CONTROLLER(monitored.unknown_node)},
-		{COUNTER("reports", "reports", "Raw reports"), OF_CONTROLLER(monitored.reports)},
+				OF_CONTROLLER(metrics.counters.unknown_node)},
+		{COUNTER("reports", "reports", "Raw reports"),
+				OF_CONTROLLER(metrics.counters.reports)},
 		{COUNTER("reports_refused", "reports", "Reports without a monitor"),
-				OF_CONTROLLER(monitored.refused)},
+				OF_CONTROLLER(metrics.counters.refused)},
 		{COUNTER("reports_ahead", "reports", "Reports of the future"),
-				OF_CONTROLLER(monitored.ahead)},
+				OF_CONTROLLER(metrics.counters.ahead)},
 		{COUNTER("reports_of_unknown_format", "reports",
 				 "Reports whose method or version is unknown, or not the rule's"),
-				OF_CONTROLLER(monitored.formats_unknown)},
+				OF_CONTROLLER(metrics.counters.formats_unknown)},
 		{COUNTER("windows", "windows", "Windows of metrics"),
-				OF_CONTROLLER(monitored.windows)},
+				OF_CONTROLLER(metrics.counters.windows)},
 		{COUNTER("windows_not_kept", "windows", "Windows without room"),
-				OF_CONTROLLER(monitored.not_kept)},
+				OF_CONTROLLER(metrics.counters.not_kept)},
 		{COUNTER("flows_replaced", "flows", "Flows that gave way to others"),
-				OF_CONTROLLER(monitored.replaced)},
+				OF_CONTROLLER(metrics.counters.replaced)},
 		{.family = {NULL}},
 };
 
@@ -266,9 +267,9 @@ static void add_flows(
 	const int64_t *lengths = controller->config->window_ns;
 	int usual = hs_qos_lengths_find(lengths, hs_qos_lengths_usual(lengths));
 	const struct controller_flow *flow;
-	unsigned left = controller->n_flows;
+	unsigned left = controller->metrics.n;
 
-	TAILQ_FOREACH (flow, &controller->flows, order) {
+	TAILQ_FOREACH (flow, &controller->metrics.flows, order) {
 		if (!hs_prometheus_room(page))
 			break;
 		add(page, flow,

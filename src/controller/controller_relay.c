@@ -189,7 +189,7 @@ static void finish(struct hs_controller *controller, struct relay *relay)
 {
 	fill(relay);
 	struct text text = reply_of(relay);
-	TAILQ_REMOVE(&controller->relays, relay, order);
+	TAILQ_REMOVE(&controller->questions.relays, relay, order);
 	controller->output.reply(controller->output.context, relay->token,
 			text.no_memory ? NULL : text.bytes);
 	free(text.bytes);
@@ -239,7 +239,7 @@ void controller_relay(struct hs_controller *controller, void *token, json_t *rep
 		json_decref(reply);
 		return;
 	}
-	relay->number = ++controller->relay_ids;
+	relay->number = ++controller->questions.ids;
 	relay->token = token;
 	relay->reply = reply;
 	relay->answer = answer;
@@ -248,7 +248,7 @@ void controller_relay(struct hs_controller *controller, void *token, json_t *rep
 	relay->fine = true;
 	relay->errors = json_object();
 	relay->unreachable = json_array();
-	TAILQ_INSERT_TAIL(&controller->relays, relay, order);
+	TAILQ_INSERT_TAIL(&controller->questions.relays, relay, order);
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		if (!args->node[0] || strcmp(args->node, controller->config->nodes[i].name) == 0)
 			ask(controller, relay, &controller->nodes[i], args);
@@ -260,7 +260,7 @@ static struct relay *find(struct hs_controller *controller, uint64_t number)
 {
 	struct relay *relay;
 
-	TAILQ_FOREACH (relay, &controller->relays, order)
+	TAILQ_FOREACH (relay, &controller->questions.relays, order)
 		if (relay->number == number)
 			return relay;
 	return NULL;
@@ -350,7 +350,7 @@ void controller_shift_relays(struct hs_controller *controller, int64_t ns)
 {
 	struct relay *relay;
 
-	TAILQ_FOREACH (relay, &controller->relays, order)
+	TAILQ_FOREACH (relay, &controller->questions.relays, order)
 		relay->end_ns += ns;
 }
 
@@ -358,7 +358,7 @@ void controller_step_relays(struct hs_controller *controller)
 {
 	struct relay *relay, *next;
 
-	for (relay = TAILQ_FIRST(&controller->relays); relay; relay = next) {
+	for (relay = TAILQ_FIRST(&controller->questions.relays); relay; relay = next) {
 		next = TAILQ_NEXT(relay, order);
 		if (controller->now_ns >= relay->end_ns)
 			give_up(controller, relay);
@@ -367,13 +367,13 @@ void controller_step_relays(struct hs_controller *controller)
 
 int64_t controller_relays_next_ns(const struct hs_controller *controller)
 {
-	const struct relay *first = TAILQ_FIRST(&controller->relays);
+	const struct relay *first = TAILQ_FIRST(&controller->questions.relays);
 
 	return first ? first->end_ns : INT64_MAX;
 }
 
 void controller_close_relays(struct hs_controller *controller)
 {
-	while (!TAILQ_EMPTY(&controller->relays))
-		give_up(controller, TAILQ_FIRST(&controller->relays));
+	while (!TAILQ_EMPTY(&controller->questions.relays))
+		give_up(controller, TAILQ_FIRST(&controller->questions.relays));
 }

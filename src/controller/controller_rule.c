@@ -66,8 +66,9 @@ static int refuse_unknown(struct hs_controller *controller, const char *path, co
 	char expected[32];
 
 	snprintf(expected, sizeof(expected), "the name of a %s", what);
-	int rc = hs_error_set(controller->restoring ? &controller->left_out : err, "bad_value",
-			path, expected, "no %s is called \"%.64s\"", what, json_string_value(name));
+	int rc = hs_error_set(controller->restoring ? &controller->wanted.left_out : err,
+			"bad_value", path, expected, "no %s is called \"%.64s\"", what,
+			json_string_value(name));
 	return controller->restoring ? 0 : rc;
 }
 
@@ -140,7 +141,7 @@ static int by_ns(const void *a, const void *b)
 struct controller_rule *controller_find_rule(struct hs_controller *controller, uint32_t ns_id)
 {
 	struct controller_rule key = {.rule = {.ns_id = ns_id}};
-	void *found = tfind(&key, &controller->rules_by_ns, by_ns);
+	void *found = tfind(&key, &controller->wanted.by_ns, by_ns);
 	return found ? *(struct controller_rule **)found : NULL;
 }
 
@@ -155,9 +156,9 @@ static void free_rule(struct controller_rule *rule)
 
 static void remove_rule(struct hs_controller *controller, struct controller_rule *rule)
 {
-	controller->n_kept -= !rule->configured;
-	tdelete(rule, &controller->rules_by_ns, by_ns);
-	TAILQ_REMOVE(&controller->rules, rule, order);
+	controller->wanted.n_kept -= !rule->configured;
+	tdelete(rule, &controller->wanted.by_ns, by_ns);
+	TAILQ_REMOVE(&controller->wanted.rules, rule, order);
 	free_rule(rule);
 }
 
@@ -171,20 +172,20 @@ static struct controller_rule *add_rule(
 		return NULL;
 	added->rule = *rule;
 	added->configured = true;
-	if (!tsearch(added, &controller->rules_by_ns, by_ns)) {
+	if (!tsearch(added, &controller->wanted.by_ns, by_ns)) {
 		free_rule(added);
 		return NULL;
 	}
-	TAILQ_INSERT_TAIL(&controller->rules, added, order);
+	TAILQ_INSERT_TAIL(&controller->wanted.rules, added, order);
 	return added;
 }
 
 static void set_configured(
 		struct hs_controller *controller, struct controller_rule *rule, bool configured)
 {
-	controller->n_kept += rule->configured;
+	controller->wanted.n_kept += rule->configured;
 	rule->configured = configured;
-	controller->n_kept -= configured;
+	controller->wanted.n_kept -= configured;
 }
 
 // ---- bindings ----
@@ -346,12 +347,12 @@ static uint64_t next_revision(struct hs_controller *controller, uint64_t above)
 {
 	uint64_t now_us = (uint64_t)controller->now_ns / 1000;
 
-	if (controller->revision < above)
-		controller->revision = above;
-	controller->revision++;
-	if (controller->revision < now_us)
-		controller->revision = now_us;
-	return controller->revision;
+	if (controller->wanted.revision < above)
+		controller->wanted.revision = above;
+	controller->wanted.revision++;
+	if (controller->wanted.revision < now_us)
+		controller->wanted.revision = now_us;
+	return controller->wanted.revision;
 }
 
 void controller_raise_revision(
@@ -399,8 +400,8 @@ int controller_want(
 	adding.rule = rule;
 	adding.failed = on && !rule->on;
 	each_target(controller->config, on, add_binding, &adding);
-	controller->n_rules++;
-	controller->generation++;
+	controller->wanted.n++;
+	controller->wanted.generation++;
 	queue_places(controller, rule);
 	if (!adding.failed)
 		return 0;
@@ -410,7 +411,7 @@ int controller_want(
 
 void controller_change(struct hs_controller *controller, struct controller_rule *rule)
 {
-	controller->generation++;
+	controller->wanted.generation++;
 	rule->revision = next_revision(controller, 0);
 	for (unsigned i = 0; i < rule->n_bindings; i++) {
 		struct binding *binding = rule->bindings[i];
@@ -426,8 +427,8 @@ void controller_change(struct hs_controller *controller, struct controller_rule 
 
 void controller_unwant(struct hs_controller *controller, struct controller_rule *rule)
 {
-	controller->generation++;
-	controller->n_rules--;
+	controller->wanted.generation++;
+	controller->wanted.n--;
 	for (unsigned i = 0; i < rule->n_bindings; i++)
 		set_leaving(controller, rule->bindings[i], true);
 	queue_places(controller, rule);
@@ -440,7 +441,7 @@ void controller_forget_rules(struct hs_controller *controller)
 {
 	struct controller_rule *rule;
 
-	while ((rule = TAILQ_FIRST(&controller->rules))) {
+	while ((rule = TAILQ_FIRST(&controller->wanted.rules))) {
 		rule->deleted = true;
 		if (rule->n_bindings == 0)
 			remove_rule(controller, rule);

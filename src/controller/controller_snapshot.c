@@ -46,14 +46,15 @@ static json_t *left_nodes(
 
 struct hs_controller_snapshot *hs_controller_snapshot(struct hs_controller *controller)
 {
-	struct hs_controller_snapshot *snapshot = malloc(
-			sizeof(*snapshot) + controller->n_kept * sizeof(snapshot->entries[0]));
+	struct hs_controller_snapshot *snapshot =
+			malloc(sizeof(*snapshot) +
+					controller->wanted.n_kept * sizeof(snapshot->entries[0]));
 	struct controller_rule *rule;
 
 	if (!snapshot)
 		return NULL;
 	snapshot->n = snapshot->at = 0;
-	TAILQ_FOREACH (rule, &controller->rules, order) {
+	TAILQ_FOREACH (rule, &controller->wanted.rules, order) {
 		if (rule->configured)
 			continue;
 		snapshot->entries[snapshot->n++] = (struct entry){

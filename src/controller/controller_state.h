@@ -145,6 +145,47 @@ struct controller_label;   // controller_label.h
 struct controller_probing; // controller_probing.h
 struct controller_reroute; // controller_reroute.h
 
+// What is wanted. controller_rule.c changes it, and restoring it is the concern of controller.c and
+// controller_verbs.c.
+struct controller_wanted {
+	struct controller_rule_list rules;
+	void *by_ns;	     // a tree of tsearch(3)
+	unsigned n;	     // without the deleted rules
+	unsigned n_kept;     // number of rules in a snapshot
+	uint64_t generation; // of the wanted rules
+	uint64_t revision;   // the last one given
+	json_t *removed;     // "on" of each rule that the current request removed, to restore it
+	struct hs_error left_out; // a name in the state that the configuration no longer has
+};
+
+// What nodes publish. controller_monitor.c and controller_window.c change it.
+struct controller_metrics {
+	struct hs_qos *qos;
+	void *by_ns; // a tree of tsearch(3)
+	TAILQ_HEAD(flow_list, controller_flow) flows;
+	// Flows of rules that are not wanted here, in the order of their last report. The first
+	// gives way.
+	TAILQ_HEAD(unwanted_list, controller_flow) unwanted;
+	unsigned n;
+	uint64_t window_bytes; // of the windows that are kept
+	struct controller_monitor_counters {
+		uint64_t messages, bad, too_large, unknown_node;
+		uint64_t reports, refused, ahead, replaced, windows, not_kept, formats_unknown;
+	} counters;
+	struct hs_event_limit bad_limit; // of log lines about bad messages
+};
+
+// Questions that only nodes can answer. controller_relay.c has those under way, and
+// controller_verbs.c finds the one of a message.
+struct controller_questions {
+	struct relay_list relays;
+	uint64_t ids;
+	bool asks_nodes; // a request of the message that is being planned asks the nodes
+	// The question for the nodes that hs_api_handle found, or HS_VERB_COUNT.
+	enum hs_api_verb verb;
+	struct hs_api_args args; // of these, `labels` is owned
+};
+
 struct hs_controller {
 	const struct hs_controller_config *config;
 	struct hs_controller_output output;
@@ -154,48 +195,21 @@ struct hs_controller {
 	struct hs_event_log events;
 	uint64_t seq; // number of published messages
 	uint64_t publish_lost;
-	uint64_t generation; // of the wanted rules
-	uint64_t calls;	     // ids of calls
-	uint64_t revision;   // the last one given
-	uint16_t owner;	     // our name as the owner of rules
-
-	struct controller_node *nodes;
+	uint64_t calls;	  // ids of calls
+	uint16_t owner;	  // our name as the owner of rules
+	bool configuring; // while the configuration's requests are read
+	bool starting;	  // what is wanted now comes from an earlier process
+	bool restoring;	  // from the state
 	// The work that one step may do, so that clients need not wait: calls. An audit that begins
 	// counts as many calls.
 	int budget;
 	unsigned first_node; // the node that has the next turn
-	struct controller_rule_list rules;
-	void *rules_by_ns;	  // a tree of tsearch(3)
-	bool configuring;	  // while the configuration's requests are read
-	bool starting;		  // what is wanted now comes from an earlier process
-	bool restoring;		  // from the state
-	struct hs_error left_out; // a name in it that the configuration no longer has
-	unsigned n_rules;	  // without the deleted rules
-	unsigned n_kept;	  // number of rules in a snapshot
-	json_t *removed; // "on" of each rule that the current request removed, to restore it
-
-	struct hs_qos *qos;
-	void *flows_by_ns; // a tree of tsearch(3)
-	TAILQ_HEAD(flow_list, controller_flow) flows;
-	// Flows of rules that are not wanted here, in the order of their last report. The first
-	// gives way.
-	TAILQ_HEAD(unwanted_list, controller_flow) unwanted;
-	unsigned n_flows;
-	uint64_t window_bytes; // of the windows that are kept
-	uint16_t *by_id;       // node_id -> index of a node, n_nodes: none
-	struct controller_monitor_counters {
-		uint64_t messages, bad, too_large, unknown_node;
-		uint64_t reports, refused, ahead, replaced, windows, not_kept, formats_unknown;
-	} monitored;
-	struct hs_event_limit bad_limit; // of log lines about bad messages
-
-	struct relay_list relays;
-	uint64_t relay_ids;
-	bool asks_nodes; // a request of the message that is being planned asks the nodes
-	// The question for the nodes that hs_api_handle found, or HS_VERB_COUNT.
-	enum hs_api_verb relay_wanted;
-	struct hs_api_args relay_args; // of these, `labels` is owned
-
+	struct controller_node *nodes;
+	uint16_t *by_id; // node_id -> index of a node, n_nodes: none
+	// Each belongs to a part.
+	struct controller_wanted wanted;
+	struct controller_metrics metrics;
+	struct controller_questions questions;
 	struct controller_label *label;	    // NULL: the configuration has none
 	struct controller_probing *probing; // the same
 	struct controller_reroute *reroute; // the same

@@ -27,11 +27,11 @@
 // Returns where a rule belonged whose removal is reverted. Of several, the last comes first.
 static json_t *take_removed(struct hs_controller *controller)
 {
-	size_t n = json_array_size(controller->removed);
-	json_t *on = n ? json_incref(json_array_get(controller->removed, n - 1)) : NULL;
+	size_t n = json_array_size(controller->wanted.removed);
+	json_t *on = n ? json_incref(json_array_get(controller->wanted.removed, n - 1)) : NULL;
 
 	if (n)
-		json_array_remove(controller->removed, n - 1);
+		json_array_remove(controller->wanted.removed, n - 1);
 	return on;
 }
 
@@ -94,7 +94,7 @@ static int int_delete(struct hs_controller *controller, const struct hs_api_args
 		return -ENOENT;
 	*result = hs_schema_print(hs_api_delete_fields, &(struct hs_api_changed){args->ns_id});
 	if (!args->undo)
-		json_array_append_new(controller->removed,
+		json_array_append_new(controller->wanted.removed,
 				rule->on ? json_incref(rule->on) : json_null());
 	controller_unwant(controller, rule);
 	controller_forget_flow(controller, args->ns_id);
@@ -104,13 +104,13 @@ static int int_delete(struct hs_controller *controller, const struct hs_api_args
 static int int_list(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
-	struct hs_api_rules page = {.rules = json_array(), .count = controller->n_rules};
+	struct hs_api_rules page = {.rules = json_array(), .count = controller->wanted.n};
 	uint64_t at = 0, end = args->offset + args->limit, states = 0;
 	const struct controller_rule *rule;
 	size_t used = 0;
 
 	(void)err;
-	TAILQ_FOREACH (rule, &controller->rules, order) {
+	TAILQ_FOREACH (rule, &controller->wanted.rules, order) {
 		if (at == end)
 			break;
 		if (rule->deleted || at++ < args->offset)
@@ -122,7 +122,7 @@ static int int_list(struct hs_controller *controller, const struct hs_api_args *
 		else if (states >= STATES_AT_ONCE)
 			end = at;
 	}
-	page.next = end < controller->n_rules ? end : 0;
+	page.next = end < controller->wanted.n ? end : 0;
 	*result = hs_schema_print(hs_api_rules_fields, &page);
 	return 0;
 }
@@ -178,7 +178,7 @@ static const struct hs_schema_field monitor_fields[] = {
 static struct shown_monitor show_monitor(const struct hs_controller *controller)
 {
 	struct shown_monitor shown = {
-			.counters = controller->monitored, .flows = controller->n_flows};
+			.counters = controller->metrics.counters, .flows = controller->metrics.n};
 
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		shown.missed += controller->nodes[i].missed;
@@ -222,7 +222,7 @@ json_t *controller_show(struct hs_controller *controller)
 			.boot_id = controller->boot_id,
 			.version = HS_VERSION,
 			.uptime_ns = controller->now_ns - controller->start_ns,
-			.rules = controller->n_rules,
+			.rules = controller->wanted.n,
 			.publish_lost = controller->publish_lost,
 			.monitor = show_monitor(controller),
 			.nodes = json_array(),
@@ -255,8 +255,8 @@ static int ask_nodes(struct hs_controller *controller, const struct hs_api_args 
 		json_t **result, struct hs_error *err)
 {
 	(void)err;
-	controller->relay_wanted = args->verb;
-	controller->relay_args = *args;
+	controller->questions.verb = args->verb;
+	controller->questions.args = *args;
 	json_incref(args->labels); // the message has gone when nodes are asked
 	*result = json_pack("{s:b}", ASKED, 1);
 	return 0;
@@ -328,8 +328,9 @@ static int answers(void *context, const struct hs_api_args *args, struct hs_erro
 				"routes are each node's own: ask the node");
 	if (check_node(controller, args, err))
 		return -EINVAL;
-	bool asks = verbs[args->verb].run == ask_nodes, again = asks && controller->asks_nodes;
-	controller->asks_nodes |= asks;
+	bool asks = verbs[args->verb].run == ask_nodes,
+	     again = asks && controller->questions.asks_nodes;
+	controller->questions.asks_nodes |= asks;
 	return again ? hs_error_set(err, "unsupported", "", "one question at a time",
 				       "what all nodes are asked for cannot stand beside another "
 				       "such question in a list")
@@ -360,12 +361,12 @@ static uint32_t rules_free(void *context)
 {
 	const struct hs_controller *controller = context;
 	const struct hs_controller_config *c = controller->config;
-	return c->max_rules > controller->n_rules ? c->max_rules - controller->n_rules : 0;
+	return c->max_rules > controller->wanted.n ? c->max_rules - controller->wanted.n : 0;
 }
 
 static uint64_t generation(void *context)
 {
-	return ((struct hs_controller *)context)->generation;
+	return ((struct hs_controller *)context)->wanted.generation;
 }
 
 // Refuses a rule that names an owner, because the controller itself is the owner at the nodes.
@@ -431,7 +432,7 @@ void controller_open_verbs(struct hs_controller *controller)
 			.unsave = unsave,
 			.spent_ns = controller->output.spent_ns,
 	};
-	controller->relay_wanted = HS_VERB_COUNT;
+	controller->questions.verb = HS_VERB_COUNT;
 }
 
 // Returns the part of a reply that the nodes must answer: the whole reply, or an entry of a list.
@@ -450,27 +451,28 @@ static json_t *find_asked(json_t *reply)
 
 static bool relay(struct hs_controller *controller, void *token, const char *text)
 {
-	enum hs_api_verb verb = controller->relay_wanted;
+	enum hs_api_verb verb = controller->questions.verb;
 
-	controller->relay_wanted = HS_VERB_COUNT;
+	controller->questions.verb = HS_VERB_COUNT;
 	json_t *reply = verb != HS_VERB_COUNT && text ? json_loads(text, 0, NULL) : NULL;
 	json_t *asked = find_asked(reply);
 	if (asked)
-		controller_relay(controller, token, reply, asked, verb, &controller->relay_args);
+		controller_relay(
+				controller, token, reply, asked, verb, &controller->questions.args);
 	else
 		json_decref(reply);
-	json_decref(controller->relay_args.labels);
-	controller->relay_args.labels = NULL;
+	json_decref(controller->questions.args.labels);
+	controller->questions.args.labels = NULL;
 	return asked != NULL;
 }
 
 void controller_request(struct hs_controller *controller, void *token, const char *message,
 		size_t len, bool may_change)
 {
-	controller->asks_nodes = false;
+	controller->questions.asks_nodes = false;
 	char *reply = hs_api_handle(&controller->backend, message, len, may_change);
 
-	json_array_clear(controller->removed);
+	json_array_clear(controller->wanted.removed);
 	if (!relay(controller, token, reply))
 		controller->output.reply(controller->output.context, token, reply);
 	free(reply);

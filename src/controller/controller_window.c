@@ -14,7 +14,7 @@ void controller_drop_window(
 		struct hs_controller *controller, struct controller_flow *flow, unsigned i)
 {
 	if (flow->windows[i].text)
-		controller->window_bytes -= strlen(flow->windows[i].text) + 1;
+		controller->metrics.window_bytes -= strlen(flow->windows[i].text) + 1;
 	free(flow->windows[i].text);
 	flow->windows[i].text = NULL;
 }
@@ -27,12 +27,12 @@ void controller_keep_window(struct hs_controller *controller, struct controller_
 	size_t bytes = text ? strlen(text) + 1 : 0;
 
 	controller_drop_window(controller, flow, i);
-	if (!text || controller->window_bytes + bytes > most) {
-		controller->monitored.not_kept++;
+	if (!text || controller->metrics.window_bytes + bytes > most) {
+		controller->metrics.counters.not_kept++;
 		free(text);
 		return;
 	}
-	controller->window_bytes += bytes;
+	controller->metrics.window_bytes += bytes;
 	flow->windows[i].text = text;
 	flow->windows[i].taken_ns = controller->now_ns;
 }
@@ -72,7 +72,7 @@ void controller_shift_windows(struct hs_controller *controller, int64_t ns)
 {
 	struct controller_flow *flow;
 
-	TAILQ_FOREACH (flow, &controller->flows, order)
+	TAILQ_FOREACH (flow, &controller->metrics.flows, order)
 		for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 			flow->windows[i].taken_ns += ns;
 }
