@@ -46,10 +46,9 @@ const struct hs_family hs_no_family = {
 static void end_telemetry(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, struct hs_burst *beyond)
 {
-	unsigned expected = hs_expect_reports(burst, first, end), n_stripped = 0;
+	unsigned n_stripped = 0;
 
-	if (expected)
-		hs_reports_open(worker, expected);
+	hs_expect_reports(worker, burst, end - first);
 	for (unsigned i = first; i < end; i++) {
 		if (burst->slots[i] != HS_FLOW_NONE)
 			hs_flow_count_rx(&worker->flows, burst->slots[i],

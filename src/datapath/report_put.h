@@ -12,57 +12,51 @@ void hs_reports_open(struct hs_worker *worker, unsigned n);
 // Hands the reports that were filled to control.
 void hs_reports_close(struct hs_worker *worker);
 
-// Fills the sink's own part of a record: rule, time, counters with this packet included.
-static inline void hs_report_begin(const struct hs_worker *worker, const struct hs_burst *burst,
-		unsigned i, struct hs_report_record *record)
-{
-	uint32_t slot = burst->slots[i];
-	struct hs_flow_sums sums;
+// Makes places->next a place, where it is places->end: in the reserved places at the ring's begin,
+// else one more. If the ring is full, counts a report that is lost and returns false.
+bool hs_report_more(struct hs_worker *worker);
 
-	hs_flow_sum(&worker->flows, slot, &sums);
-	record->rule_slot = slot;
-	record->rule_generation = atomic_load_explicit(
-			&worker->flows.shared[slot].generation, memory_order_relaxed);
-	record->sink_ts_ns = burst->now_ns;
-	record->sink_rx_packets = sums.rx_packets;
-	record->sink_rx_bytes = sums.rx_bytes;
+// Fetches a line that will be written. For x86-64-v2, compilers make a fetch for reading of
+// __builtin_prefetch, which leaves the line in the other core's cache, too; the store then waits
+// for that core. Processors without the instruction ignore it.
+static inline void hs_report_fetch(const uint8_t *line)
+{
+#ifdef __x86_64__
+	__asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+	__builtin_prefetch(line, 1);
+#endif
 }
 
-static inline struct hs_report_record *hs_report_place(
-		const struct hs_report_places *places, unsigned k)
+// Counts a packet whose telemetry is of the rule in `slot`, and its report. Returns the place for
+// the report. Returns NULL if the ring is full: the report is lost, which was counted as well.
+static inline __attribute__((always_inline)) struct hs_report_record *hs_report_place(
+		struct hs_worker *worker, uint32_t slot)
 {
-	struct hs_report_record *part = places->first;
-
-	if (k >= places->n_first) {
-		part = places->wrapped;
-		k -= places->n_first;
-	}
-	return part + k;
-}
-
-// Fills a record: hs_report_begin, then the bytes of telemetry behind it.
-typedef void (*hs_report_fill_fn)(const struct hs_worker *worker, const struct hs_burst *burst,
-		unsigned i, struct hs_report_record *record);
-
-// Counts packet i, whose telemetry is of the rule in its slot, and its report. A full ring loses
-// the report, which is counted as well. `fill` is a constant of the family that is inlined.
-static inline __attribute__((always_inline)) void hs_report_put(struct hs_worker *worker,
-		const struct hs_burst *burst, unsigned i, hs_report_fill_fn fill)
-{
-	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
+	struct hs_flow_worker *own = &worker->flows.own[slot];
 	struct hs_report_places *places = &worker->report_places;
 
 	hs_flow_add(&own->sink_packets, 1);
 	hs_flow_add(&own->reports_made, 1);
-	if (unlikely(places->n_filled == places->n)) {
-		hs_reports_close(worker);
-		hs_reports_open(worker, 1);
-	}
-	if (unlikely(!places->n)) {
+	if (unlikely(places->next == places->end) && !hs_report_more(worker)) {
 		hs_flow_add(&own->reports_lost, 1);
-		hs_flow_add(&worker->reports_made, 1);
-		hs_flow_add(&worker->reports_lost, 1);
-		return;
+		return NULL;
 	}
-	fill(worker, burst, i, hs_report_place(places, places->n_filled++));
+	struct hs_report_record *place = places->next++;
+	// Another core has read the lines. They take the time of many packets to come.
+	const uint8_t *ahead = (const uint8_t *)place + places->ahead;
+	hs_report_fetch(ahead);
+	hs_report_fetch(ahead + RTE_CACHE_LINE_SIZE);
+	return place;
+}
+
+// Fills the sink's own part of a record: rule, time, counters with this packet included.
+static inline void hs_report_begin(const struct hs_worker *worker, const struct hs_burst *burst,
+		uint32_t slot, struct hs_report_record *record)
+{
+	record->rule_slot = slot;
+	record->rule_generation = atomic_load_explicit(
+			&worker->flows.shared[slot].generation, memory_order_relaxed);
+	record->sink_ts_ns = burst->now_ns;
+	hs_flow_sum_rx(&worker->flows, slot, &record->sink_rx_packets, &record->sink_rx_bytes);
 }

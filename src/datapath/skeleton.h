@@ -153,15 +153,13 @@ static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_wor
 
 // ---- to a host ----
 
-// Returns how many packets of a run will be reported, at most.
-static inline unsigned hs_expect_reports(const struct hs_burst *burst, unsigned first, unsigned end)
+// Reserves places for the reports of a run, as many as there may be. hs_reports_close gives back
+// those that are left.
+static inline void hs_expect_reports(
+		struct hs_worker *worker, const struct hs_burst *burst, unsigned n)
 {
-	unsigned n = 0;
-
-	for (unsigned i = first; i < end; i++)
-		n += burst->packets[i].flags & HS_PACKET_TELEMETRY &&
-		     burst->slots[i] != HS_FLOW_NONE;
-	return n;
+	if (burst->flags & HS_PACKET_TELEMETRY && !burst->unmatched)
+		hs_reports_open(worker, n);
 }
 
 // Ends a packet's telemetry where its network ends: `step` reports and takes out telemetry. If
@@ -190,10 +188,8 @@ static inline __attribute__((always_inline)) void hs_run_to_host_each(struct hs_
 	struct hs_tx_queue *queue = hs_run_queue(worker, out);
 	const uint32_t longest = hs_longest_frame(out);
 	unsigned at = queue->n, n_stripped = 0;
-	unsigned expected = hs_expect_reports(burst, first, end);
 
-	if (expected)
-		hs_reports_open(worker, expected);
+	hs_expect_reports(worker, burst, end - first);
 	for (unsigned i = first; i < end; i++) {
 		uint32_t slot = burst->slots[i];
 		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);

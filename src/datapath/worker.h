@@ -48,10 +48,12 @@ struct hs_worker_buffer {
 	uint32_t share;
 };
 
-// Places that are reserved in a worker's ring of reports, and how many of them are filled.
+// Places that are reserved in a worker's ring of reports. If they reach the ring's end, the last
+// n_wrapped of them are at its begin.
 struct hs_report_places {
-	struct hs_report_record *first, *wrapped; // the ring ends behind n_first
-	unsigned n_first, n, n_filled;
+	struct hs_report_record *next, *end, *wrapped;
+	unsigned n, n_wrapped;
+	size_t ahead; // bytes from a place that is filled to one that is fetched meanwhile
 };
 
 // One burst on its way through the stages; entry i of every array is the same packet.

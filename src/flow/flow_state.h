@@ -267,6 +267,22 @@ static inline void hs_flow_sum(
 	sums->int_packets += others->int_packets;
 }
 
+// Does the same for what was received. Each counter is read by itself: a wide load of counters that
+// were just added to would wait until these stores, and all before them, have reached the cache.
+static inline void hs_flow_sum_rx(
+		const struct hs_flow_view *view, uint32_t slot, uint64_t *packets, uint64_t *bytes)
+{
+	const struct hs_flow_worker *own = &view->own[slot];
+
+	*packets = __atomic_load_n(&own->rx_packets, __ATOMIC_RELAXED);
+	*bytes = __atomic_load_n(&own->rx_bytes, __ATOMIC_RELAXED);
+	if (view->n_workers == 1)
+		return;
+	const struct hs_flow_sums *others = hs_flow_sum_others(view, slot);
+	*packets += others->rx_packets;
+	*bytes += others->rx_bytes;
+}
+
 static inline uint8_t hs_flow_config_flags(uint64_t config)
 {
 	return (uint8_t)(config >> HS_FLOW_CONFIG_FLAGS_SHIFT);

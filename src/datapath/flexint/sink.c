@@ -34,13 +34,14 @@ static inline void copy_wide(uint8_t *to, const uint8_t *from, size_t bytes)
 // Copies options of any length into the record. Options that our nodes write by the paper's trace
 // type are whole words of entries and a source's entry of one length.
 static inline __attribute__((always_inline)) void fill(const struct hs_worker *worker,
-		const struct hs_burst *burst, unsigned i, struct hs_report_record *record)
+		const struct hs_burst *burst, unsigned i, uint32_t slot,
+		struct hs_report_record *record)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
 	const uint8_t *trace = frame + packet->trace_off, *e2e = frame + packet->e2e_off;
 
-	hs_report_begin(worker, burst, i, record);
+	hs_report_begin(worker, burst, slot, record);
 	if (unlikely(trace[1] % 8 || e2e[1] != HS_FLEXINT_FAST_E2E_BYTES)) {
 		copy_options(trace, e2e, record);
 		return;
@@ -51,6 +52,17 @@ static inline __attribute__((always_inline)) void fill(const struct hs_worker *w
 	// The source's entry and its header are longer than what is copied with the entries.
 	copy_wide(record->data, trace + 2, trace[1]);
 	memcpy(record->data + trace[1], e2e + 2, HS_FLEXINT_FAST_E2E_BYTES);
+}
+
+// Reports a packet whose telemetry is of the rule in its slot.
+static inline __attribute__((always_inline)) void report(
+		struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
+{
+	uint32_t slot = burst->slots[i];
+	struct hs_report_record *record = hs_report_place(worker, slot);
+
+	if (likely(record))
+		fill(worker, burst, i, slot, record);
 }
 
 // Takes telemetry out and parses the packet again, because telemetry that the codec could not take
@@ -84,7 +96,7 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	} else if (!hs_flow_is_of(&worker->flows, slot, packet->ns_id)) {
 		hs_shadow(worker, burst, i);
 	} else {
-		hs_report_put(worker, burst, i, fill);
+		report(worker, burst, i);
 	}
 	return hs_strip(worker, burst, i);
 }
@@ -107,7 +119,7 @@ static inline __attribute__((always_inline)) bool fast_sink(
 
 	if (unlikely(!is_fast(worker, burst, i)))
 		return hs_sink(worker, burst, i);
-	hs_report_put(worker, burst, i, fill);
+	report(worker, burst, i);
 	size_t taken = hs_flexint_fast_strip(rte_pktmbuf_mtod(m, uint8_t *), &burst->packets[i]);
 	hs_room_shift(m, -(int)taken);
 	return true;

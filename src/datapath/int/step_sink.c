@@ -15,7 +15,7 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
 
-	hs_report_begin(worker, burst, i, record);
+	hs_report_begin(worker, burst, burst->slots[i], record);
 	record->family = burst->profile->family->format->number;
 	record->trace_len = (uint8_t)hs_int_stack_bytes(settings->version, packet);
 	memcpy(record->data, frame + packet->trace_off, record->trace_len);
@@ -50,7 +50,9 @@ static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		return;
 	}
 	if (hs_int_stack_bytes(settings->version, packet) <= HS_INT_MAX_RECORD) {
-		hs_report_put(worker, burst, i, fill);
+		struct hs_report_record *record = hs_report_place(worker, slot);
+		if (likely(record))
+			fill(worker, burst, i, record);
 		return;
 	}
 	hs_flow_add(&own->sink_packets, 1); // a stack that no record holds

@@ -140,7 +140,7 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
 
-	hs_report_begin(worker, burst, i, record);
+	hs_report_begin(worker, burst, burst->slots[i], record);
 	record->trace_len = frame[packet->trace_off];
 	record->e2e_len = 0;
 	record->family = HS_TELEMETRY_TEST;
@@ -151,8 +151,11 @@ static bool sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint32_t slot = burst->slots[i];
 
-	if (slot != HS_FLOW_NONE && burst->packets[i].flags & HS_PACKET_TELEMETRY)
-		hs_report_put(worker, burst, i, fill);
+	if (slot != HS_FLOW_NONE && burst->packets[i].flags & HS_PACKET_TELEMETRY) {
+		struct hs_report_record *record = hs_report_place(worker, slot);
+		if (record)
+			fill(worker, burst, i, record);
+	}
 	return strip(worker, burst, i, true);
 }
 
