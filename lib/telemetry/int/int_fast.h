@@ -14,7 +14,8 @@
 #include "packet_fast.h"
 
 #define HS_INT_FAST_SHIM      4
-#define HS_INT_FAST_FIXED     16 // shim and header
+#define HS_INT_FAST_FIXED     16   // shim and header
+#define HS_INT_FAST_D	      0x08 // in the header's first byte
 #define HS_INT_FAST_KNOWN     0xFF80
 #define HS_INT_FAST_TWICE     0x0E00 // instructions of two words
 #define HS_INT_FAST_MAX_BLOCK 48     // bytes of all known values
@@ -124,7 +125,7 @@ static inline void hs_int_fast_ip(
 // between -2^16 and 2^16. The sum of the bytes that the checksum covers grew by `change`.
 static inline void hs_int_fast_l4(uint8_t *l4, uint8_t proto, int growth, uint32_t change)
 {
-	uint32_t grown = growth < 0 ? 0xffffu - (uint32_t)-growth : (uint32_t)growth;
+	uint32_t grown = growth <= 0 ? 0xffffu - (uint32_t)-growth : (uint32_t)growth;
 
 	if (proto == HS_IP_TCP) {
 		uint16_t checksum = hs_be16_load(l4 + 16);
@@ -167,11 +168,12 @@ static inline size_t hs_int_fast_payload(
 // these other flags.
 static inline bool hs_int_fast_is_usual(const struct hs_packet *packet, uint16_t flags)
 {
-	uint16_t ip = packet->flags & (HS_PACKET_IPV4 | HS_PACKET_IPV6);
-	size_t l4 = HS_FAST_L3 + (ip == HS_PACKET_IPV4 ? HS_IPV4_BYTES : HS_IPV6_BYTES);
+	const uint16_t ipv6 = flags | HS_PACKET_FLOW | HS_PACKET_IPV6;
+	const uint16_t ipv4 = flags | HS_PACKET_FLOW | HS_PACKET_IPV4;
+	bool is_ipv6 = packet->flags == ipv6 && packet->l4_off == HS_FAST_L3 + HS_IPV6_BYTES;
+	bool is_ipv4 = packet->flags == ipv4 && packet->l4_off == HS_FAST_L3 + HS_IPV4_BYTES;
 
-	return packet->flags == (ip | flags | HS_PACKET_FLOW) && packet->l3_off == HS_FAST_L3 &&
-	       packet->l4_off == l4 &&
+	return (is_ipv6 || is_ipv4) && packet->l3_off == HS_FAST_L3 &&
 	       (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP);
 }
 
@@ -203,7 +205,8 @@ static inline bool hs_int_fast_are_whole_hops(unsigned words, unsigned hop)
 	return (words * reciprocals[hop] >> 16) * hop == words;
 }
 
-static inline bool hs_int_fast_header(const uint8_t *frame, size_t len, struct hs_packet *packet)
+static inline __attribute__((always_inline)) bool hs_int_fast_header(
+		const uint8_t *frame, size_t len, struct hs_packet *packet)
 {
 	size_t end, at = hs_int_fast_payload(frame, packet, &end);
 
@@ -286,25 +289,48 @@ static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
 	}
 }
 
-// Parses a frame with the result of hs_int_parse. Returns false if hs_int_parse must parse it.
-// Takes any profile. For a profile for which hs_int_fast_is returns false, takes only packets
-// without telemetry.
+// Reads what follows the IP header of a packet. For hs_int_parse_fast_md.
+static inline __attribute__((always_inline)) bool hs_int_fast_behind_ip(
+		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	// A first segment may end within TCP's options.
+	if (len < frame_len && len < packet->l4_off + 60u)
+		return false;
+	uint8_t dscp = hs_int_fast_dscp(frame + HS_FAST_L3, packet);
+	if (!hs_int_fast_is_marked(settings, dscp))
+		return true;
+	return (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP) &&
+	       hs_int_fast_header(frame, len, packet);
+}
+
+// Parses a frame with the result of hs_int_parse. Returns false if hs_int_parse must parse it. For
+// a profile for which hs_int_fast_is returns true. The code behind IP stands twice, because its
+// offsets are constants for IPv6.
+static inline __attribute__((always_inline)) bool hs_int_parse_fast_md(
+		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	if (hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet))
+		return hs_int_fast_behind_ip(settings, frame, len, frame_len, packet);
+	return hs_packet_parse_fast_ipv4(frame, len, frame_len, packet) &&
+	       hs_int_fast_behind_ip(settings, frame, len, frame_len, packet);
+}
+
+// Does the same for any profile. For a profile for which hs_int_fast_is returns false, takes only
+// packets without telemetry.
 static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, const uint8_t *frame,
 		size_t len, size_t frame_len, struct hs_packet *packet)
 {
+	if (hs_int_fast_is(settings))
+		return hs_int_parse_fast_md(settings, frame, len, frame_len, packet);
 	if (!hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) &&
 			!hs_packet_parse_fast_ipv4(frame, len, frame_len, packet))
 		return false;
 	// A first segment may end within TCP's options, or a tunnel's header.
 	if (len < frame_len && len < packet->l4_off + 60u)
 		return false;
-	if (!hs_int_fast_is(settings))
-		return !hs_int_fast_may_claim(settings, frame, len, frame_len, packet);
-	uint8_t dscp = hs_int_fast_dscp(frame + HS_FAST_L3, packet);
-	if (!hs_int_fast_is_marked(settings, dscp))
-		return true;
-	return (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP) &&
-	       hs_int_fast_header(frame, len, packet);
+	return !hs_int_fast_may_claim(settings, frame, len, frame_len, packet);
 }
 
 // Does the same for a profile for which hs_int_fast_is_mx returns true.
@@ -368,7 +394,7 @@ static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 	hs_front_move_down(frame, frame + growth, at);
 	uint8_t dscp = hs_int_fast_dscp(ip, packet);
 	unsigned words = own->n / 4;
-	uint32_t d = request->flags & HS_INT_FLAG_D ? 8u << 24 : 0;
+	uint32_t d = request->flags & HS_INT_FLAG_D ? (uint32_t)HS_INT_FAST_D << 24 : 0;
 	hs_be32_store(shim, HS_INT_TYPE_MD << 28 | (words + 3) << 16 | (uint32_t)dscp << 2);
 	hs_be32_store(head, 2u << 28 | d | words << 8 | (settings->max_hops - 1u));
 	hs_be32_store(head + 4, (uint32_t)request->bitmap << 16 | request->domain_id);
@@ -429,9 +455,17 @@ static inline bool hs_int_fast_may_strip(const struct hs_int_settings *settings,
 	       !hs_int_fast_is_marked(settings, frame[packet->e2e_off + 3] >> 2);
 }
 
+// Returns whether the sink must drop the packet, which hs_int_fast_may_strip takes and whose
+// trace_off is not 0.
+static inline bool hs_int_fast_is_discarded(const uint8_t *frame, const struct hs_packet *packet)
+{
+	return frame[packet->trace_off] & HS_INT_FAST_D;
+}
+
 // Removes the telemetry, and sets *packet as hs_int_parse would for the rest, which begins at frame
 // + result.
-static inline size_t hs_int_fast_strip(uint8_t *frame, struct hs_packet *packet)
+static inline __attribute__((always_inline)) size_t hs_int_fast_strip(
+		uint8_t *frame, struct hs_packet *packet)
 {
 	size_t taken = packet->telemetry_bytes, at = packet->e2e_off;
 	uint8_t dscp = frame[at + 3] >> 2;

@@ -16,8 +16,14 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	return hs_int_fast_is(profile->settings) &&
-	       hs_int_parse_fast(profile->settings, frame, len, frame_len, packet);
+	return hs_int_parse_fast_md(profile->settings, frame, len, frame_len, packet);
+}
+
+static inline bool parse_none(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	(void)profile, (void)frame, (void)len, (void)frame_len, (void)packet;
+	return false;
 }
 
 static uint8_t dscp(const struct hs_profile *profile, const uint8_t *frame,
@@ -34,10 +40,14 @@ static __attribute__((noinline)) void classify_md(struct hs_worker *worker, stru
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
-	if (unlikely(hs_int_fast_is_mx(burst->profile->settings)))
+	const struct hs_int_settings *settings = burst->profile->settings;
+
+	if (likely(hs_int_fast_is(settings)))
+		classify_md(worker, burst);
+	else if (hs_int_fast_is_mx(settings))
 		hs_int_classify_mx(worker, burst);
 	else
-		classify_md(worker, burst);
+		hs_classify_as(worker, burst, parse_none, parse);
 }
 
 static void run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "classify.h"
+#include "front.h"
 #include "int_export.h"
 #include "int_fast.h"
 #include "int_format.h"
@@ -32,7 +33,8 @@ static void tell(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	hs_int_export_end(worker, burst, i, out < worker->n_ports ? worker->ports[out] : NULL);
 }
 
-static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+static __attribute__((noinline)) void report(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_int_settings *settings = burst->profile->settings;
 	const struct hs_packet *packet = &burst->packets[i];
@@ -137,6 +139,45 @@ bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	       take_out(worker, burst, i);
 }
 
+// Writes what `fill` writes, of INT-MD of 2.1 in a first segment.
+static inline __attribute__((always_inline)) void fill_fast(const struct hs_worker *worker,
+		const struct hs_burst *burst, unsigned i, uint32_t slot, const uint8_t *frame,
+		size_t bytes, struct hs_report_record *record)
+{
+	const uint8_t *stack = frame + burst->packets[i].trace_off;
+
+	hs_report_begin(worker, burst, slot, record);
+	if (likely(bytes >= 16))
+		hs_front_move_down(record->data, stack, bytes);
+	else
+		memcpy(record->data, stack, HS_INT_FAST_FIXED - HS_INT_FAST_SHIM);
+	memcpy(record->data + bytes, &burst->now_ns, sizeof(burst->now_ns));
+	record->trace_len = (uint8_t)bytes;
+	record->e2e_len = sizeof(burst->now_ns);
+	record->family = HS_TELEMETRY_INT_2_1;
+}
+
+// Does what `report` does.
+static inline __attribute__((always_inline)) void report_fast(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, const uint8_t *frame)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	uint32_t slot = burst->slots[i];
+	size_t bytes = hs_int_stack_bytes(HS_INT_2_1, packet);
+
+	if (unlikely(worker->exporter || packet->trace_type & HS_INT_TRACE_MX ||
+			    bytes > HS_INT_MAX_RECORD)) {
+		report(worker, burst, i);
+		return;
+	}
+	if (slot >= worker->flows.n_rules ||
+			!(worker->flows.own[slot].trace_type & HS_RULE_TRACE_INT))
+		return;
+	struct hs_report_record *record = hs_report_place(worker, slot);
+	if (likely(record))
+		fill_fast(worker, burst, i, slot, frame, bytes, record);
+}
+
 // Handles the common case; the general step handles the rest.
 static inline __attribute__((always_inline)) bool fast_sink(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i)
@@ -146,10 +187,10 @@ static inline __attribute__((always_inline)) bool fast_sink(
 	struct rte_mbuf *m = burst->mbufs[i];
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (unlikely(!hs_int_fast_may_strip(settings, frame, packet) || !hs_room_is_changeable(m) ||
-			    hs_int_is_discarded(settings, frame, packet)))
+	if (unlikely(!hs_int_fast_may_strip(settings, frame, packet) || !packet->trace_off ||
+			    hs_int_fast_is_discarded(frame, packet) || !hs_room_is_changeable(m)))
 		return hs_int_sink(worker, burst, i);
-	report(worker, burst, i);
+	report_fast(worker, burst, i, frame);
 	hs_room_shift(m, -(int)hs_int_fast_strip(frame, packet));
 	return true;
 }

@@ -247,6 +247,29 @@ static void words_are_those_of_the_table(void **state)
 	assert_int_equal(HS_INT_FAST_KNOWN, hs_int_known(HS_INT_2_1) & ~1);
 }
 
+static uint16_t sum_by_words(const uint8_t *at, size_t bytes)
+{
+	uint32_t sum = 0;
+	for (size_t i = 0; i < bytes; i += 2)
+		sum += hs_be16_load(at + i);
+	while (sum >> 16)
+		sum = (sum >> 16) + (sum & 0xffff);
+	return (uint16_t)sum;
+}
+
+static void sums_are_those_of_words(void **state)
+{
+	(void)state;
+	uint8_t bytes[1024 + 1];
+	for (unsigned kind = 0; kind < 3; kind++) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = kind == 2 ? (uint8_t)(i * i * 7 + i / 3) : (uint8_t)-kind;
+		for (size_t n = 0; n < sizeof(bytes); n += 2)
+			assert_int_equal(hs_int_sum(bytes + n % 4 / 2, n),
+					sum_by_words(bytes + n % 4 / 2, n));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +279,7 @@ int main(void)
 			cmocka_unit_test(no_other_profile_is_fast),
 			cmocka_unit_test(whole_hops_are_told_without_a_division),
 			cmocka_unit_test(words_are_those_of_the_table),
+			cmocka_unit_test(sums_are_those_of_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
