@@ -121,7 +121,7 @@ def _ping(path, seconds):
     times = sorted(float(ms) * 1000 for ms in re.findall(r"time=([\d.]+) ms", said))
     if not times:
         raise RuntimeError(f"no reply: {said}")
-    return {"p50 µs": times[len(times) // 2], "p99 µs": times[len(times) * 99 // 100]}
+    return {f"p{percent} µs": times[len(times) * percent // 100] for percent in (50, 90, 99)}
 
 
 def idle(path, seconds):

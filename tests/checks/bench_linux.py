@@ -3,6 +3,7 @@
 
 import os
 import re
+import types
 
 from harness import check, test
 
@@ -37,3 +38,14 @@ def a_ratio_is_the_median_of_those_of_each_round():
     text = linux_compare.page(results, 1, 1, ((linux_compare.idle, "Both", True, paths[:2]),), [0, 0])
     check("| p50 against the bridges | p99 against the bridges |" in text, text)
     check("| two nodes | 20 | 120 | 2.00 | 4.00 |" in text, text)
+
+
+@test()
+def of_pings_three_percentiles_are_stated():
+    class Replies:
+        def run(self, *_):
+            return "\n".join(f"64 bytes: time={ms / 1000:.3f} ms" for ms in range(1000, 0, -1))
+
+    path = types.SimpleNamespace(hosts=[Replies()])
+    result = linux_compare.idle(path, 1)
+    check(result == {"p50 µs": 501, "p90 µs": 901, "p99 µs": 991}, result)
