@@ -15,13 +15,17 @@
 #define PROVEN_RESTS	 32 // after so many rests, resting suits the traffic
 #define BACKOFF_MIN_US	 1000
 #define BACKOFF_MAX_US	 1000000
-#define LOOKS_IN_SILENCE 8 // a sleep is at most this part of the time without packets
+#define LEAST_GAIN	 (ONE / 8)
+#define TRY_AFTER	 127 // looks that were skipped
+#define LOOKS_IN_SILENCE 8   // a sleep is at most this part of the time without packets
 
 void hs_pace_init(struct hs_pace *pace, uint64_t ticks_per_us)
 {
 	*pace = (struct hs_pace){
 			.ticks_per_us = ticks_per_us,
 			.credit = CREDIT_US * ticks_per_us,
+			.after_pause.gain = ONE,
+			.after_packets.gain = ONE,
 	};
 }
 
@@ -60,6 +64,41 @@ static void take_sample(struct hs_pace *pace, uint64_t now)
 	pace->sample_work = 0;
 }
 
+// ---- looks ----
+
+static struct hs_pace_look *look_of(struct hs_pace *pace)
+{
+	return pace->paused ? &pace->after_pause : &pace->after_packets;
+}
+
+static void end_look(struct hs_pace *pace, bool brought)
+{
+	struct hs_pace_look *look = look_of(pace);
+
+	if (pace->looking)
+		look->gain = look->gain - look->gain / 8 + (brought ? ONE / 8 : 0);
+	pace->looking = false;
+}
+
+static bool is_worth(struct hs_pace_look *look)
+{
+	if (look->gain < LEAST_GAIN && look->skipped++ < TRY_AFTER)
+		return false;
+	look->skipped = 0;
+	return true;
+}
+
+// The credit is full again after a pause, or after much work without an empty round.
+static void begin_empty(struct hs_pace *pace, uint64_t now)
+{
+	pace->paused = pace->credit >= CREDIT_US * pace->ticks_per_us;
+	pace->empty_since = now > 0 ? now : 1;
+	pace->looking = is_worth(look_of(pace));
+	pace->spin = (pace->paused ? HS_PACE_SPIN_LONG_US : HS_PACE_SPIN_US) * pace->ticks_per_us;
+}
+
+// ---- time ----
+
 // Accounts for the time since the last call.
 static void advance(struct hs_pace *pace, uint64_t now, bool slept)
 {
@@ -76,8 +115,10 @@ static void advance(struct hs_pace *pace, uint64_t now, bool slept)
 	pace->sample_packets += pace->new_packets;
 	pace->new_packets = 0;
 	take_sample(pace, now);
-	if (worked)
+	if (worked) {
+		end_look(pace, true);
 		pace->empty_since = 0;
+	}
 }
 
 static bool is_loaded(const struct hs_pace *pace)
@@ -104,15 +145,6 @@ static bool should_rest(struct hs_pace *pace, uint64_t now)
 	return pace->rests > 0;
 }
 
-// The credit is full again after a pause, or after much work without an empty round.
-static void begin_empty(struct hs_pace *pace, uint64_t now)
-{
-	bool paused = pace->credit >= CREDIT_US * pace->ticks_per_us;
-
-	pace->empty_since = now > 0 ? now : 1;
-	pace->spin = (paused ? HS_PACE_SPIN_LONG_US : HS_PACE_SPIN_US) * pace->ticks_per_us;
-}
-
 enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now)
 {
 	if (pace->last == 0)
@@ -127,9 +159,16 @@ enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now)
 	bool lately = now - pace->empty_since < pace->spin;
 	if (is_loaded(pace))
 		return lately ? HS_PACE_SPIN : HS_PACE_SLEEP;
-	if (should_rest(pace, now))
+	if (should_rest(pace, now)) {
+		pace->looking = false;
 		return HS_PACE_REST;
-	return first || (lately && pace->credit > 0) ? HS_PACE_SPIN : HS_PACE_SLEEP;
+	}
+	if (first || (pace->looking && lately && pace->credit > 0))
+		return HS_PACE_SPIN;
+	if (!lately)
+		end_look(pace, false);
+	pace->looking = false;
+	return HS_PACE_SLEEP;
 }
 
 void hs_pace_woke(struct hs_pace *pace, uint64_t now, bool early)

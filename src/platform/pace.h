@@ -5,7 +5,8 @@
 // - A worker looks again at once for 50 us after its last packet, because an answer often comes
 //   soon. If the packet ended a pause, the worker does so for 120 us: peers that slept have to wake
 //   up before they answer. If packets are so frequent that the looking would never end, the worker
-//   may spend a tenth of the time on it.
+//   may spend a tenth of the time on it. A worker whose looks bring nothing sleeps at once and
+//   tries one look of 128: whoever would answer may be waiting for this very core.
 // - A worker rests for HS_PACE_REST_US while more than two packets come in such a time, because a
 //   wake-up costs more than a packet. No packet waits longer than a rest. The worker stops resting
 //   if rests bring fewer packets: the packets before were answers to packets that it had sent.
@@ -37,12 +38,20 @@ enum hs_pace_step {
 	HS_PACE_SLEEP, // sleep until something comes
 };
 
+// What looks of one kind have brought.
+struct hs_pace_look {
+	uint32_t gain;	  // share that brought packets, in 1,024ths
+	uint32_t skipped; // looks, since the last one
+};
+
 struct hs_pace {
 	uint64_t ticks_per_us; // 0: time is not known
 	uint64_t last;	       // the last call; 0: none yet
 	uint64_t empty_since;  // 0: packets came since the last empty round
 	uint64_t credit;       // ticks that may be spent on spinning
 	uint64_t spin;	       // ticks after which spinning ends
+	bool looking, paused;  // a look is under way; the last one came after a pause
+	struct hs_pace_look after_pause, after_packets;
 	uint64_t sample_start, sample_work;
 	uint64_t sample_packets;
 	uint64_t new_packets;  // since the last call; a loaded worker may never call

@@ -80,7 +80,8 @@ static void an_idle_worker_spins_a_little_before_it_sleeps(void **state)
 	int64_t least = INT64_MAX;
 
 	(void)state;
-	for (unsigned i = 0; i < 20; i++) {
+	// After some more looks that bring nothing, the worker would no longer look.
+	for (unsigned i = 0; i < 10; i++) {
 		int64_t took;
 
 		hs_idle_sleep(idle, 2 * MS); // afterwards, the worker may spin again

@@ -238,6 +238,40 @@ static void a_rare_packet_and_its_answer_find_the_worker_awake(void **state)
 	finish(world);
 }
 
+// Sends requests each 10 ms, and returns the time that the worker spun for each.
+static int64_t spin_of_requests(struct world *world, unsigned n, bool answered)
+{
+	int64_t spun_ns = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		int64_t request_ns = world->next_ns;
+
+		world->after = answered ? answers : steady;
+		world->gap_ns = answered ? 100 * US : 10 * MS;
+		run(world, request_ns - world->now_ns + 20 * US);
+		spun_ns += world->spins * ROUND_NS;
+		world->after = steady;
+		world->gap_ns = 10 * MS;
+		run(world, 500 * US);
+		spun_ns += world->spins * ROUND_NS;
+	}
+	return spun_ns / n;
+}
+
+// Whoever is about to receive the packet may be waiting for the core of a worker that looks.
+static void a_worker_whose_looks_bring_nothing_seldom_looks(void **state)
+{
+	struct world *world = start(steady, 10 * MS);
+
+	(void)state;
+	spin_of_requests(world, 20, false);
+	assert_true(spin_of_requests(world, 1280, false) < 2 * US);
+	spin_of_requests(world, 128, true); // one of them is looked for, and comes
+	assert_in_range(spin_of_requests(world, 100, true), 75 * US, 125 * US);
+	assert_true(world->waits_ns[0] <= PACKET_NS + ROUND_NS * 2);
+	finish(world);
+}
+
 // A packet that comes as the answer to the packet before it would wait for a whole rest.
 static void requests_and_answers_do_not_wait_for_rests(void **state)
 {
@@ -380,6 +414,7 @@ int main(void)
 			cmocka_unit_test(a_stream_of_medium_rate_takes_a_third_of_a_core),
 			cmocka_unit_test(a_stream_of_low_rate_may_spin_for_a_tenth_of_the_time),
 			cmocka_unit_test(a_rare_packet_and_its_answer_find_the_worker_awake),
+			cmocka_unit_test(a_worker_whose_looks_bring_nothing_seldom_looks),
 			cmocka_unit_test(requests_and_answers_do_not_wait_for_rests),
 			cmocka_unit_test(a_loaded_worker_neither_rests_nor_sleeps),
 			cmocka_unit_test(after_a_burst_the_worker_soon_sleeps_again),
