@@ -11,7 +11,7 @@ cd "$(dirname "$0")" || exit 1
 . tools/sanitizers.sh
 
 readonly PARTS=(checks unit golden integration sanitizers fuzz chaos lab judge bench)
-readonly FUZZ_SECONDS=${FUZZ_SECONDS:-8}
+readonly FUZZ_SECONDS=${FUZZ_SECONDS:-6}
 passed=0 failed=0 skipped=0
 reasons=() failures=()
 
