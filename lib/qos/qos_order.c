@@ -346,6 +346,10 @@ static unsigned seen_position(const struct hs_qos_flow *flow, int64_t order, boo
 static void see_at(struct hs_qos_flow *flow, unsigned position, int64_t order, uint64_t number)
 {
 	if (flow->n_seen == flow->seen_capacity) {
+		if (!position) { // this is the oldest
+			flow->seen_lost = true;
+			return;
+		}
 		drop_oldest(flow);
 		position--;
 	}

@@ -245,6 +245,26 @@ static void a_straggler_from_before_an_epoch_hides_no_restart(void **state)
 	give_two_restarts(*state, 100000, 100200, 100600, 400 * MS, &late);
 }
 
+// As many reports are remembered as there is room for at first. The next one is older than all of
+// them, and the last one is between two of them.
+static void a_report_older_than_all_that_are_remembered_stands_before_them(void **state)
+{
+	struct fixture *f = *state;
+	static const uint64_t numbers[] = {100, 201};
+	give_range(f, 102, 228, 2); // 64 reports
+	for (unsigned i = 0; i < 2; i++) {
+		struct hs_report late = plain(numbers[i]);
+		late.sink_ts_ns = T0 + 240 * MS;
+		late.sink_rx_packets = 229 + i;
+		late.sink_rx_bytes = late.sink_rx_packets * 562;
+		give(f->qos, &late);
+	}
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	const struct hs_qos_hop *e2e = &second_ending(f, 1)->window.e2e;
+	// Delays of 140 and 39 ms among those of 3: |3-140| + |39-3| + |3-39|, 65 pairs.
+	assert_int_equal(e2e->jitter_ns, ((137 + 36 + 36) * MS + 32) / 65);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +278,7 @@ int main(void)
 			cmocka_unit_test(packets_of_one_burst_tell_no_rate),
 			TEST(reports_from_before_an_epoch_hide_no_restart),
 			TEST(a_straggler_from_before_an_epoch_hides_no_restart),
+			TEST(a_report_older_than_all_that_are_remembered_stands_before_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
