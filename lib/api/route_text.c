@@ -44,19 +44,23 @@ const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *
 	return none ? "is a group's, which no router leads to" : NULL;
 }
 
+bool hs_route_is_mac(const char *text)
+{
+	static const char shape[] = "xx:xx:xx:xx:xx:xx";
+	bool fits = strlen(text) == sizeof(shape) - 1;
+
+	for (size_t i = 0; fits && shape[i]; i++)
+		fits = shape[i] == ':' ? text[i] == ':'
+				       : strchr("0123456789abcdefABCDEF", text[i]) != NULL;
+	return fits;
+}
+
 const char *hs_route_read_mac(const char *text, uint8_t mac[6])
 {
 	static const uint8_t zero[6];
-	static const char shape[] = "xx:xx:xx:xx:xx:xx";
 
-	if (strlen(text) != sizeof(shape) - 1)
+	if (!hs_route_is_mac(text))
 		return "is not a MAC address";
-	for (size_t i = 0; shape[i]; i++) {
-		bool fits = shape[i] == ':' ? text[i] == ':'
-					    : strchr("0123456789abcdefABCDEF", text[i]) != NULL;
-		if (!fits)
-			return "is not a MAC address";
-	}
 	for (size_t i = 0; i < 6; i++)
 		mac[i] = (uint8_t)strtoul(text + 3 * i, NULL, 16);
 	if (mac[0] & 1)

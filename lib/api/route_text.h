@@ -16,5 +16,7 @@ const char *hs_route_mac_text(const uint8_t mac[6], char text[HS_ROUTE_TEXT]);
 // Returns NULL, or the reason why a text cannot be read, for people.
 const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth);
 bool hs_route_is_ipv4(const uint8_t prefix[16], uint8_t depth);
+// Returns whether a text is a MAC address, of a station or not.
+bool hs_route_is_mac(const char *text);
 // Accepts the address of a station: no group's address and not zero.
 const char *hs_route_read_mac(const char *text, uint8_t mac[6]);

@@ -46,15 +46,14 @@ static const char *parse_boot_id(const char *text, void *at, const char **code)
 	return parse_short_word(text, at, REPLY_BOOT_ID);
 }
 
+// Interfaces and devices without an address of their own have one of zeros.
 static const char *parse_mac(const char *text, void *at, const char **code)
 {
-	uint8_t bytes[6];
-	const char *what = hs_route_read_mac(text, bytes);
-
 	(void)code;
-	if (!what)
-		strcpy(at, text);
-	return what;
+	if (!hs_route_is_mac(text))
+		return "is not a MAC address";
+	strcpy(at, text);
+	return NULL;
 }
 
 static const struct hs_schema_text word_text = {.parse = parse_word},

@@ -412,7 +412,10 @@ static void learn_port(
 		struct hs_controller *controller, unsigned node, const struct reply_port *port)
 {
 	const struct controller_probing *probing = controller->probing;
+	uint8_t bytes[6];
 
+	if (hs_route_read_mac(port->mac, bytes))
+		return; // no route leads to it
 	for (unsigned i = 0; i < probing->n_arcs; i++) {
 		struct reroute_arc *arc = &controller->reroute->arcs[i];
 		bool leaves = probing->arcs[i].from == node && probing->arcs[i].port == port->id;

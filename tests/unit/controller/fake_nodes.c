@@ -82,12 +82,13 @@ static json_t *label_ports(const struct fake_node *node)
 static json_t *route_ports(const struct fake_node *node)
 {
 	json_t *ports = json_array();
-	char name[16], mac[18];
+	char name[16], mac[18] = "00:00:00:00:00:00"; // of port 0, whose device has none
 
-	for (unsigned id = 1; id <= node->n_ports; id++) {
+	for (unsigned id = 0; id <= node->n_ports; id++) {
 		snprintf(name, sizeof(name), "p%u", id);
-		snprintf(mac, sizeof(mac), "02:00:00:%02x:%02x:%02x", node->macs, node->id & 0xffu,
-				id);
+		if (id)
+			snprintf(mac, sizeof(mac), "02:00:00:%02x:%02x:%02x", node->macs,
+					node->id & 0xffu, id & 0xffu);
 		json_array_append_new(ports, json_pack("{s:s, s:s, s:i}", "name", name, "mac", mac,
 							     "id", (int)id));
 	}

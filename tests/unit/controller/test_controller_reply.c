@@ -177,7 +177,7 @@ static const struct reader {
 								"out_of_range"}}},
 		{read_addresses,
 				"{\"ports\": [{\"name\": \"p\", \"id\": 1, \"mac\": "
-				"\"02:00:00:00:00:01\"}]}",
+				"\"00:00:00:00:00:00\"}]}",
 				{{"{\"ports\": [{\"name\": \"p\", \"id\": 1}]}", "ports[0].mac",
 						 "missing_field"},
 						{"{\"ports\": [{\"name\": \"p\", \"mac\": "
