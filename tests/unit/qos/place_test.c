@@ -187,11 +187,39 @@ static void so_they_do_where_some_are_not_usual_or_damaged(void **state)
 	assert_true(t.bad > 100);
 }
 
+// Delays that differ by 60 ms from that of the first report, always or in turn: over a run, the
+// differences add up to more than 32 bits hold.
+static void delays_of_a_run_add_up_to_more_than_32_bits(void **state)
+{
+	(void)state;
+	static const int64_t minute[HS_QOS_WINDOWS] = {60 * SECOND};
+	for (unsigned in_turn = 0; in_turn < 2; in_turn++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_with(&catcher, minute);
+		int64_t sum = 0, jitter = 0, before = 70 * MS;
+		for (unsigned i = 1; i <= 60; i++) {
+			struct hs_report report = plain_report(i, 125 * MS, 0, NULL);
+			int64_t ns = i == 1 ? before : in_turn && i % 2 ? 10 * MS : 130 * MS;
+			report.sink_ts_ns = (int64_t)report.telemetry.e2e.ts_ns + ns;
+			give(qos, &report);
+			sum += ns;
+			jitter += llabs(ns - before);
+			before = ns;
+		}
+		hs_qos_flush(qos);
+		const struct hs_qos_hop *e2e = &caught_at(&catcher, minute[0], 0)->window.e2e;
+		assert_int_equal(e2e->delay.mean, sum / 60);
+		assert_int_equal(e2e->jitter_ns, (jitter + 29) / 59);
+		monitor_free(qos, &catcher);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(records_tell_what_decoded_reports_tell),
 			cmocka_unit_test(so_they_do_where_some_are_not_usual_or_damaged),
+			cmocka_unit_test(delays_of_a_run_add_up_to_more_than_32_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
