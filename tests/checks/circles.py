@@ -15,7 +15,7 @@ import layering
 APART = {
     "lib/state", "lib/telemetry/flexint",
     "src/config", "src/datapath/flexint", "src/datapath/forward",
-    "src/datapath/int", "src/datapath/label", "src/datapath/probe",
+    "src/datapath/int", "src/datapath/probe",
     "src/lab/engine", "src/lab/outcome", "src/lab/scenario", "src/node", "src/platform",
 }
 
@@ -23,7 +23,6 @@ APART = {
 ALLOWED = [
     ("lib/state", ["state", "state_file", "state_line"]),
     ("src/config", ["config", "config_check"]),
-    ("src/datapath/label", ["label_run", "label_steps"]),
     ("src/lab/engine", ["lab", "lab_parts"]),
     ("src/lab/outcome", ["outcome", "outcome_parts"]),
     ("src/lab/scenario", ["scenario", "scenario_draft"]),

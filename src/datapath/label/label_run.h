@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of labelling that ports to networks and ports to hosts share: the decision whether a
-// packet is labelled, and the item.
+// packet is labelled, and the item. Also the steps that label_steps.c puts together.
 //
 // Thread rule: owner lcore.
 #pragma once
 
 #include "egress.h"
-#include "label_steps.h"
+#include "label_profile.h"
 #include "rule.h"
 #include "skeleton.h"
 
@@ -178,3 +178,14 @@ static inline const struct hs_label_settings *hs_label_wire(const struct hs_prof
 struct hs_label_export;
 // Sends the datagram to all receivers, if there are any.
 void hs_label_send(struct hs_worker *worker, const struct hs_label_export *export);
+
+// ---- the steps (family.h) ----
+
+bool hs_label_is_run_due(const struct hs_worker *worker, const struct hs_burst *burst,
+		const struct hs_port *out);
+void hs_label_run_network(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);
+void hs_label_run_host(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);
+bool hs_label_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+bool hs_label_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "label_steps.h"
+
 #include "classify.h"
 #include "label_fragments.h"
 #include "label_run.h"

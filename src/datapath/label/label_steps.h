@@ -16,14 +16,3 @@
 #include "label_profile.h"
 
 extern const struct hs_family hs_label_steps;
-
-// ---- the steps (family.h) ----
-
-bool hs_label_is_run_due(const struct hs_worker *worker, const struct hs_burst *burst,
-		const struct hs_port *out);
-void hs_label_run_network(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
-		unsigned end, struct hs_port *out);
-void hs_label_run_host(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
-		unsigned end, struct hs_port *out);
-bool hs_label_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-bool hs_label_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours);
