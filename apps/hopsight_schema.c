@@ -5,7 +5,7 @@
 #include "collector_config.h"
 #include "collector_publish.h"
 #include "collector_verbs.h"
-#include "config.h"
+#include "config_read.h"
 #include "control_verbs.h"
 #include "controller.h"
 #include "controller_config.h"

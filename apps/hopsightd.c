@@ -2,7 +2,7 @@
 // One node on real ports.
 #include "daemon_options.h"
 
-#include "config.h"
+#include "config_read.h"
 #include "daemon.h"
 
 #include <rte_version.h>

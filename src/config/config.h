@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node's configuration file: read, checked across fields, and printed with its defaults.
-// docs/configuration.md explains every key.
+// The values of a node's configuration file. docs/configuration.md explains every key.
 //
 // Thread rule: any; the struct belongs to the caller. No function here touches a port, a core or a
 // socket.
@@ -120,25 +119,16 @@ struct hs_config {
 	json_t *requests;	     // a list; owned
 };
 
-// Read a file, with all its errors, or `text` of `len` bytes, with the first error. Whether values
-// go together is checked if each value is right by itself. Core numbers are checked against
-// `cores`, and defaults are taken from them; NULL: the cores that this process may run on. Returns
-// 0, or a negative errno with *err: the path of a syntax error is "line:column", of any other
-// "ports[3].mtu". On failure nothing needs to be released.
-int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *config,
-		struct hs_errors *errors);
-int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
-		struct hs_error *err);
 void hs_config_fini(struct hs_config *config);
 
 // Adds an error for each interface, PCI device and writable folder that the configuration names and
 // this machine does not have.
 void hs_config_lacks(const struct hs_config *config, struct hs_errors *lacks);
 
-// Returns the values in force, with defaults, as JSON that hs_config_parse accepts. New reference.
-json_t *hs_config_print(const struct hs_config *config);
-// Returns the JSON Schema of a configuration. New reference.
-json_t *hs_config_schema(void);
+// Fills the cores that this process may run on. Returns `own`.
+const cpu_set_t *hs_config_own_cores(cpu_set_t *own);
+// Chooses a core for control and one for a worker.
+void hs_config_choose_cores(struct hs_config *config, const cpu_set_t *cores);
 
 // Return the bytes of a buffer and the number of buffers of this node's pool, and fill in the
 // configuration of EAL.

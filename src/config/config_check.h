@@ -15,8 +15,3 @@ int hs_config_check_cores(
 		const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);
 int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err);
 int hs_config_check_control(const struct hs_config *config, struct hs_errors *errors);
-
-// Fills the cores that this process may run on. Returns `own`.
-const cpu_set_t *hs_config_own_cores(cpu_set_t *own);
-// Chooses a core for control and one for a worker.
-void hs_config_choose_cores(struct hs_config *config, const cpu_set_t *cores);

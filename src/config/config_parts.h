@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a configuration's table, for config.c. For src/config, and for scenarios of
-// the lab.
+// Parts of a configuration's table, for config_read.c. For src/config, and for scenarios of the
+// lab.
 #pragma once
 
 #include "endpoints.h"

@@ -4,6 +4,7 @@
 #include "daemon_parts.h"
 #include "telemetry.h"
 
+#include "config_read.h"
 #include "idle.h"
 #include "interrupts.h"
 

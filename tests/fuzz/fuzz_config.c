@@ -4,7 +4,7 @@
 // configuration.
 #include "fuzz_config.h"
 
-#include "config.h"
+#include "config_read.h"
 
 static bool parse(const char *text, size_t len, void *config)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config.h"
+#include "config_read.h"
 #include "flexint.h"
 #include "flexint_steps.h"
 #include "refusal.h"

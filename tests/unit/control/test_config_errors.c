@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The errors of one file of a node: all of them at once, and none that another one brings about.
-#include "config.h"
+#include "config_read.h"
 #include "errors_of_file.h"
 
 #define PORTS                                                                                      \

@@ -2,7 +2,7 @@
 // S of ports and their labels, over the API of a node.
 #include "control_rig.h"
 
-#include "config.h"
+#include "config_read.h"
 #include "label_fragments.h"
 #include "label_steps.h"
 
