@@ -14,14 +14,12 @@
 #pragma once
 
 #include "error.h"
+#include "state_limits.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define HS_STATE_FILE_BYTES 400		// of the file's name with its terminator
-#define HS_STATE_LINE_BYTES (16u << 20) // of the longest line
 
 struct hs_state;
 

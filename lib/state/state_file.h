@@ -3,9 +3,14 @@
 // For lib/state only. Thread rule: owner.
 #pragma once
 
-#include "state.h"
+#include "error.h"
+#include "state_limits.h"
 
 #include <aio.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define HS_STATE_HEADING "hopsight-state 1"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "state_line.h"
 
-#include "state.h"
+#include "state_limits.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "state.h"
+
 #include "state_file.h"
 
 #include <errno.h>

@@ -21,7 +21,6 @@ APART = {
 
 # Of these, the circles that includes alone make. No other may appear.
 ALLOWED = [
-    ("lib/state", ["state", "state_file", "state_line"]),
     ("src/lab/engine", ["lab", "lab_parts"]),
     ("src/lab/outcome", ["outcome", "outcome_parts"]),
     ("src/lab/scenario", ["scenario", "scenario_draft"]),
