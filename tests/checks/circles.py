@@ -22,7 +22,6 @@ APART = {
 # Of these, the circles that includes alone make. No other may appear.
 ALLOWED = [
     ("src/lab/engine", ["lab", "lab_parts"]),
-    ("src/lab/outcome", ["outcome", "outcome_parts"]),
     ("src/lab/scenario", ["scenario", "scenario_draft"]),
     ("src/node", ["node", "node_parts"]),
     ("src/platform", ["port", "port_private", "port_watch"]),

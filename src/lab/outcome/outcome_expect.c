@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides whether a scenario's expectations are met. Their values are numbers of the result.
+#include "outcome.h"
+
 #include "outcome_parts.h"
 
 #include <math.h>

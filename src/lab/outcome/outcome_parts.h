@@ -6,10 +6,11 @@
 // Thread rule: owner.
 #pragma once
 
-#include "outcome.h"
+#include "run.h"
 
 #include "schema.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
