@@ -3,7 +3,6 @@
 
 #include "log.h"
 #include "port_private.h"
-#include "port_watch.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>

@@ -2,6 +2,8 @@
 // Work that net_memif (DPDK 22.11) leaves to its user. A server does not start over the socket file
 // of a killed one. A client calls its server only once, when it is started. Rings are unmapped when
 // a peer leaves, even while they are in use.
+#include "port.h"
+
 #include "port_private.h"
 
 #include "log.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of this folder know about a port beyond port.h. Private to src/platform.
+// What the files of this folder know about a port beyond port_types.h. Private to src/platform.
 #pragma once
 
-#include "port.h"
+#include "error.h"
+#include "port_types.h"
 
 #include <pthread.h>
 #include <stdalign.h>

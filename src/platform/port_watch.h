@@ -26,9 +26,3 @@ void hs_port_watch_poll(struct hs_port_watch *watch);
 // Reads the state of every interface again, which finds what no event reported. The call is cheap
 // enough for once a second.
 void hs_port_watch_resync(struct hs_port_watch *watch);
-
-// Stop and close the device behind a port whose interface is gone, and open the device again when
-// the interface is back. The struct hs_port stays, and its counters continue. Before either call,
-// the caller must make workers stop using the port (usable false and a grace period).
-int hs_port_detach(struct hs_port *port);
-int hs_port_reopen(struct hs_port *port, struct hs_error *err);

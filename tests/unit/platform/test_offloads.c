@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dpdk_env.h"
 #include "log.h"
+#include "port.h"
 #include "port_private.h"
 
 #include <linux/ethtool.h>
