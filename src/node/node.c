@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "node.h"
 #include "node_parts.h"
 #include "fdb.h"
 #include "fib_cache.h"

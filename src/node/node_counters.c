@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The counters of a node, summed over its workers. port_counters.h has the equations between them.
+#include "node.h"
 #include "node_parts.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Egress queues of the ports that have one.
+#include "node.h"
 #include "node_parts.h"
 #include "egress.h"
 #include "label_fragments.h"

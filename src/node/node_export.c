@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Telemetry reports that control sends.
+#include "node.h"
 #include "node_parts.h"
 
 #include "export_outlet.h"

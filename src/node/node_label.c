@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The state that workers share of ports that label, and the memory that they need where items end.
+#include "node.h"
 #include "node_parts.h"
 
 #include "label_fragments.h"

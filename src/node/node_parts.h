@@ -4,7 +4,7 @@
 // Thread rule: as in node.h.
 #pragma once
 
-#include "node.h"
+#include "node_config.h"
 #include "worker.h"
 
 struct rte_rcu_qsbr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The state that workers need for probes.
+#include "node.h"
 #include "node_parts.h"
 
 #include "probe_state.h"

@@ -23,7 +23,6 @@ APART = {
 ALLOWED = [
     ("src/lab/engine", ["lab", "lab_parts"]),
     ("src/lab/scenario", ["scenario", "scenario_draft"]),
-    ("src/node", ["node", "node_parts"]),
 ]
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
