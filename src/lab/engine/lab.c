@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The event loop of the lab. It runs what is due next: a frame, an event of the scenario, a stream
 // or a node's control.
+#include "lab.h"
+
 #include "lab_parts.h"
 
 #include "os_clock.h"

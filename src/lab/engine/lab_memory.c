@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The amount of DPDK's memory that a scenario takes. It is known before DPDK's environment starts.
+#include "lab.h"
+
 #include "lab_parts.h"
 
 #include "eal.h"

@@ -2,15 +2,15 @@
 // The parts of struct hs_lab that the files of the engine share. For lab*.c only.
 #pragma once
 
-#include "lab.h"
-
 #include "event_queue.h"
 #include "gpint_recovery.h"
 #include "label_item.h"
 #include "lab_clock.h"
+#include "lab_config.h"
 #include "measured.h"
 #include "packet.h"
 #include "queue_truth.h"
+#include "run.h"
 #include "stream.h"
 #include "truth.h"
 
