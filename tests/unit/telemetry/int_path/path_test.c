@@ -154,6 +154,47 @@ static void a_rule_of_a_class_finds_its_packets_behind_the_mark(void **state)
 	}
 }
 
+// The stack grows by one word at each hop, from one word to more than a record holds.
+static void a_sink_reports_each_stack_that_a_record_holds(void **state)
+{
+	const size_t trace_off = 14 + 40 + 8 + 4;
+	struct hs_int_settings settings = settings_of(HS_INT_2_1);
+	uint8_t plain[2048], frame[2048], at_sink[2048];
+	size_t bytes = unhex(PACKET, plain);
+	struct hs_flow_counters counters;
+	uint64_t n_reports = 0, n_lost = 0;
+	(void)state;
+
+	settings.max_hops = 80;
+	struct row *row = open_row(&settings, 1500);
+	ask(&row->nodes[0], HS_RULE_ASKS_node_id);
+	ask(&row->nodes[3], HS_RULE_ASKS_node_id);
+	memcpy(frame, plain, bytes);
+	size_t len = through(&row->nodes[0], frame, bytes);
+	for (size_t stack = 16; stack <= 320; stack += 4) {
+		struct hs_report_record record;
+		memcpy(at_sink, frame, len);
+		assert_int_equal(through(&row->nodes[3], at_sink, len), bytes);
+		assert_memory_equal(at_sink, plain, bytes);
+		unsigned n = hs_node_take_reports(row->nodes[3].node, &record, 1);
+		assert_int_equal(n, stack <= HS_INT_MAX_RECORD);
+		if (n) {
+			assert_int_equal(record.trace_len, stack);
+			assert_memory_equal(record.data, frame + trace_off, stack);
+			assert_memory_equal(record.data + stack, &record.sink_ts_ns, 8);
+		}
+		n_reports++;
+		n_lost += !n;
+		len = through(&row->nodes[1], frame, len);
+	}
+	struct hs_flow_table *flows = hs_node_flows(row->nodes[3].node);
+	hs_flow_table_counters(flows, hs_flow_table_find(flows, 7), &counters);
+	assert_int_equal(counters.sink_packets, n_reports);
+	assert_int_equal(counters.reports_made, n_reports);
+	assert_int_equal(counters.reports_lost, n_lost);
+	close_row(row);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +204,7 @@ int main(void)
 			cmocka_unit_test(a_malformed_claim_reaches_no_host),
 			cmocka_unit_test(the_hop_limit_and_the_mtu_are_written_into_the_packet),
 			cmocka_unit_test(a_rule_of_a_class_finds_its_packets_behind_the_mark),
+			cmocka_unit_test(a_sink_reports_each_stack_that_a_record_holds),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);
