@@ -234,6 +234,9 @@ static void sums_span_the_workers_that_have_seen_the_flow(void **state)
 	assert_int_equal(sums.rx_packets, 2);
 	assert_int_equal(sums.rx_bytes, 130);
 	assert_int_equal(sums.tx_packets, 1);
+	hs_flow_sum_rx(&b.view, slot, &sums.rx_packets, &sums.rx_bytes);
+	assert_int_equal(sums.rx_packets, 2);
+	assert_int_equal(sums.rx_bytes, 130);
 	bench_close(&b);
 }
 
