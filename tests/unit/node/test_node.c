@@ -155,6 +155,33 @@ static void a_full_report_ring_loses_reports_and_never_packets(void **state)
 	fixture_close(f);
 }
 
+// Places for a burst's reports are often in two parts, at the ring's end and at its begin.
+static void reports_of_bursts_of_all_lengths_come_in_order(void **state)
+{
+	struct fixture *f = fixture_open(
+			SINK_SIDES, 2, 1500, (struct hs_node_config){.id = 9, .report_ring = 64});
+	struct hs_rule rule = vector_rule(7);
+	struct hs_report_record record;
+	uint64_t n_reports = 0;
+	(void)state;
+	test_node_rule(&f->t, &rule);
+	for (unsigned i = 0; i < 256; i++) {
+		unsigned n = 1 + i * 7 % 32;
+		for (unsigned k = 0; k < n; k++)
+			feed_hex(f, 0, WITH_TELEMETRY);
+		test_node_run(&f->t);
+		for (unsigned k = 0; k < n; k++) {
+			expect_hex(f, 1, PLAIN);
+			assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 1);
+			assert_int_equal(record.sink_rx_packets, ++n_reports);
+		}
+		assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 0);
+	}
+	assert_int_equal(counters(f, 7).reports_made, n_reports);
+	assert_int_equal(counters(f, 7).reports_lost, 0);
+	fixture_close(f);
+}
+
 static void telemetry_needs_every_byte_of_the_mtu(void **state)
 {
 	struct hs_rule rule = vector_rule(7);
@@ -378,6 +405,7 @@ int main(void)
 			cmocka_unit_test(a_sink_strips_and_reports_its_namespace),
 			cmocka_unit_test(a_sink_strips_unknown_namespaces_without_a_report),
 			cmocka_unit_test(a_full_report_ring_loses_reports_and_never_packets),
+			cmocka_unit_test(reports_of_bursts_of_all_lengths_come_in_order),
 			cmocka_unit_test(telemetry_needs_every_byte_of_the_mtu),
 			cmocka_unit_test(transit_without_room_forwards_the_packet_as_it_came),
 			cmocka_unit_test(a_buffer_without_headroom_moves_its_payload_instead),
