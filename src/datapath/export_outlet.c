@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "export_outlet.h"
 
+#include "exporter_parts.h"
 #include "int_report_patch.h"
 #include "ring.h"
 

@@ -4,7 +4,12 @@
 // Thread rule: as each function says.
 #pragma once
 
-#include "exporter_parts.h"
+#include "export_values.h"
+
+struct hs_export_outlet;
+struct hs_export_target;
+struct hs_exporter;
+struct hs_worker;
 
 // ---- for the exporter ----
 
