@@ -5,6 +5,7 @@
 #include "clean_stdio.h"
 #include "help_line.h"
 #include "lab_words.h"
+#include "scenario_read.h"
 #include "text_table.h"
 
 #include <rte_version.h>

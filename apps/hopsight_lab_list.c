@@ -3,7 +3,7 @@
 #include "hopsight_lab.h"
 
 #include "array.h"
-#include "scenario.h"
+#include "scenario_read.h"
 
 #include <dirent.h>
 #include <errno.h>

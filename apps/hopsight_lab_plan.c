@@ -4,6 +4,7 @@
 
 #include "lab_words.h"
 #include "scenario_graph.h"
+#include "scenario_read.h"
 #include "schema.h"
 #include "text_table.h"
 

@@ -12,7 +12,7 @@
 #include "qos_app.h"
 #include "qos_untold.h"
 #include "qos_window.h"
-#include "scenario.h"
+#include "scenario_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,11 +19,6 @@ APART = {
     "src/lab/scenario", "src/node",
 }
 
-# Of these, the circles that includes alone make. No other may appear.
-ALLOWED = [
-    ("src/lab/scenario", ["scenario", "scenario_draft"]),
-]
-
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _NOISE = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*')
 # House style begins a function in the first column, and its body with a brace there.
@@ -79,15 +74,14 @@ def circles(graph):
 
 
 def in_folders(root):
-    """Yields (folder, parts that use each other). ALLOWED circles are no news."""
+    """Yields (folder, parts that use each other, or include each other's headers)."""
     folders = {}
     for path in layering.sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as f:
             folders.setdefault(os.path.dirname(path), {})[os.path.basename(path)] = f.read()
     for folder, texts in sorted(folders.items()):
         used = circles(uses(folder, texts))
-        included = [ring for ring in circles(includes(texts))
-                    if ring not in used and (folder, ring) not in ALLOWED]
+        included = [ring for ring in circles(includes(texts)) if ring not in used]
         for ring in used + included:
             yield folder, ring
 

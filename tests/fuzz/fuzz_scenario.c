@@ -3,7 +3,7 @@
 // complete: every index in it is valid.
 #include "fuzz.h"
 
-#include "scenario.h"
+#include "scenario_read.h"
 
 static void check_traffic(const struct hs_scenario *s)
 {

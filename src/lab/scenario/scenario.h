@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A scenario: nodes, links, hosts, traffic, requests, events, and what is expected of the result.
-// It is read from JSON and checked as a whole. Errors name the path. docs/lab.md explains every
-// key.
+// docs/lab.md explains every key.
 //
 // Thread rule: any; the struct belongs to the caller and does not change once it is read.
 #pragma once
@@ -274,28 +273,7 @@ struct hs_scenario {
 	struct hs_scenario_expect *expects;
 };
 
-// Values of the command line that override the file; 0 or negative: none.
-struct hs_scenario_override {
-	bool has_seed;
-	uint64_t seed;
-	int64_t duration_ns; // later traffic, events and expectations are cut off, which is no
-			     // error
-};
-
-// Returns 0, or a negative errno with *err. The path of a syntax error is "line:column", that of
-// other errors is like "links[3].loss_ratio". On failure, nothing needs to be released.
-int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
-		struct hs_scenario *scenario, struct hs_error *err);
-int hs_scenario_parse(const char *text, size_t len, const char *folder,
-		const struct hs_scenario_override *override, struct hs_scenario *scenario,
-		struct hs_error *err);
 void hs_scenario_fini(struct hs_scenario *scenario);
-
-// Reads only name and description, for lists.
-int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err);
-
-// Returns the JSON Schema of a scenario. New reference.
-json_t *hs_scenario_schema(void);
 
 // Returns the link between two nodes, whatever its direction, or NULL.
 const struct hs_scenario_link *hs_scenario_link_between(

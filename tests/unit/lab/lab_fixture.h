@@ -6,6 +6,7 @@
 
 #include "eal.h"
 #include "log.h"
+#include "scenario_read.h"
 
 #include <errno.h>
 #include <inttypes.h>

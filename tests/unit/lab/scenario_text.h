@@ -2,7 +2,7 @@
 // Scenarios for tests. The texts have single quotes in place of double quotes.
 #pragma once
 
-#include "scenario.h"
+#include "scenario_read.h"
 
 #include "rule_json.h"
 

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "scenario_read.h"
+
+#include "scenario_draft.h"
+
+#include "duration.h"
+#include "label_decision.h"
+#include "port.h"
+#include "qos_lengths.h"
+
+#include <string.h>
+
+#define MS_NS INT64_C(1000000)
+
+static const struct hs_schema_word forwarding_words[] = {
+		{"patch", HS_LAB_PATCH},
+		{"bridge", HS_LAB_BRIDGE},
+		{"shortest_path", HS_LAB_SHORTEST_PATH},
+		{NULL, 0},
+};
+
+#define DRAFT(member) HS_SCHEMA_MEMBER(struct hs_draft, member)
+#define HEAD(member)  DRAFT(scenario.member)
+// A list is read after the head (see read_lists).
+#define LIST(kind, most)                                                                           \
+	HS_SCHEMA_JSON, DRAFT(ignored), .list = &hs_draft_##kind##_list, .max = most
+// An int_request gets from `traffic` what it leaves out.
+#define REQUESTS_SHAPE                                                                             \
+	"{'type': 'array', 'items': {'type': 'object', 'required': ['node'], 'properties': {"      \
+	"'node': {'type': 'string'}, 'traffic': {'type': 'string'}, "                              \
+	"'reverse': {'type': 'boolean'}, 'int_request': {'type': 'object'}, "                      \
+	"'int_update': {'$ref': 'request.json#/$defs/int_update'}, "                               \
+	"'int_delete': {'$ref': 'request.json#/$defs/int_delete'}, "                               \
+	"'id': {}}, 'additionalProperties': false}}"
+#define TITLE_ROWS                                                                                 \
+	{"name", HS_SCHEMA_TEXT, HEAD(name), .required = true, .min = 1,                           \
+			.max = HS_SCENARIO_NAME - 1},                                              \
+			{"source", HS_SCHEMA_TEXT, HEAD(source), .max = 159},                      \
+	{                                                                                          \
+		"description", HS_SCHEMA_TEXT, HEAD(description), .max = 399                       \
+	}
+
+// Settings of all nodes, as in a node's configuration.
+static const struct hs_schema_field in_band_fields[] = {
+		{"accept", HS_SCHEMA_BOOL, HEAD(in_band.accept)},
+		{"max_rules", HS_SCHEMA_UINT, HEAD(in_band.max_rules), .max = 4194304},
+		{"missed_repeats", HS_SCHEMA_UINT, HEAD(in_band.missed_repeats), .min = 1,
+				.max = 1000},
+		{NULL},
+};
+
+static const struct hs_schema_field telemetry_fields[] = {
+		{"request_interval_s", HS_SCHEMA_UINT, HEAD(in_band.interval_s), .min = 1,
+				.max = 86400},
+		{"request_schedule_s", HS_SCHEMA_CUSTOM, HEAD(in_band),
+				.read = hs_in_band_read_repeats, .shape = HS_IN_BAND_REPEATS_SHAPE},
+		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
+		{"clock_step_ms", HS_SCHEMA_UINT, HEAD(clock_step_ms), .min = 10, .max = 10000},
+		{"windows_ms", HS_SCHEMA_CUSTOM, HEAD(windows_ns), .read = hs_qos_lengths_read,
+				.shape = HS_QOS_LENGTHS_SHAPE},
+		{NULL},
+};
+
+#define RATIO(member)  HEAD(label.member), .most = 1
+#define PERIOD(member) HEAD(label.member), .least = 0.000001, .most = HS_DRAFT_MAX_S
+static const struct hs_schema_field pro_fields[] = {
+		{"patience_s", HS_SCHEMA_SECONDS, PERIOD(pro.patience_ns), .required = true,
+				.expected = "seconds: k times T"},
+		{"repeat_s", HS_SCHEMA_SECONDS, PERIOD(pro.repeat_ns)},
+		{"step_s", HS_SCHEMA_SECONDS, PERIOD(pro_step_ns)},
+		{"max_shift", HS_SCHEMA_UINT, HEAD(label.pro.max_shift), .min = 1,
+				.max = HS_LABEL_MAX_SHIFT},
+		{"loss_ratio", HS_SCHEMA_REAL, RATIO(pro_loss_ratio)},
+		{NULL},
+};
+static const struct hs_schema_field label_fields[] = {
+		{"interval_s", HS_SCHEMA_SECONDS, PERIOD(interval_ns)},
+		{"delay_ns", HS_SCHEMA_UINT, HEAD(label.delay_ns), .max = UINT64_C(3600000000000)},
+		{"loss_ratio", HS_SCHEMA_REAL, RATIO(loss_ratio)},
+		{"pro", HS_SCHEMA_OBJECT, .fields = pro_fields},
+		{NULL},
+};
+
+static const struct hs_schema_field fields[] = {
+		TITLE_ROWS,
+		{"seed", HS_SCHEMA_UINT, HEAD(seed), .max = INT64_MAX},
+		{"duration_s", HS_SCHEMA_SECONDS, HEAD(duration_ns), .required = true,
+				.least = 0.001, .most = HS_DRAFT_MAX_S,
+				.expected = "seconds from 0.001 to 1000000"},
+		{"window", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct hs_draft, window), .min = 1,
+				.max = HS_DURATION_BYTES - 1},
+		{"forwarding", HS_SCHEMA_WORD, HEAD(forwarding), .words = forwarding_words},
+		{"closing_packet", HS_SCHEMA_BOOL, HEAD(closing_packet)},
+		{"opening_packet", HS_SCHEMA_BOOL, HEAD(opening_packet)},
+		{"keep_windows", HS_SCHEMA_BOOL, HEAD(keep_windows)},
+		{"mbufs", HS_SCHEMA_UINT, HEAD(mbufs), .min = 1024, .max = 4194304},
+		{"rules", HS_SCHEMA_UINT, HEAD(rules), .min = 1, .max = 4194304},
+		{"mtu", HS_SCHEMA_UINT, HEAD(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
+		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
+				.most = HS_DRAFT_MAX_S},
+		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
+		{"profiles", HS_SCHEMA_CUSTOM, HEAD(profiles), .read = hs_draft_read_profiles,
+				.shape = "{'$ref': 'node.json#/properties/profiles'}"},
+		{"label", HS_SCHEMA_OBJECT, .fields = label_fields},
+		{"probing", HS_SCHEMA_OBJECT, .fields = hs_draft_probing_fields},
+		{"topology", HS_SCHEMA_OBJECT, DRAFT(topology), .fields = hs_draft_topology_fields},
+		{"nodes", LIST(node, 1200)},
+		{"links", LIST(link, 20000)}, // 1,200 nodes with 32 ports each
+		{"hosts", LIST(host, 40000)},
+		{"routes", LIST(route, 10000)},
+		{"traffic", LIST(traffic, 100000)},
+		{"requests", LIST(request, 100000), .shape = REQUESTS_SHAPE},
+		{"events", LIST(event, 100000)},
+		{"expect", LIST(expect, 100000)},
+		{NULL},
+};
+static const struct hs_schema_field title_fields[] = {TITLE_ROWS, {NULL}};
+
+json_t *hs_scenario_schema(void)
+{
+	return hs_schema_describe(fields);
+}
+
+static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err)
+{
+	*draft = (struct hs_draft){
+			.scenario = {.seed = 1,
+					.windows_ns = HS_QOS_DEFAULT_LENGTHS,
+					.forwarding = HS_LAB_PATCH,
+					.keep_windows = true,
+					.mbufs = 65536,
+					.rules = 64,
+					.mtu = 1500,
+					.clock_step_ms = 1000,
+					.label = {.given = json_object_get(root, "label"),
+							.interval_ns = 100 * MS_NS,
+							.delay_ns = MS_NS,
+							.pro = {.repeat_ns = 100 * MS_NS,
+									.max_shift = 6}},
+					.probing = {.given = json_object_get(root, "probing"),
+							.recovery = true,
+							.tuning = {.feedback_ns = 1500 * MS_NS,
+									.resolution_ns = 50 * MS_NS,
+									.attempts = 10,
+									.concurrent = 12},
+							.period_ns = 1000 * MS_NS,
+							.wait_ns = 5000 * MS_NS,
+							.delay_ns = MS_NS}},
+			.topology = {.given = json_object_get(root, "topology"),
+					.seed = 1,
+					.link.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS,
+					.node = HS_DRAFT_NEW_NODE},
+			.root = root,
+			.err = err,
+	};
+	hs_in_band_init(&draft->scenario.in_band);
+	if (json_object_get(json_object_get(root, "label"), "pro"))
+		draft->scenario.label.pro_step_ns = 10 * MS_NS;
+	draft->names = json_pack("{s{}s{}s{}s{}s{}s{}}", HS_NAME_NODE, HS_NAME_LINK, HS_NAME_HOST,
+			HS_NAME_TRAFFIC, HS_NAME_FLOW, HS_NAME_ADDRESS);
+	return draft->names ? 0 : hs_draft_no_memory(draft);
+}
+
+static int apply(const struct hs_scenario_override *override, struct hs_draft *draft)
+{
+	struct hs_scenario *scenario = &draft->scenario;
+
+	draft->limit_ns = scenario->duration_ns;
+	if (override && override->has_seed)
+		scenario->seed = override->seed;
+	if (override && override->duration_ns > 0)
+		scenario->duration_ns = override->duration_ns;
+	if (scenario->duration_ns > draft->limit_ns)
+		draft->limit_ns = scenario->duration_ns;
+	return 0;
+}
+
+static int set_folder(
+		const char *folder, size_t len, struct hs_scenario *scenario, struct hs_error *err)
+{
+	if (len >= sizeof(scenario->folder))
+		return hs_error_set(err, "too_large", "", "at most 255 bytes",
+				"the name of the scenario's folder has %zu bytes", len);
+	memcpy(scenario->folder, folder, len);
+	return 0;
+}
+
+// Chooses the window of the result, which must be one that nodes publish. The default is 1 s, or
+// the shortest if nodes have no window of 1 s.
+static int choose_window(struct hs_draft *draft)
+{
+	struct hs_scenario *scenario = &draft->scenario;
+	const int64_t *lengths_ns = scenario->windows_ns;
+	char expected[HS_QOS_WINDOWS * (HS_DURATION_BYTES + 4)];
+
+	scenario->window_ns = INT64_C(1000000000);
+	if (!draft->window[0]) {
+		if (hs_qos_lengths_find(lengths_ns, scenario->window_ns) < 0)
+			scenario->window_ns = lengths_ns[0];
+		return 0;
+	}
+	if (hs_duration_read(draft->window, &scenario->window_ns) == 0 &&
+			hs_qos_lengths_find(lengths_ns, scenario->window_ns) >= 0)
+		return 0;
+	hs_duration_list(lengths_ns, HS_QOS_WINDOWS, " or ", expected, sizeof(expected));
+	return hs_error_set(draft->err, "bad_value", "window", expected, "\"%s\" is not known",
+			draft->window);
+}
+
+// Reads the lists of the file in the order of the table. Each refers only to those before it.
+static int read_lists(struct hs_draft *draft)
+{
+	int rc = 0;
+
+	for (const struct hs_schema_field *field = fields; field->key && rc == 0; field++) {
+		struct hs_schema_field list = *field;
+		json_t *value = json_object_get(draft->root, field->key);
+		list.kind = HS_SCHEMA_LIST;
+		if (field->list && value)
+			rc = hs_schema_read_value(&list, value, field->key, draft, draft->err);
+		draft->item.path = ""; // the path of the last item is no longer valid
+		if (rc == 0 && field->list == &hs_draft_traffic_list)
+			rc = hs_draft_check_network(draft);
+		if (rc == 0 && field->list == &hs_draft_event_list)
+			rc = hs_draft_check_events(draft);
+	}
+	return rc;
+}
+
+// Reads a scenario from the root of a file, and releases the root. The folder is the first bytes of
+// a path.
+static int read_root(json_t *root, const char *folder, size_t folder_bytes,
+		const struct hs_scenario_override *override, struct hs_scenario *scenario,
+		struct hs_error *err)
+{
+	struct hs_draft draft;
+
+	int rc = draft_init(&draft, root, err)
+		?: set_folder(folder, folder_bytes, &draft.scenario, err)
+		?: hs_schema_read(fields, root, "", &draft, err)
+		?: hs_schema_check_name(draft.scenario.name, "name", err)
+		?: apply(override, &draft)
+		?: choose_window(&draft)
+		?: hs_draft_make_topology(&draft)
+		?: read_lists(&draft);
+	json_decref(draft.names);
+	json_decref(root);
+	if (rc < 0)
+		hs_scenario_fini(&draft.scenario);
+	else
+		*scenario = draft.scenario;
+	return rc;
+}
+
+int hs_scenario_parse(const char *text, size_t len, const char *folder,
+		const struct hs_scenario_override *override, struct hs_scenario *scenario,
+		struct hs_error *err)
+{
+	json_error_t syntax;
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
+
+	return root ? read_root(root, folder, strlen(folder), override, scenario, err)
+		    : hs_schema_syntax_error(&syntax, err);
+}
+
+int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
+		struct hs_scenario *scenario, struct hs_error *err)
+{
+	const char *slash = strrchr(file, '/');
+	size_t len = slash == file ? 1 : slash ? (size_t)(slash - file) : 0;
+	json_t *root = NULL;
+
+	return hs_schema_load_file(file, &root, err)
+			       ?: read_root(root, file, len, override, scenario, err);
+}
+
+int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err)
+{
+	struct hs_draft draft = {0};
+	json_t *root = NULL;
+	int rc = hs_schema_load_file(file, &root, err);
+	if (rc < 0)
+		return rc;
+
+	rc = hs_schema_read_as(&hs_draft_open, title_fields, root, "", &draft, err);
+	json_decref(root);
+	if (rc == 0)
+		*scenario = draft.scenario;
+	return rc;
+}
