@@ -41,7 +41,7 @@ static inline uint64_t hs_int_sum_block(uint64_t sum, const uint8_t *at)
 {
 #ifdef __x86_64__
 	__asm__("addq %1, %0\n\tadcq %2, %0\n\tadcq %3, %0\n\tadcq %4, %0\n\tadcq $0, %0"
-			: "+r"(sum)
+			: "+&r"(sum)
 			: "m"(*(const uint8_t(*)[8])at), "m"(*(const uint8_t(*)[8])(at + 8)),
 			"m"(*(const uint8_t(*)[8])(at + 16)), "m"(*(const uint8_t(*)[8])(at + 24))
 			: "cc");
