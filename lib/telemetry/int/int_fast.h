@@ -289,8 +289,8 @@ static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
 	}
 }
 
-// Reads what follows the IP header of a packet. For hs_int_parse_fast_md.
-static inline __attribute__((always_inline)) bool hs_int_fast_behind_ip(
+// Reads what follows the IP header of a packet of a profile with this mode, which is constant.
+static inline __attribute__((always_inline)) bool hs_int_fast_behind_ip(enum hs_int_mode mode,
 		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
@@ -301,7 +301,8 @@ static inline __attribute__((always_inline)) bool hs_int_fast_behind_ip(
 	if (!hs_int_fast_is_marked(settings, dscp))
 		return true;
 	return (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP) &&
-	       hs_int_fast_header(frame, len, packet);
+	       (mode == HS_INT_MX ? hs_int_fast_header_mx(frame, len, packet)
+				  : hs_int_fast_header(frame, len, packet));
 }
 
 // Parses a frame with the result of hs_int_parse. Returns false if hs_int_parse must parse it. For
@@ -312,9 +313,9 @@ static inline __attribute__((always_inline)) bool hs_int_parse_fast_md(
 		size_t frame_len, struct hs_packet *packet)
 {
 	if (hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet))
-		return hs_int_fast_behind_ip(settings, frame, len, frame_len, packet);
+		return hs_int_fast_behind_ip(HS_INT_MD, settings, frame, len, frame_len, packet);
 	return hs_packet_parse_fast_ipv4(frame, len, frame_len, packet) &&
-	       hs_int_fast_behind_ip(settings, frame, len, frame_len, packet);
+	       hs_int_fast_behind_ip(HS_INT_MD, settings, frame, len, frame_len, packet);
 }
 
 // Does the same for any profile. For a profile for which hs_int_fast_is returns false, takes only
@@ -338,16 +339,9 @@ static inline __attribute__((always_inline)) bool hs_int_parse_fast_mx(
 		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	if (!hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) &&
-			!hs_packet_parse_fast_ipv4(frame, len, frame_len, packet))
-		return false;
-	if (len < frame_len && len < packet->l4_off + 60u)
-		return false;
-	uint8_t dscp = hs_int_fast_dscp(frame + HS_FAST_L3, packet);
-	if (!hs_int_fast_is_marked(settings, dscp))
-		return true;
-	return (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP) &&
-	       hs_int_fast_header_mx(frame, len, packet);
+	return (hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) ||
+			       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet)) &&
+	       hs_int_fast_behind_ip(HS_INT_MX, settings, frame, len, frame_len, packet);
 }
 
 // ---- source ----
