@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_ring.h"
 
+#include "qos_config.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SLOT_MAX    312
-#define KEPT	    1000 // reports, unless slots are longer than SLOT_MAX
 #define LEAST_AHEAD 16
 
 // Slots of SLOT_MAX bytes hold any record of narrow entries. Wide entries may take longer slots;
@@ -21,7 +22,7 @@ static_assert(offsetof(struct hs_packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot
 static_assert(HS_QOS_RING_BYTES / (HS_QOS_RING_CHUNK * (WIDE_MAX + 8)) >= 1, "and those ahead");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
 						HS_QOS_RING_CHUNK >=
-				KEPT + LEAST_AHEAD,
+				HS_QOS_REPORTS + LEAST_AHEAD,
 		"a thousand of the longest fit");
 
 static inline uint32_t capacity_for(uint32_t slot_bytes)
@@ -34,15 +35,9 @@ static inline uint32_t capacity_for(uint32_t slot_bytes)
 // Returns how many reports may be placed ahead.
 static inline uint32_t ahead_of(uint32_t capacity)
 {
-	uint32_t spare = capacity > KEPT ? capacity - KEPT : 0;
+	uint32_t spare = capacity > HS_QOS_REPORTS ? capacity - HS_QOS_REPORTS : 0;
 	spare = spare > LEAST_AHEAD ? spare : LEAST_AHEAD;
 	return spare < HS_QOS_RING_AHEAD ? spare : HS_QOS_RING_AHEAD;
-}
-
-// Returns how many reports are kept. The slots for reports placed ahead stay free.
-static inline uint32_t room_of(uint32_t capacity)
-{
-	return capacity - ahead_of(capacity);
 }
 
 static_assert(sizeof(struct hs_hop) == 32 && offsetof(struct hs_hop, ts_ns) == 16, "no padding");
@@ -288,7 +283,7 @@ static int ensure_chunk(struct hs_qos_ring *ring)
 // Moves the head by n reports, which are in the ring then.
 static void step_head(struct hs_qos_ring *ring, uint32_t n)
 {
-	uint32_t room = room_of(ring->capacity);
+	uint32_t room = hs_qos_ring_room(ring);
 	ring->next += n;
 	ring->head += n;
 	ring->head -= ring->head >= ring->capacity ? ring->capacity : 0;
@@ -303,7 +298,7 @@ static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 			.capacity = capacity_for(slot_bytes),
 			.most_ahead = ahead_of(capacity_for(slot_bytes)),
 			.family = ring->family};
-	uint32_t room = room_of(grown.capacity);
+	uint32_t room = hs_qos_ring_room(&grown);
 	uint32_t keep = ring->count < room ? ring->count : room;
 	grown.next = ring->next - keep;
 	for (uint64_t number = grown.next; number < ring->next; number++) {
@@ -325,17 +320,13 @@ static inline uint32_t grown_slot(uint32_t bytes)
 	return (bytes + 7) & ~7u;
 }
 
-uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring)
-{
-	return room_of(ring->capacity);
-}
-
 uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_report *report)
 {
 	uint32_t bytes = bytes_of(report);
 	if (bytes <= ring->slot_bytes || bytes > WIDE_MAX)
-		return room_of(ring->capacity);
-	return room_of(capacity_for(grown_slot(bytes)));
+		return hs_qos_ring_room(ring);
+	uint32_t capacity = capacity_for(grown_slot(bytes));
+	return capacity - ahead_of(capacity);
 }
 
 bool hs_qos_ring_takes(const struct hs_report *report)

@@ -60,9 +60,12 @@ void hs_qos_ring_expect(const struct hs_qos_ring *ring);
 void hs_qos_ring_accept(struct hs_qos_ring *ring, uint32_t n);
 void hs_qos_ring_refuse(struct hs_qos_ring *ring);
 
-// Return how many reports the ring can keep: now (not for a ring that never had a report), and once
-// this report is pushed. A longer report reduces the number.
-uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring);
+// Return how many reports the ring can keep: now, while the slots for reports placed ahead stay
+// free, and once this report is pushed. A longer report reduces the number.
+static inline uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring)
+{
+	return ring->capacity - ring->most_ahead;
+}
 uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_report *report);
 
 // Unpacks the report of this number, which must be in the ring, or the first placed one. ns_id is
