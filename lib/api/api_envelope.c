@@ -3,7 +3,6 @@
 
 #include "api_verbs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- before there is JSON ----

@@ -4,9 +4,7 @@
 #include "api_label.h"
 #include "duration.h"
 #include "route_text.h"
-#include "rule_json.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // Connections to the gate, and the names of the gate's ends and of the private endpoints behind it.
 // `gate` is the name of the gate. For lib/bus only.
 //
-// Thread rule: any; pure functions.
+// Thread rule: any.
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Applies reports to the tables: the flow, its hops, and their values of queues and links.
 #include "collect_change.h"
-#include "collect_hop.h"
 #include "collect_fast_path.h"
+#include "collect_hop.h"
 #include "collect_run.h"
 #include "collect_shared.h"
 

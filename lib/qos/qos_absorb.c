@@ -3,11 +3,11 @@
 
 #include "qos_delays.h"
 #include "qos_entries.h"
+#include "qos_fast.h"
 #include "qos_local.h"
 #include "qos_order.h"
 #include "qos_partial.h"
 #include "qos_path.h"
-#include "qos_fast.h"
 #include "qos_reorder.h"
 #include "qos_run.h"
 #include "qos_stamp.h"
