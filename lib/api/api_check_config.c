@@ -5,7 +5,6 @@
 #include "api_requests.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 void hs_api_look_at_request(json_t *item, struct hs_errors *errors)
@@ -140,11 +139,9 @@ static int add_list(enum hs_api_verb verb, json_t *list, const char *name,
 		const struct hs_api_check *check, struct hs_error *err)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		char path[64];
 		int rc = add_one(verb, json_array_get(list, i), check, err);
 		if (rc) {
-			snprintf(path, sizeof(path), "%s[%zu]", name, i);
-			hs_error_prefix(err, path);
+			hs_api_prefix_item(err, name, i);
 			return rc;
 		}
 	}
