@@ -12,9 +12,7 @@
 #include "rule_fields.h"
 #include "rule_json.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COST 64 // of beginning an audit, in calls
 

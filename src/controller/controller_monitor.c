@@ -17,7 +17,6 @@
 #include "qos_window.h"
 #include "report_json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdio.h>

@@ -11,9 +11,6 @@
 #include "qos_lengths.h"
 #include "qos_page.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 // A number of the controller or of a node.
 struct row {
 	struct hs_prometheus_family family;

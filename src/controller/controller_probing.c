@@ -5,7 +5,6 @@
 #include "controller_call.h"
 #include "controller_state.h"
 
-#include "ip.h"
 #include "udp_front.h"
 
 #include <errno.h>

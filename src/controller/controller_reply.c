@@ -5,7 +5,6 @@
 #include "route_text.h"
 #include "schema.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FEATURES 256 // of a node, at most

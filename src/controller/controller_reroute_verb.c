@@ -7,8 +7,6 @@
 
 #include "route_text.h"
 
-#include <errno.h>
-
 struct shown_route {
 	char prefix[HS_ROUTE_TEXT];
 	uint8_t node_id, peer_id;

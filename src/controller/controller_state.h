@@ -25,6 +25,7 @@
 #define CALLS_RELAY   16
 #define CALLS_HELLO   8
 #define CALLS_LABEL   32 // beyond, nothing of INT-label is asked or told, and no route is told
+
 struct controller_rule;
 
 // The state of a rule at one node.

@@ -17,7 +17,6 @@
 #include "rule_field.h"
 
 #include <errno.h>
-#include <string.h>
 
 // The most states in a page of rules. Such a page takes ten milliseconds.
 #define STATES_AT_ONCE 4000
