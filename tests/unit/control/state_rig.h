@@ -6,16 +6,13 @@
 #include "control.h"
 #include "harness.h"
 #include "int_steps.h"
+#include "state_folder.h"
 
-#include <glob.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #define NOW   INT64_C(1790000000000000000)
 #define RULES 4096
 
-static char folder[64], file[96];
 static enum hs_forwarding_mode forwarding = HS_FORWARD_ROUTE;
 // Of the ports of the next life; NULL: they have method flexint.
 static const struct hs_family *families[2] = {&hs_int_steps[HS_INT_2_1]};
@@ -120,29 +117,16 @@ static inline void end_and_begin(struct life *l, const char *config)
 	}
 }
 
-static inline int make_folder(void **state)
+static inline int begin_test(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/dev/shm/hs-control-state-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(file, sizeof(file), "%s/node.state", folder);
-	return 0;
+	return make_state_folder();
 }
 
-static inline int remove_folder(void **state)
+static inline int end_test(void **state)
 {
-	char pattern[96];
-	glob_t found;
 	(void)state;
-
-	snprintf(pattern, sizeof(pattern), "%s/*", folder);
-	if (glob(pattern, 0, NULL, &found) == 0) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			unlink(found.gl_pathv[i]);
-		globfree(&found);
-	}
-	return rmdir(folder);
+	return remove_state_folder();
 }
 
 #define RULE(ns, more)                                                                             \
@@ -158,4 +142,4 @@ static inline int remove_folder(void **state)
 	" \"02:00:00:00:00:01\"}}"
 #define VIA(prefix, addr) "{\"route_add\": {\"prefix\": \"" prefix "\", \"via\": \"" addr "\"}}"
 
-#define STATE_TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
+#define STATE_TEST(f) cmocka_unit_test_setup_teardown(f, begin_test, end_test)

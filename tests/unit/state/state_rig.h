@@ -5,6 +5,7 @@
 #include "state.h"
 
 #include "faulty_calls.h"
+#include "state_folder.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -24,8 +25,6 @@ static const char three_lines[] = "hopsight-state 1\n"
 				  "f2c98ef8 {\"int_delete\":{\"ns_id\":7}}\n"
 				  "4316761c [{\"a\":1},{\"b\":0.5}]\n"
 				  "5f09f418 {\"k\":0,\"v\":1}\n";
-
-static char folder[64], file[96];
 
 // What the lines say, as text, one behind the other.
 struct seen {
@@ -99,30 +98,17 @@ static inline int change_of(struct hs_state *state, int key, long value)
 	return rc;
 }
 
-static inline int make_folder(void **state)
+static inline int begin_test(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/dev/shm/hs-state-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(file, sizeof(file), "%s/rules.state", folder);
-	return 0;
+	return make_state_folder();
 }
 
-static inline int remove_folder(void **state)
+static inline int end_test(void **state)
 {
-	char pattern[96];
-	glob_t found;
 	(void)state;
-
 	faulty_end();
-	snprintf(pattern, sizeof(pattern), "%s/*", folder);
-	if (glob(pattern, 0, NULL, &found) == 0) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			unlink(found.gl_pathv[i]);
-		globfree(&found);
-	}
-	return rmdir(folder);
+	return remove_state_folder();
 }
 
 static inline size_t files_there(void)
@@ -138,4 +124,4 @@ static inline size_t files_there(void)
 	return n;
 }
 
-#define STATE_TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
+#define STATE_TEST(f) cmocka_unit_test_setup_teardown(f, begin_test, end_test)
