@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// INT-label: what nodes say of their ports, and what they are told of S.
+// INT-label: what nodes say of their ports, what they are told of S, and the steps.
 #include "controller_label.h"
 
 #include "controller_call.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probes: sessions one after the other, and what they say of nodes and links.
+// Probes: sessions one after the other, what they say of nodes and links, and the reply to
+// probe_run.
 #include "controller_probing.h"
 
 #include "controller_call.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probes: the replies to probe_run, probe_status and probe_links, and the message of a session.
+// Probes: the replies to probe_status and probe_links, and the message of a session.
 #include "controller_probing.h"
 
 #include "controller_state.h"

@@ -70,7 +70,7 @@ void controller_close_reroute(struct hs_controller *controller);
 // Follows each session of probes that ended in this step, and tells nodes their routes.
 void controller_step_reroute(struct hs_controller *controller);
 int64_t controller_reroute_next_ns(const struct hs_controller *controller);
-// Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
+// Handle the answer to a call of these kinds (`error` NULL: done), and one that did not come.
 void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok, const struct reply_error *error);
 void controller_reroute_call_lost(struct hs_controller *controller,
