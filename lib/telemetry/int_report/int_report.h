@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Telemetry reports 0.5, 1.0 and 2.0: a node's report of a packet to a collector, in the payload of
-// a UDP datagram (udp_frame.h has the headers before). Values come first, then a copy of the
+// a UDP datagram (udp_front.h has the headers before). Values come first, then a copy of the
 // packet's beginning. int_report_writer.h writes reports, int_report_reader.h reads them.
 //
 // Source: P4.org, Telemetry Report Format Specification v0.5 (2017), v1.0 (2018), v2.0 (2020).
