@@ -5,14 +5,10 @@ import statistics
 
 import bounds
 import paper_000 as paper
+from paper_page import table
 
 MBIT, MS, PERCENT = 1e6, 1e6, 0.01
 MODES = {"count": "every 100th packet", "frequency": "every 10 ms", "probability": "1 %"}
-
-
-def table(header, *rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
 
 
 def cell(ours, theirs, digits=2):

@@ -5,9 +5,9 @@ import math
 
 import label_expected as expected
 import label_tree as tree
-from label_cells import table
 from label_runs import INTERVALS, NEAR, RATES, RATIOS
 from label_section_4 import LEVEL_95, TREES
+from paper_page import table
 
 BASE = {"a": "Base A", "b": "Base B"}
 SHARES = ("coverage", "bandwidth", "next_in_time")

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the page of paper 001, and cells of means with the halves of their confidence intervals."""
-
-
-def table(*rows):
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
+"""Cells of means with the halves of their confidence intervals."""
 
 
 def percent(value, theirs=None):

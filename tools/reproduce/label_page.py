@@ -8,11 +8,12 @@ import label_prototype as prototype
 import label_rest as rest_time
 import label_rivals as rivals
 import label_tree as tree
-from label_cells import count, percent, table
+from label_cells import count, percent
 from label_runs import (INTERVALS, K_LOSSES, KS, KS_NEAR, LOSSES, NEAR, OVER_TIME, PACKETS, PATIENCE_S, RATES, RATIOS, RESTS,
                         SEEDS, mean_of)
 from label_section_4 import CHAIN, CHAIN_OWN_PPS, CHAIN_PPS, CHAIN_S, DELAY, LEVEL_95, TREE_CPU_S, TREE_SEEDS, TREES
 from label_text import TEXT
+from paper_page import table
 
 FUNCTIONS = ("f1", "f2", "f3")
 

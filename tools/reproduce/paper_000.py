@@ -9,15 +9,15 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
 
+from paper_page import RESULTS, keep
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
-RESULTS = os.path.join(ROOT, "docs", "results")
 SECOND = 10**9
 
 THROUGHPUT = [f"paper-throughput-{mode}" for mode in ("count", "frequency", "probability")]
@@ -204,13 +204,8 @@ def write(live):
     if live:
         import live as on_veth  # pylint: disable=import-outside-toplevel
         numbers["live"] = on_veth.measure()
-    with open(os.path.join(RESULTS, "000.json"), "w", encoding="utf-8") as f:
-        json.dump(numbers, f, separators=(",", ":"))
-        f.write("\n")
+    keep("000", numbers, document)
     draw(numbers, RESULTS)
-    with open(os.path.join(RESULTS, "000.md"), "w", encoding="utf-8") as f:
-        f.write(document(numbers))
-    print("docs/results/000.md is written", file=sys.stderr)
     return 0
 
 

@@ -25,6 +25,7 @@ import label_rivals as rivals  # noqa: E402
 import label_runs as lab  # noqa: E402
 import label_section_4 as section_4  # noqa: E402
 import label_theory as theory  # noqa: E402
+from paper_page import RESULTS, keep, read_kept, tell  # noqa: E402
 
 
 
@@ -173,10 +174,6 @@ def wrong_in(numbers):
 # ---- the files ----
 
 
-def path_of(name):
-    return os.path.join(lab.ROOT, "docs", "results", name)
-
-
 def draw(numbers, folder):
     import label_draw  # pylint: disable=import-outside-toplevel
     label_draw.draw(numbers, lambda name: os.path.join(folder, name))
@@ -191,28 +188,20 @@ def write(_live):
     numbers = json.loads(json.dumps(made))  # with the keys that a file has
     for wrong in wrong_in(numbers):
         print(f"001: {wrong}", file=sys.stderr)
-    with open(path_of("001.json"), "w", encoding="utf-8") as f:
-        json.dump(numbers, f, separators=(",", ":"))
-        f.write("\n")
-    with open(path_of("001.md"), "w", encoding="utf-8") as f:
-        f.write(page.document(numbers))
-    draw(numbers, os.path.dirname(path_of("001.md")))
-    print("docs/results/001.md is written", file=sys.stderr)
+    keep("001", numbers, page.document)
+    draw(numbers, RESULTS)
     return 1 if any(wrong_in(numbers)) else 0
 
 
 def check():
     """A fresh run of one point shows what is committed."""
-    with open(path_of("001.json"), encoding="utf-8") as f:
-        numbers = json.load(f)
-    with open(path_of("001.md"), encoding="utf-8") as f:
-        same = f.read() == page.document(numbers)
+    numbers, stale = read_kept("001", page.document)
     again = [point for point in lab.points() if point[0] in ("7-a-100", "7-b-100")]
     fresh = json.loads(json.dumps(lab.run_points(again)))
     paths = {k: euler(k) for k in section_4.TREES}
     competitors = json.loads(json.dumps(rival_runs.measure({4: paths[4]}, [3])))
-    failures = {
-        "001.md is made of 001.json": "" if same else "run ./reproduce.sh 001",
+    return tell("001", {
+        "001.md is made of 001.json": stale,
         "labels at T = 100 ms are what the lab shows":
             "" if all(numbers["runs"][name] == run for name, run in fresh.items()) else str(fresh),
         "labels of a small fat tree are distributed as section 4.3 says": "; ".join(
@@ -224,7 +213,4 @@ def check():
             "" if all(numbers["rivals"][figure][key] == of for figure, rows in competitors.items() for key, of in rows.items())
             else str(competitors),
         "the numbers show what they must": "; ".join(wrong_in(numbers)),
-    }
-    for name, wrong in failures.items():
-        print(f"{'FAIL' if wrong else 'PASS'} reproduce 001: {name}{': ' + wrong if wrong else ''}")
-    return 1 if any(failures.values()) else 0
+    })

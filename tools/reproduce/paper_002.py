@@ -16,10 +16,10 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
-RESULTS = os.path.join(ROOT, "docs", "results")
 sys.path[:0] = [HERE]
 
 from gpint_text import TEXT  # noqa: E402
+from paper_page import RESULTS, keep, read_kept, table, tell  # noqa: E402
 
 SEEDS = tuple(range(1, 21))
 STUDENT_95 = 2.093  # of 20 seeds: the half of the confidence interval of a mean is this times s / root(20)
@@ -190,11 +190,6 @@ def numbers_of_runs(made):
 
 
 # ---- the document ----
-
-
-def table(*rows):
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
 
 
 def percent(value):
@@ -408,10 +403,6 @@ def wrong_in(numbers):
     yield from (what for what, holds in must.items() if not holds)
 
 
-def path_of(name):
-    return os.path.join(RESULTS, name)
-
-
 def draw(numbers, folder):
     import figures  # pylint: disable=import-outside-toplevel
     runs = numbers["runs"]
@@ -455,30 +446,19 @@ def write(_live):
     numbers = numbers_of_runs(runs_of(list(points())))
     for wrong in wrong_in(numbers):
         print(f"002: does not hold: {wrong}", file=sys.stderr)
-    with open(path_of("002.json"), "w", encoding="utf-8") as f:
-        json.dump(numbers, f, separators=(",", ":"))
-        f.write("\n")
-    with open(path_of("002.md"), "w", encoding="utf-8") as f:
-        f.write(document(numbers))
+    keep("002", numbers, document)
     draw(numbers, RESULTS)
-    print("docs/results/002.md is written", file=sys.stderr)
     return 1 if any(wrong_in(numbers)) else 0
 
 
 def check():
     """A fresh run of one point shows what is committed."""
-    with open(path_of("002.json"), encoding="utf-8") as f:
-        numbers = json.load(f)
-    with open(path_of("002.md"), encoding="utf-8") as f:
-        same = f.read() == document(numbers)
+    numbers, stale = read_kept("002", document)
     again = [point for point in points() if point[0] == "GPINT-3, low, on, 20"]
     fresh = numbers_of_runs(runs_of(again))["runs"]
-    failures = {
-        "002.md is made of 002.json": "" if same else "run ./reproduce.sh 002",
+    return tell("002", {
+        "002.md is made of 002.json": stale,
         "20 switches at low load are what the lab shows":
             "" if all(numbers["runs"][name] == run for name, run in fresh.items()) else str(fresh),
         "the numbers show what they must": "; ".join(wrong_in(numbers)),
-    }
-    for name, wrong in failures.items():
-        print(f"{'FAIL' if wrong else 'PASS'} reproduce 002: {name}{': ' + wrong if wrong else ''}")
-    return 1 if any(failures.values()) else 0
+    })

@@ -4,7 +4,6 @@
 docs/results/003.json keeps the numbers. The document and the figure are made only from them.
 """
 
-import json
 import os
 import random
 import statistics
@@ -12,13 +11,13 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-RESULTS = os.path.join(ROOT, "docs", "results")
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "collect")]
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "collect")]
 
 import report_formats as formats  # noqa: E402
 from decode import Settings  # noqa: E402
 from model import HOP, MEASURES, TABLES, Config  # noqa: E402
 from generate import BEGIN_NS, Push, Record  # noqa: E402
+from paper_page import RESULTS, keep, read_kept, table, tell  # noqa: E402
 import replay  # noqa: E402
 
 SECOND = 10**9
@@ -172,11 +171,6 @@ def formula(events):
 # ---- the document ----
 
 
-def table(*rows):
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
-
-
 TEXT = """# INTCollector (paper 003)
 
 `./reproduce.sh 003` makes this page. All events come from `lib/collect`, the library of hopsight-collector.
@@ -239,10 +233,6 @@ def wrong_in(numbers):
             yield f"E = {row['events']}: {row['points']['change']} changes in {row['seconds']} s"
 
 
-def path_of(name):
-    return os.path.join(RESULTS, name)
-
-
 def draw(numbers, folder):
     import figures  # pylint: disable=import-outside-toplevel
     nine = numbers["figure_9"]
@@ -255,29 +245,18 @@ def write(_live):
     for wrong in wrong_in(numbers):
         print(f"003: {wrong}", file=sys.stderr)
         return 1
-    with open(path_of("003.json"), "w", encoding="utf-8") as f:
-        json.dump(numbers, f, separators=(",", ":"))
-        f.write("\n")
-    with open(path_of("003.md"), "w", encoding="utf-8") as f:
-        f.write(document(numbers))
+    keep("003", numbers, document)
     draw(numbers, RESULTS)
-    print("docs/results/003.md is written", file=sys.stderr)
     return 0
 
 
 def check():
     """A fresh run of figure 9 and of one second of reports shows what is committed."""
-    with open(path_of("003.json"), encoding="utf-8") as f:
-        numbers = json.load(f)
-    with open(path_of("003.md"), encoding="utf-8") as f:
-        same = f.read() == document(numbers)
+    numbers, stale = read_kept("003", document)
     fresh = storage(EVENTS[0], 1)
-    failures = {
-        "003.md is made of 003.json": "" if same else "run ./reproduce.sh 003",
+    return tell("003", {
+        "003.md is made of 003.json": stale,
         "figure 9 is what lib/collect tells": "" if figure_9() == numbers["figure_9"] else "other events",
         "events and storage beat sampling and reports": "; ".join(wrong_in(numbers)),
         "a short run has as many changes": "" if fresh["points"]["change"] == EVENTS[0] else str(fresh),
-    }
-    for name, wrong in failures.items():
-        print(f"{'FAIL' if wrong else 'PASS'} reproduce 003: {name}{': ' + wrong if wrong else ''}")
-    return 1 if any(failures.values()) else 0
+    })

@@ -6,7 +6,6 @@ The packets and what is expected of them are written here from the specification
 docs/results/004.json keeps what came out. The document is made only from the numbers there.
 """
 
-import json
 import os
 import struct
 import sys
@@ -15,11 +14,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-RESULTS = os.path.join(ROOT, "docs", "results")
-sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "integration")]
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "integration")]
 
 import frames  # noqa: E402
 import netlab  # noqa: E402
+from paper_page import keep, read_kept, table, tell  # noqa: E402
 from workspace import Workspace  # noqa: E402
 
 CARRIERS = {"geneve": 6081, "vxlan-gpe": 4790}
@@ -209,11 +208,6 @@ def wrong_in(numbers):
                 yield f"{carrier} {name}: {numbers[carrier][name]} and not {want}"
 
 
-def table(*rows):
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
 def words_of(frame):
     """The words behind the UDP header of a frame in hexadecimal, without the inner frame."""
     data = bytes.fromhex(frame)[42:-len(INNER)].hex()
@@ -256,27 +250,20 @@ nodes do not change it.
 ### Geneve
 
 {geneve}
-
 ### VXLAN GPE
 
 {gpe}
-
 ## What a device must do
 
 *sent* and *left* are the words from the tunnel's header to the encapsulated frame. Three nodes are on the way, but one node in the last
 two lines.
 
-{demands}
-"""
+{demands}"""
 
 
 def document(numbers):
     return TEXT.format(burst=BURST, seen=BURST - 1, geneve=example_table("geneve", numbers),
-                       gpe=example_table("vxlan-gpe", numbers), demands="\n\n".join(demand_tables(numbers)))
-
-
-def path_of(name):
-    return os.path.join(RESULTS, name)
+                       gpe=example_table("vxlan-gpe", numbers), demands="\n".join(demand_tables(numbers)))
 
 
 def draw(_numbers, _folder):
@@ -288,26 +275,15 @@ def write(_live):
     for wrong in wrong_in(numbers):
         print(f"004: {wrong}", file=sys.stderr)
         return 1
-    with open(path_of("004.json"), "w", encoding="utf-8") as f:
-        json.dump(numbers, f, separators=(",", ":"))
-        f.write("\n")
-    with open(path_of("004.md"), "w", encoding="utf-8") as f:
-        f.write(document(numbers))
-    print("docs/results/004.md is written", file=sys.stderr)
+    keep("004", numbers, document)
     return 0
 
 
 def check():
     """A fresh run gives what is committed, which is what the specification says."""
-    with open(path_of("004.json"), encoding="utf-8") as f:
-        numbers = json.load(f)
-    with open(path_of("004.md"), encoding="utf-8") as f:
-        same = f.read() == document(numbers)
-    failures = {
-        "004.md is made of 004.json": "" if same else "run ./reproduce.sh 004",
+    numbers, stale = read_kept("004", document)
+    return tell("004", {
+        "004.md is made of 004.json": stale,
         "each packet is as the specification has it": "; ".join(wrong_in(numbers)),
         "packets through real nodes are those": "; ".join(wrong_in(measure())),
-    }
-    for name, wrong in failures.items():
-        print(f"{'FAIL' if wrong else 'PASS'} reproduce 004: {name}{': ' + wrong if wrong else ''}")
-    return 1 if any(failures.values()) else 0
+    })
