@@ -3,6 +3,8 @@
 
 #include "config_parts.h"
 #include "egress.h"
+#include "node.h"
+#include "port.h"
 
 #include <stdio.h>
 

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "int_report.h"
 #include "ip_port_text.h"
 #include "route_text.h"
 

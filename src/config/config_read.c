@@ -9,9 +9,7 @@
 #include "flexint.h"
 #include "qos_lengths.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct hs_schema_word hs_config_polling_words[] = {

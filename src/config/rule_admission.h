@@ -7,7 +7,7 @@
 #include "error.h"
 #include "int_settings.h"
 #include "label_profile.h"
-#include "node.h"
+#include "node_config.h"
 #include "probe_profile.h"
 #include "rule.h"
 

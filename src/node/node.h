@@ -84,7 +84,7 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n);
 
 // Passes up to n telemetry reports for a receiver without a port, of all workers, to `send`
-// (exporter.h). Returns how many were sent or lost.
+// (export_values.h). Returns how many were sent or lost.
 unsigned hs_node_send_exports(struct hs_node *node, unsigned receiver, unsigned n,
 		hs_export_send_fn send, void *context);
 // Returns how many telemetry reports wait for hs_node_send_exports.
