@@ -5,7 +5,7 @@
 // Thread rule: any; values.
 #pragma once
 
-#include "port.h"
+#include "port_types.h"
 
 #include <stdint.h>
 

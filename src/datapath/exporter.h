@@ -11,7 +11,7 @@
 #include "drop.h"
 #include "export_values.h"
 #include "int_report.h"
-#include "port.h"
+#include "port_types.h"
 
 #include <stdbool.h>
 #include <stddef.h>

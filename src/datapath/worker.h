@@ -7,7 +7,7 @@
 
 #include "flow_state.h"
 #include "packet.h"
-#include "port.h"
+#include "port_types.h"
 #include "port_counters.h"
 #include "profile.h"
 #include "report.h"

@@ -11,7 +11,7 @@
 #include "flow_mask.h"
 #include "flow_pending.h"
 #include "flow_slot.h"
-#include "port.h"
+#include "port_types.h"
 #include "rng.h"
 #include "rule.h"
 

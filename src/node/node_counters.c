@@ -2,6 +2,7 @@
 // The counters of a node, summed over its workers. port_counters.h has the equations between them.
 #include "node.h"
 #include "node_parts.h"
+#include "port.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "workers_source.h"
 
 #include "dpdk_env.h"
+#include "port.h"
 
 #include <stdio.h>
 #include <stdlib.h>

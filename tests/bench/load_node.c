@@ -2,6 +2,7 @@
 #include "load_node.h"
 
 #include "node.h"
+#include "port.h"
 
 #include <errno.h>
 #include <netinet/in.h>

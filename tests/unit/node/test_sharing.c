@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "dpdk_env.h"
 #include "node_parts.h"
+#include "port.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

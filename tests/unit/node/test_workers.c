@@ -9,6 +9,7 @@
 #include "flexint.h"
 #include "node.h"
 #include "packet.h"
+#include "port.h"
 #include "rng.h"
 
 #include <setjmp.h>

@@ -5,6 +5,7 @@
 #include "hex.h"
 #include "label_steps.h"
 #include "node.h"
+#include "port.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
