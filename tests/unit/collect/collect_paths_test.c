@@ -2,7 +2,9 @@
 // The fast paths and the general path tell the same and know the same, whatever the datagrams.
 #include "collect_both.h"
 
-#define ROUNDS 60000
+#include "sanitized.h"
+
+#define ROUNDS CASES(60000)
 
 // ---- datagrams ----
 
@@ -240,7 +242,7 @@ static void same_by_all_paths(const struct hs_collect_config *config, uint64_t s
 	compare(both[0], both[1]);
 	check_balance(both[0]);
 	const struct hs_collect_counters *n = hs_collect_counters(both[0]);
-	assert_true(n->reports_read > ROUNDS / 2 && n->event_reports > 1000);
+	assert_true(n->reports_read > ROUNDS / 2 && n->event_reports > CASES(1000));
 	assert_true(n->suppressed[HS_COLLECT_POINT_FLOW] > ROUNDS / 2000);
 	close_both(both);
 }
@@ -382,7 +384,7 @@ static void alike(void **state)
 	(void)state;
 	hs_rng_init(&rng, 5);
 	open_both(&config, both);
-	for (unsigned round = 0; round < 2000; round++) {
+	for (unsigned round = 0; round < CASES(2000); round++) {
 		unsigned n = below(71);
 		for (unsigned i = 0; i < n; i++)
 			put_alike(&b[i], &datagrams[i], numbers);
@@ -393,8 +395,8 @@ static void alike(void **state)
 			compare(both[0], both[1]);
 	}
 	compare(both[0], both[1]);
-	assert_true(hs_collect_counters(both[0])->reports_missing > 100);
-	assert_true(refused(both[0]) > 100);
+	assert_true(hs_collect_counters(both[0])->reports_missing > CASES(100));
+	assert_true(refused(both[0]) > CASES(100));
 	close_both(both);
 }
 

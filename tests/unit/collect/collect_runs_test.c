@@ -2,6 +2,8 @@
 // Reports of one flow that follow each other tell and leave what each alone would.
 #include "collect_both.h"
 
+#include "sanitized.h"
+
 #define MOST  70
 #define ABOUT 1000 // values are near it, and thresholds are 50
 
@@ -113,7 +115,7 @@ static void are_the_same(const struct hs_collect_config *config, uint64_t seed)
 
 	hs_rng_init(&rng, seed);
 	open_both(config, both);
-	for (unsigned round = 0; round < 3000; round++) {
+	for (unsigned round = 0; round < CASES(3000); round++) {
 		struct shape shape = {bitmaps[round / 16 % 12], 1 + round / 192 % 9, below(2)};
 		unsigned n = 1 + below(MOST);
 		for (unsigned i = 0; i < n; i++) {
@@ -128,8 +130,8 @@ static void are_the_same(const struct hs_collect_config *config, uint64_t seed)
 	}
 	compare(both[0], both[1]);
 	check_balance(both[0]);
-	assert_true(hs_collect_counters(both[0])->event_reports > 1000);
-	assert_true(compared > 100); // runs by their bounds
+	assert_true(hs_collect_counters(both[0])->event_reports > CASES(1000));
+	assert_true(compared > CASES(100)); // runs by their bounds
 	close_both(both);
 }
 

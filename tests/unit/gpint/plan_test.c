@@ -6,6 +6,7 @@
 #include "gpint_plan.h"
 #include "no_memory.h"
 #include "probe_stack.h"
+#include "sanitized.h"
 #include "variate.h"
 
 #include <errno.h>
@@ -13,15 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-// Of processor time. Sanitizers take their part.
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED __has_feature(address_sanitizer)
-#else
-#define SANITIZED 0
-#endif
-#define LIMIT_S (SANITIZED ? 20 : 2)
+#define LIMIT_S (SANITIZED ? 20 : 2) // of processor time
 
 static struct test_graph graph;
 
@@ -106,7 +99,7 @@ static void each_of_1000_random_graphs_is_covered_by_balanced_probes_that_fit(vo
 	struct hs_rng rng;
 
 	hs_rng_init(&rng, 16);
-	for (unsigned i = 0; i < 1000; i++) {
+	for (unsigned i = 0; i < CASES(1000); i++) {
 		struct hs_gpint_plan plan;
 		graph_random(&graph, &rng, i % 10 ? 60 : 200, 8);
 		uint32_t n = graph.graph.n_switches, k = 1 + (uint32_t)hs_variate_below(&rng, n);
@@ -336,7 +329,7 @@ static void eulers_paths_cross_each_link_once_by_the_fewest_paths(void **state)
 	unsigned parallel = 0;
 
 	hs_rng_init(&rng, 2);
-	for (unsigned i = 0; i < 300; i++) {
+	for (unsigned i = 0; i < CASES(300); i++) {
 		struct hs_gpint_plan plan;
 		uint32_t mtu = i % 2 ? 1u << 20 : 120;
 		graph_random(&graph, &rng, 40, 8);
@@ -348,7 +341,7 @@ static void eulers_paths_cross_each_link_once_by_the_fewest_paths(void **state)
 		parallel += has_parallel_links();
 		hs_gpint_plan_fini(&plan);
 	}
-	assert_in_range(parallel, 20, 280);
+	assert_in_range(parallel, CASES(20), CASES(280));
 }
 
 static void eulers_paths_are_longer_and_less_equal(void **state)

@@ -4,9 +4,10 @@
 #include "flexint.h"
 #include "frames.h"
 #include "harness.h"
+#include "sanitized.h"
 
 #define NODES  4
-#define FRAMES 100000
+#define FRAMES CASES(100000)
 
 struct chain {
 	struct test_node nodes[NODES];

@@ -6,10 +6,11 @@
 #include "flow_pending.h"
 #include "hbh.h"
 #include "rng.h"
+#include "sanitized.h"
 
 #define FLOWS	 12
 #define CARRIERS 2 // of flows behind those of rules
-#define ROUNDS	 1500
+#define ROUNDS	 CASES(1500)
 #define ROOM	 1024
 
 struct twins {

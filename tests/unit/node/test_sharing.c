@@ -8,6 +8,7 @@
 #include "dpdk_env.h"
 #include "node_parts.h"
 #include "port.h"
+#include "sanitized.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,15 +34,6 @@ static_assert(sizeof(struct rte_mempool_cache) % RTE_CACHE_LINE_SIZE == 0,
 		"side by side in a pool");
 static_assert(offsetof(struct rte_ring, cons) - offsetof(struct rte_ring, prod) >= BLOCK,
 		"who makes reports and who takes them write apart");
-
-// A sanitizer's shadow is terabytes of memory, and written by all.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SHADOW 1
-#elif defined(__has_feature)
-#define HAS_SHADOW (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define HAS_SHADOW 0
-#endif
 
 // ---- what changed in memory ----
 
@@ -259,11 +251,11 @@ static void run_scene(const struct scene *scene)
 	struct hs_clock *clock;
 	struct hs_error err = {0};
 	struct picture p;
-	struct rte_mempool *pool = HAS_SHADOW ? NULL
-					      : rte_pktmbuf_pool_create("sharing", 4095, 64, 0,
-								2176, SOCKET_ID_ANY);
+	struct rte_mempool *pool = SANITIZED ? NULL
+					     : rte_pktmbuf_pool_create("sharing", 4095, 64, 0, 2176,
+							       SOCKET_ID_ANY);
 
-	if (HAS_SHADOW)
+	if (SANITIZED) // its shadow is terabytes of memory, and all threads write there
 		skip();
 	assert_non_null(pool);
 	assert_int_equal(hs_clock_create(HS_CLOCK_UTC, &clock), 0);

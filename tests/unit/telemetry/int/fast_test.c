@@ -3,10 +3,11 @@
 #include "int_draft.h"
 
 #include "int_fast.h"
+#include "sanitized.h"
 
 #include <string.h>
 
-#define ROUNDS 20000
+#define ROUNDS CASES(20000)
 
 struct run {
 	struct int_draft draft;

@@ -5,15 +5,11 @@
 #include "int_draft.h"
 #include "int_json.h"
 #include "l4.h"
+#include "sanitized.h"
 
 #include <string.h>
 
-#ifdef __has_feature
-#define IS_SLOW __has_feature(address_sanitizer)
-#else
-#define IS_SLOW 0
-#endif
-#define ROUNDS (IS_SLOW ? 2000 : 20000) // for each settings
+#define ROUNDS CASES(20000) // for each settings
 
 struct trip {
 	struct int_draft draft;

@@ -4,8 +4,10 @@
 #include "int_row.h"
 
 #include "rng.h"
+#include "sanitized.h"
 
-#define PACKETS 200000 // of all settings together
+#define PACKETS	      200000		  // of all settings together
+#define SETTINGS_STEP (SANITIZED ? 7 : 1) // no factor of the 2 to 5 that choose the rest
 
 struct attack {
 	struct int_row *row;
@@ -132,7 +134,7 @@ static void no_host_gets_telemetry(void **state)
 	a.draft.one_flow = true;
 	while (int_draft_settings(n_settings, &settings))
 		n_settings++;
-	for (size_t n = 0; int_draft_settings(n, &settings); n++) {
+	for (size_t n = 0; int_draft_settings(n, &settings); n += SETTINGS_STEP) {
 		settings.domain_id = 7;
 		settings.fill_reserved = n % 2;
 		settings.dscp_mask = n % 5 ? 0x3f : 0x21;
@@ -147,7 +149,7 @@ static void no_host_gets_telemetry(void **state)
 		n_passed += a.n_passed;
 		int_row_close(a.row);
 	}
-	assert_true(n_passed > 1000);
+	assert_true(n_passed > CASES(1000));
 }
 
 int main(void)

@@ -3,12 +3,9 @@
 // and mode: what reaches the host is what was sent, and no node changes what is not telemetry.
 #include "int_row.h"
 
-#ifdef __has_feature
-#define IS_SLOW __has_feature(address_sanitizer)
-#else
-#define IS_SLOW 0
-#endif
-#define BATCHES ((IS_SLOW ? 4000 : 20000) / ROW_BATCH) // for each settings
+#include "sanitized.h"
+
+#define BATCHES (CASES(20000) / ROW_BATCH) // for each settings
 #define SUSPECT (HS_PACKET_ANY_TELEMETRY | HS_PACKET_HIDDEN | HS_PACKET_SHORT)
 
 struct trips {

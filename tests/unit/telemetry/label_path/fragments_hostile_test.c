@@ -5,10 +5,11 @@
 #include "fragment_frames.h"
 #include "label_fragments.h"
 #include "rng.h"
+#include "sanitized.h"
 
 #define ROOM	  9600
-#define SEQUENCES 100000 // of both kinds together
-#define GOOD	  0x0b	 // in the second byte of its source address
+#define SEQUENCES CASES(100000) // of both kinds together
+#define GOOD	  0x0b		// in the second byte of its source address
 
 struct sequence {
 	unsigned n;

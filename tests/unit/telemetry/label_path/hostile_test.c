@@ -4,10 +4,11 @@
 #include "label_stand.h"
 
 #include "rng.h"
+#include "sanitized.h"
 
 #include <jansson.h>
 
-#define PACKETS 100000 // at all nodes together
+#define PACKETS CASES(100000) // at all nodes together
 #define ROOM	2048
 
 static json_t *vectors;
