@@ -81,7 +81,8 @@ class Way:
         self.arrived = []    # (time, order, stop, header, shown)
 
     def is_down(self, node, at):
-        return any(begin <= at < end for begin, end in self.outages.get(node, ()))
+        outages = self.outages.get(node)
+        return bool(outages) and any(begin <= at < end for begin, end in outages)
 
     def leaving(self, number, node, at, waits):
         """Returns the stop of a packet that leaves a node, or None where nothing brought it there. It
