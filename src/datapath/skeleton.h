@@ -9,6 +9,7 @@
 
 #include "egress.h"
 #include "exporter.h"
+#include "flow_sampling.h"
 #include "report_put.h"
 #include "stage.h"
 

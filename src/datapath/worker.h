@@ -5,7 +5,7 @@
 // Thread rule: owner lcore. Control reads counters through hs_worker_snapshot.
 #pragma once
 
-#include "flow_state.h"
+#include "flow_worker.h"
 #include "packet.h"
 #include "port_types.h"
 #include "port_counters.h"

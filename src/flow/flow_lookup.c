@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Look-ups of a burst: of whole keys at once, and then mask by mask.
-#include "flow_state.h"
+#include "flow_worker.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "flow_fields.h"
-#include "flow_state.h"
+#include "flow_worker.h"
 
 #include "rule.h"
 #include "rule_mask.h"

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "flow_fields.h"
-#include "flow_state.h"
+#include "flow_worker.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
 #include "flexint_fast.h"
+#include "flow_sampling.h"
 #include "pending.h"
 #include "room.h"
 #include "skeleton.h"

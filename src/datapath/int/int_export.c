@@ -3,6 +3,7 @@
 
 #include "egress.h"
 #include "exporter.h"
+#include "flow_sampling.h"
 #include "int.h"
 #include "int_ask.h"
 #include "int_local.h"

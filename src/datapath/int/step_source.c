@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
+#include "flow_sampling.h"
 #include "int_ask.h"
 #include "int_export.h"
 #include "int_fast.h"

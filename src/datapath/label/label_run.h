@@ -6,6 +6,7 @@
 #pragma once
 
 #include "egress.h"
+#include "flow_sampling.h"
 #include "label_profile.h"
 #include "rule.h"
 #include "skeleton.h"

@@ -4,7 +4,7 @@
 // a namespace without a rule has the value 0.
 #include "probe_state.h"
 
-#include "flow_state.h"
+#include "flow_worker.h"
 
 static uint32_t port_packets(const struct hs_probe_node *node, uint16_t port)
 {

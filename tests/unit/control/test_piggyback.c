@@ -2,7 +2,7 @@
 // Reports on their way back: what the sink offers to packets.
 #include "pending_rig.h"
 
-#include "flow_state.h"
+#include "flow_worker.h"
 #include "label_steps.h"
 #include "report_cbor.h"
 

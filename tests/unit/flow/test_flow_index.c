@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dpdk_env.h"
-#include "flow_state.h"
+#include "flow_worker.h"
 #include "flow_table.h"
 #include "rng.h"
 

@@ -2,7 +2,7 @@
 // Rules for sets of flows: prefixes, any protocol, a DSCP. What a table finds is compared with the
 // plainest matcher, which goes over all rules.
 #include "dpdk_env.h"
-#include "flow_state.h"
+#include "flow_worker.h"
 #include "flow_table.h"
 
 #include "ip_address.h"

@@ -2,7 +2,7 @@
 // Reverse entries: hidden entries for packets that no rule matches; and the pending options of
 // slots.
 #include "dpdk_env.h"
-#include "flow_state.h"
+#include "flow_sampling.h"
 #include "flow_table.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 // host made never comes up nor leaves, what networks made never reaches a host, and all is counted.
 #include "bytes.h"
 #include "fixture.h"
-#include "flow_state.h"
+#include "flow_worker.h"
 #include "rng.h"
 
 #define PACKETS 30000

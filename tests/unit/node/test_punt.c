@@ -2,7 +2,7 @@
 // What transit and sink nodes hand up of in-band requests and reports, and what they take out.
 #include "bytes.h"
 #include "fixture.h"
-#include "flow_state.h"
+#include "flow_worker.h"
 
 #define FULL 600 // frames are shorter
 

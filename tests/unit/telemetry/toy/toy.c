@@ -3,6 +3,7 @@
 #include "bytes.h"
 #include "classify.h"
 #include "fit.h"
+#include "flow_sampling.h"
 #include "ip.h"
 #include "report_put.h"
 #include "room.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rule as workers see it: the look-up, each worker's own counters, and the decision which packets
-// carry telemetry.
+// A rule as workers see it: the look-up, and each worker's own counters.
 //
 // Thread rule: struct hs_flow_worker is written only by its worker, except `config`, which control
 // stores as one word; other threads read its counters relaxed. struct hs_flow_shared is shared.
@@ -337,66 +336,3 @@ static inline bool hs_flow_extracts(const struct hs_flow_worker *own)
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 	return hs_flow_config_flags(config) & HS_FLOW_EXTRACT;
 }
-
-// Returns whether a packet should carry telemetry by this mode and setting.
-static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, uint64_t setting,
-		struct hs_rng *rng, int64_t now_ns)
-{
-	if (likely(mode == HS_MODE_COUNT))
-		return ++own->since >= setting;
-	if (likely(mode == HS_MODE_FREQUENCY))
-		return now_ns - own->last_ns >= (int64_t)setting;
-	if (likely(mode == HS_MODE_PROBABILITY))
-		return hs_rng_u32(rng) < setting;
-	// Other modes have ready pending options, which the family handles.
-	if (mode == (HS_MODE_PROBABILITY | HS_FLOW_PENDING))
-		own->seen |= HS_FLOW_UNDRAWN;
-	return true;
-}
-
-// Returns whether this packet should carry telemetry, or may take pending options. Counts it for
-// mode `count`; claims nothing yet.
-static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
-{
-	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-
-	return hs_flow_mode_due(own, (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT),
-			config & HS_FLOW_CONFIG_SETTING, rng, now_ns);
-}
-
-// Returns the mode's own decision for a rule with ready pending options, for which hs_flow_due
-// returns true at once.
-static inline bool hs_flow_due_without_pending(
-		struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
-{
-	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-
-	own->seen &= ~(uint32_t)HS_FLOW_UNDRAWN;
-	return hs_flow_mode_due(own, hs_flow_config_mode(config), config & HS_FLOW_CONFIG_SETTING,
-			rng, now_ns);
-}
-
-// Makes the next packet due in place of a packet that could not carry telemetry. In mode
-// `probability`, chance decides on the next packet.
-void hs_flow_postpone(struct hs_flow_worker *own);
-
-// Claims a due packet of any mode, as hs_flow_claim does.
-bool hs_flow_claim_any(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
-
-// Claims the due packet. Returns false if another worker took this period's packet (frequency), or
-// if pending options are ready, which must be handled first.
-static inline bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
-{
-	struct hs_flow_worker *own = &view->own[slot];
-	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-	uint64_t setting = config & HS_FLOW_CONFIG_SETTING;
-
-	if (unlikely((uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) != HS_MODE_COUNT ||
-			    own->since < setting - 1))
-		return hs_flow_claim_any(view, slot, now_ns);
-	own->since = 0;
-	return true;
-}
-
-// Does the same after the pending options were handled.
-bool hs_flow_claim_without_pending(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
