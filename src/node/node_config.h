@@ -3,7 +3,7 @@
 #pragma once
 
 #include "export_values.h"
-#include "partial.h"
+#include "flexint_partial.h"
 #include "port_types.h"
 #include "profile.h"
 

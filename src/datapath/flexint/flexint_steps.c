@@ -28,8 +28,8 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
 {
 	if (ours && burst->packets[i].flags & HS_PACKET_PUNT)
-		hs_punt_sink(worker, burst, i);
-	return hs_strip(worker, burst, i);
+		hs_flexint_punt_sink(worker, burst, i);
+	return hs_flexint_strip_step(worker, burst, i);
 }
 
 static uint16_t path_bytes(const struct hs_profile *profile, uint32_t trace_type)
@@ -46,11 +46,11 @@ const struct hs_family hs_flexint_steps = {
 		.parse = parse,
 		.path_bytes = path_bytes,
 		.every_field = (uint32_t)HS_E2E_KNOWN << 16 | HS_HOP_KNOWN,
-		.fast_source = hs_fast_source,
-		.fast_transit = hs_fast_transit,
-		.fast_sink = hs_fast_sink,
-		.source = hs_source,
-		.transit = hs_transit,
-		.sink = hs_sink,
+		.fast_source = hs_flexint_run_source,
+		.fast_transit = hs_flexint_run_transit,
+		.fast_sink = hs_flexint_run_sink,
+		.source = hs_flexint_source,
+		.transit = hs_flexint_transit,
+		.sink = hs_flexint_sink,
 		.strip = strip,
 };

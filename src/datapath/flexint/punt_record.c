@@ -81,7 +81,7 @@ static bool hand_up(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 	return true;
 }
 
-void hs_punt_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+void hs_flexint_punt_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint16_t flags = burst->packets[i].flags;
 
@@ -148,7 +148,7 @@ static void pass_reports(struct hs_worker *worker, struct hs_burst *burst, unsig
 		take_reports(burst, i);
 }
 
-void hs_punt_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+void hs_flexint_punt_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	if (burst->packets[i].flags & HS_PACKET_REQUEST)
 		hand_up(worker, burst, i, HS_OPT_REQUEST, false);

@@ -15,7 +15,7 @@
 
 #define HS_LABEL_US_NS 1000
 
-struct hs_label_held; // label_host.c
+struct hs_label_held; // label_step_host.c
 
 // The state that the packets of a run share.
 struct hs_label_run {
@@ -161,7 +161,7 @@ static inline bool hs_label_put_own(struct hs_worker *worker, struct hs_burst *b
 	return false;
 }
 
-// ---- label_sink.c ----
+// ---- label_step_sink.c ----
 
 // Keeps the items of packet i, which are about to be taken out.
 typedef void (*hs_label_keep_fn)(

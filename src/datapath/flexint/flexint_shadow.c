@@ -16,7 +16,7 @@ static bool note(const struct hs_flow_view *view, uint32_t named, uint32_t taker
 	return all;
 }
 
-uint32_t hs_shadow(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+uint32_t hs_flexint_shadow(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_flow_view *view = &worker->flows;
 	uint32_t taker = burst->slots[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
 #include "flexint_fast.h"
-#include "partial.h"
+#include "flexint_partial.h"
 #include "room.h"
 #include "skeleton.h"
 #include "flexint_steps.h"
@@ -71,7 +71,7 @@ static void add_entry_without_counts(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	uint32_t taker = burst->slots[i];
-	uint32_t named = hs_shadow(worker, burst, i);
+	uint32_t named = hs_flexint_shadow(worker, burst, i);
 
 	if (named == HS_FLOW_NONE)
 		return;
@@ -80,11 +80,12 @@ static void add_entry_without_counts(
 	burst->slots[i] = taker;
 }
 
-void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+void hs_flexint_transit(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	if (unlikely(packet->flags & HS_PACKET_PUNT))
-		hs_punt_pass(worker, burst, i);
+		hs_flexint_punt_pass(worker, burst, i);
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY)) // the packet had nothing but reports
 		return;
 	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY))) {
@@ -120,18 +121,18 @@ static inline __attribute__((always_inline)) void fast_transit(
 	struct hs_flow_sums sums;
 
 	if (unlikely(slot >= worker->flows.n_rules || !is_fast(own, burst, i, out))) {
-		hs_transit(worker, burst, i, out);
+		hs_flexint_transit(worker, burst, i, out);
 		return;
 	}
 	hs_flow_sum(&worker->flows, slot, &sums);
 	insert(worker, burst, i, own, HS_FLEXINT_FAST_HOP_BYTES, HS_HOP_KNOWN, &sums, true);
 }
 
-void hs_fast_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
-		struct hs_port *out)
+void hs_flexint_run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
 {
 	if (unlikely(worker->partial)) // entries of any size
-		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_transit);
+		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_flexint_transit);
 	else
 		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, fast_transit);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pending.h"
+#include "flexint_pending.h"
 #include "fit.h"
 #include "flexint.h"
 #include "room.h"

@@ -2,7 +2,7 @@
 #include "fit.h"
 #include "flexint_fast.h"
 #include "flow_sampling.h"
-#include "pending.h"
+#include "flexint_pending.h"
 #include "room.h"
 #include "skeleton.h"
 #include "flexint_steps.h"
@@ -79,7 +79,8 @@ static bool is_due_without_pending(
 	return false;
 }
 
-void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+void hs_flexint_source(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	uint32_t slot = burst->slots[i];
 	struct hs_flow_worker *own = &worker->flows.own[slot];
@@ -127,11 +128,11 @@ static inline __attribute__((always_inline)) void fast_source_as(struct hs_worke
 	size_t growth = hs_flexint_fast_source_growth(layout);
 
 	if (unlikely(!is_fast(own, burst, i, out, growth)))
-		hs_source(worker, burst, i, out);
+		hs_flexint_source(worker, burst, i, out);
 	else if (likely(hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst))))
 		insert(worker, burst, i, growth, layout, true);
 	else if (unlikely(hs_flow_is_pending(own)))
-		hs_source(worker, burst, i, out);
+		hs_flexint_source(worker, burst, i, out);
 }
 
 static inline __attribute__((always_inline)) void fast_source_aligned(
@@ -146,8 +147,8 @@ static inline __attribute__((always_inline)) void fast_source_paper(
 	fast_source_as(worker, burst, i, out, HS_LAYOUT_PAPER);
 }
 
-void hs_fast_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
-		struct hs_port *out)
+void hs_flexint_run_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
 {
 	if (layout_of(worker, out) == HS_LAYOUT_ALIGNED)
 		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, fast_source_aligned);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "partial.h"
+#include "flexint_partial.h"
 #include "flexint.h"
 
 #include <errno.h>

@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void report(
 
 // Takes telemetry out and parses the packet again, because telemetry that the codec could not take
 // out is then seen again.
-bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+bool hs_flexint_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	struct hs_packet *packet = &burst->packets[i];
 	bool walkable = packet->telemetry_bytes || (packet->flags & HS_PACKET_MIXED);
@@ -82,23 +82,23 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	return !(packet->flags & HS_STAGE_SUSPECT);
 }
 
-bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+bool hs_flexint_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
 
 	if (unlikely(packet->flags & HS_PACKET_PUNT))
-		hs_punt_sink(worker, burst, i);
+		hs_flexint_punt_sink(worker, burst, i);
 	if (!(packet->flags & HS_PACKET_TELEMETRY)) {
 		const uint16_t other = HS_PACKET_PUNT | HS_PACKET_HIDDEN;
 		if (!(packet->flags & other))
 			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 	} else if (!hs_flow_is_of(&worker->flows, slot, packet->ns_id)) {
-		hs_shadow(worker, burst, i);
+		hs_flexint_shadow(worker, burst, i);
 	} else {
 		report(worker, burst, i);
 	}
-	return hs_strip(worker, burst, i);
+	return hs_flexint_strip_step(worker, burst, i);
 }
 
 // Returns whether the packet has telemetry of a rule of this node, in a header that holds telemetry
@@ -118,15 +118,15 @@ static inline __attribute__((always_inline)) bool fast_sink(
 	struct rte_mbuf *m = burst->mbufs[i];
 
 	if (unlikely(!is_fast(worker, burst, i)))
-		return hs_sink(worker, burst, i);
+		return hs_flexint_sink(worker, burst, i);
 	report(worker, burst, i);
 	size_t taken = hs_flexint_fast_strip(rte_pktmbuf_mtod(m, uint8_t *), &burst->packets[i]);
 	hs_room_shift(m, -(int)taken);
 	return true;
 }
 
-void hs_fast_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
-		struct hs_port *out)
+void hs_flexint_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
 {
 	hs_to_host_as(worker, burst, first, end, out, fast_sink);
 }
