@@ -114,6 +114,11 @@ int hs_control_install(struct hs_control *control, int64_t now_ns, json_t *reque
 	return hs_api_run_list(&control->backend, requests, err);
 }
 
+struct control_events *hs_control_events(struct hs_control *control)
+{
+	return &control->events;
+}
+
 char *hs_control_request(struct hs_control *control, int64_t now_ns, const char *message,
 		size_t len, bool may_change)
 {
@@ -200,6 +205,18 @@ static void on_window(void *context, const struct hs_qos_window *window)
 	hs_control_publish_window(context, window);
 }
 
+static void open_events(struct hs_control *control)
+{
+	struct control_events *events = &control->events;
+
+	hs_event_log_init(&events->log);
+	events->output = &control->output;
+	events->counts = &control->counts;
+	events->now_ns = &control->now_ns;
+	events->boot_id = control->config.boot_id;
+	events->node_id = hs_node_config(control->node)->id;
+}
+
 static const int64_t default_windows_ns[HS_QOS_WINDOWS] = HS_QOS_DEFAULT_LENGTHS;
 
 static int make_parts(struct hs_control *control)
@@ -214,7 +231,7 @@ static int make_parts(struct hs_control *control)
 			.flows_per_advance =
 					control->config.brief_steps ? BRIEF_FLOWS : FLOWS_AT_ONCE,
 			.on_window = on_window,
-			.user = control,
+			.user = &control->events,
 	};
 	// Untouched pages cost nothing, and most rules never have a note.
 	control->notes = calloc(hs_flow_table_capacity(control->flows), sizeof(*control->notes));
@@ -242,7 +259,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	control->walk_slot = HS_FLOW_NONE;
 	control->page_slot = HS_FLOW_NONE;
 	TAILQ_INIT(&control->monitored);
-	hs_event_log_init(&control->events);
+	open_events(control);
 	control->backend = (struct hs_api_backend){
 			.context = control,
 			.run = hs_control_run_verb,
@@ -287,6 +304,6 @@ void hs_control_destroy(struct hs_control *control)
 	hs_in_band_destroy(control->in_band);
 	hs_route_book_destroy(control->routes);
 	hs_qos_destroy(control->qos);
-	hs_event_log_fini(&control->events);
+	hs_event_log_fini(&control->events.log);
 	free(control);
 }

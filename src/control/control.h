@@ -30,6 +30,9 @@ void hs_control_destroy(struct hs_control *control);
 int hs_control_install(struct hs_control *control, int64_t now_ns, json_t *requests,
 		enum hs_rule_origin origin, struct hs_error *err);
 
+// Returns what hs_control_event publishes with.
+struct control_events *hs_control_events(struct hs_control *control);
+
 // Answers one message; the caller frees the text. Returns NULL only if memory is out. `may_change`
 // as for hs_api_handle.
 char *hs_control_request(struct hs_control *control, int64_t now_ns, const char *message,

@@ -31,7 +31,7 @@ void hs_control_watch_clock(struct hs_control *control)
 	bool changed = control->clock_told && was.synchronised != now->synchronised;
 	bool unknown_before = !control->clock_told && now->known && !now->synchronised;
 	if (changed || unknown_before)
-		hs_control_event(control, "clock",
+		hs_control_event(&control->events, "clock",
 				json_pack("{s:b}", "synchronised", now->synchronised),
 				now->synchronised ? "the system's clock is synchronised"
 						  : "the system's clock is not synchronised: "
@@ -73,7 +73,7 @@ static void shift_all(struct hs_control *control, int64_t by_ns)
 static void tell_step(
 		struct hs_control *control, const struct hs_clock_status *status, int64_t amount_ns)
 {
-	hs_control_event(control, "clock_step",
+	hs_control_event(&control->events, "clock_step",
 			json_pack("{s:I, s:I, s:I, s:I}", "amount_ns", (json_int_t)amount_ns,
 					"old_offset_ns",
 					(json_int_t)(status->offset_ns - amount_ns),

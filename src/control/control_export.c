@@ -102,7 +102,7 @@ static void watch_receiver(struct hs_control *control, unsigned receiver)
 	hs_ip_port_write(&config->to, to);
 	hs_log(HS_LOG_WARNING, "control", "%" PRIu64 " telemetry reports to %s were lost: %s",
 			grown, to, strerror(error));
-	hs_control_event(control, "exports_lost",
+	hs_control_event(&control->events, "exports_lost",
 			json_pack("{s:s, s:I, s:s}", "to", to, "reports", (json_int_t)grown,
 					"reason", strerror(error)),
 			"%" PRIu64 " telemetry reports to %s were lost: %s", grown, to,
@@ -116,7 +116,7 @@ static void watch_rings(struct hs_control *control, const struct hs_node_totals 
 	if (!hs_event_limit(&control->exports.ring_limit, control->now_ns,
 			    totals->exports_lost_ring_full, &grown))
 		return;
-	hs_control_event(control, "exports_lost",
+	hs_control_event(&control->events, "exports_lost",
 			json_pack("{s:I, s:s}", "reports", (json_int_t)grown, "reason",
 					"a worker's ring to control was full"),
 			"%" PRIu64 " telemetry reports were lost: a worker's ring to control was "

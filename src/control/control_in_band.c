@@ -40,6 +40,7 @@ int hs_control_open_in_band(struct hs_control *control)
 			.remove = remove_rule,
 			.report = take_report,
 			.event = hs_control_event,
+			.events = &control->events,
 	};
 
 	hs_in_band_init(&settings);

@@ -3,15 +3,14 @@
 #pragma once
 
 #include "control_config.h"
+#include "control_event.h"
 #include "in_band.h"
 
 #include "api.h"
 #include "clock.h"
 #include "delay_buckets.h"
-#include "event_log.h"
 #include "node.h"
 #include "qos.h"
-#include "report_json.h"
 
 #include <sys/queue.h>
 
@@ -53,11 +52,10 @@ struct hs_control {
 	struct hs_qos *qos;
 	struct hs_route_book *routes; // NULL: the node does not route
 	struct hs_api_backend backend;
-	struct hs_event_log events;
+	struct control_events events;
 
 	int64_t now_ns, start_ns;
 	int64_t next_tick_ns, next_second_ns;
-	uint64_t seq;		      // number of published messages
 	uint64_t generation;	      // of the rules
 	struct hs_node_totals counts; // control's own counters
 
@@ -97,6 +95,4 @@ struct hs_control {
 	// Where the last requested page of rules ended.
 	uint64_t page_offset, page_generation;
 	uint32_t page_slot;
-
-	char text[HS_REPORT_TEXT_BYTES];
 };

@@ -113,7 +113,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		hs_in_band_report(control->in_band, record->rule_slot, &report);
 	if (!rule->transmit_report)
 		control->counts.reports_suppressed++;
-	else if (hs_control_publish_report(control, &report, rule->app_id, node_id) < 0)
+	else if (hs_control_publish_report(&control->events, &report, rule->app_id, node_id) < 0)
 		control->counts.reports_publish_lost++;
 	else
 		control->counts.reports_published++;
@@ -191,7 +191,8 @@ void hs_control_take_returned(struct hs_control *control, const struct hs_report
 {
 	uint32_t slot = hs_flow_table_find(control->flows, report->telemetry.ns_id);
 
-	if (hs_control_publish_report(control, report, sender->app_id, sender->sink_node_id) < 0)
+	if (hs_control_publish_report(
+			    &control->events, report, sender->app_id, sender->sink_node_id) < 0)
 		control->counts.reports_piggyback_publish_lost++;
 	if (!is_measured(control, slot, report))
 		control->counts.reports_piggyback_unmonitored++;

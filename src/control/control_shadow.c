@@ -33,7 +33,7 @@ int64_t hs_control_shadow_watch(
 	if (!hs_event_limit(&note->shadow_limit, control->now_ns, counters->shadowed_packets,
 			    &grown))
 		return said == counters->shadowed_packets ? INT64_MAX : note->shadow_limit.next_ns;
-	hs_control_event(control, "rule_shadowed",
+	hs_control_event(&control->events, "rule_shadowed",
 			json_pack("{s:I, s:I, s:I}", "ns_id", (json_int_t)ns_id, "shadowed_by",
 					(json_int_t)counters->shadowed_by, "packets",
 					(json_int_t)grown),

@@ -249,7 +249,7 @@ static void tell_set_aside(struct hs_control *control, const struct hs_state_loa
 			"is "
 			"in force: %" PRIu64 " lines",
 			control->state->name, load->reason, load->set_aside, load->lines);
-	hs_control_event(control, "state_set_aside",
+	hs_control_event(&control->events, "state_set_aside",
 			json_pack("{s:s, s:s, s:s, s:I}", "file", control->state->name, "set_aside",
 					load->set_aside, "reason", load->reason, "lines",
 					(json_int_t)load->lines),
@@ -273,7 +273,7 @@ static void tell_loaded(struct hs_control *control, const struct hs_state_load *
 			"%s: %" PRIu64 " lines in force, %" PRIu64 " refused, %" PRIu64
 			" changes left out",
 			state->name, load->lines, load->refused, state->left_out);
-	hs_control_event(control, "state_loaded",
+	hs_control_event(&control->events, "state_loaded",
 			json_pack("{s:s, s:I, s:I, s:I}", "file", state->name, "lines",
 					(json_int_t)load->lines, "refused",
 					(json_int_t)load->refused, "left_out",

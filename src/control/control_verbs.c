@@ -313,7 +313,7 @@ static int events(struct hs_control *control, const struct hs_api_args *args, js
 		struct hs_error *err)
 {
 	(void)err;
-	*result = hs_event_log_since(&control->events, args);
+	*result = hs_event_log_since(&control->events.log, args);
 	return 0;
 }
 

@@ -43,7 +43,7 @@ static void watch_room(
 	uint32_t ns_id = hs_flow_table_rule(control->flows, slot)->ns_id;
 	note->no_room_said = counters->no_room_mtu;
 	note->no_room_next_ns = control->now_ns + REPEAT_NS;
-	hs_control_event(control, "no_room_mtu",
+	hs_control_event(&control->events, "no_room_mtu",
 			json_pack("{s:I, s:I, s:I}", "ns_id", (json_int_t)ns_id, "packets",
 					(json_int_t)grown, "mtu_needed_bytes",
 					(json_int_t)counters->mtu_needed),
@@ -104,7 +104,8 @@ static void watch_lost_reports(struct hs_control *control, const struct hs_node_
 	uint64_t grown;
 	if (!hs_event_limit(&control->lost_limit, control->now_ns, totals->reports_lost, &grown))
 		return;
-	hs_control_event(control, "reports_lost", json_pack("{s:I}", "reports", (json_int_t)grown),
+	hs_control_event(&control->events, "reports_lost",
+			json_pack("{s:I}", "reports", (json_int_t)grown),
 			"%" PRIu64 " reports were lost: a worker's ring was full", grown);
 }
 
@@ -113,7 +114,8 @@ static void watch_lost_signals(struct hs_control *control, const struct hs_node_
 	uint64_t grown;
 	if (!hs_event_limit(&control->signals_limit, control->now_ns, totals->signals_lost, &grown))
 		return;
-	hs_control_event(control, "signals_lost", json_pack("{s:I}", "signals", (json_int_t)grown),
+	hs_control_event(&control->events, "signals_lost",
+			json_pack("{s:I}", "signals", (json_int_t)grown),
 			"%" PRIu64 " in-band requests and reports were lost here: a worker's ring "
 			"was full",
 			grown);
@@ -124,7 +126,7 @@ static void watch_lost_lines(struct hs_control *control, const struct hs_node_to
 	uint64_t grown, lost = totals->influx_lines_queue_full + totals->influx_lines_refused;
 	if (!hs_event_limit(&control->influx_limit, control->now_ns, lost, &grown))
 		return;
-	hs_control_event(control, "influx_lines_lost",
+	hs_control_event(&control->events, "influx_lines_lost",
 			json_pack("{s:I}", "lines", (json_int_t)grown),
 			"%" PRIu64 " lines for databases were lost: a queue was full, or the "
 			"database refused them",
@@ -136,7 +138,7 @@ static void watch_cap(struct hs_control *control)
 	uint64_t grown;
 	if (!hs_event_limit(&control->cap_limit, control->now_ns, control->cap_refused, &grown))
 		return;
-	hs_control_event(control, "monitored_rules",
+	hs_control_event(&control->events, "monitored_rules",
 			json_pack("{s:I, s:I, s:I}", "limit",
 					(json_int_t)control->config.monitored_rules, "rules",
 					(json_int_t)control->n_unmonitored, "reports",
@@ -155,7 +157,7 @@ static void watch_memory(struct hs_control *control)
 	if (!hs_event_limit(&control->memory_limit, control->now_ns,
 			    memory.evicted + memory.refused, &grown))
 		return;
-	hs_control_event(control, "monitor_memory",
+	hs_control_event(&control->events, "monitor_memory",
 			json_pack("{s:I, s:I, s:I, s:I}", "limit_bytes",
 					(json_int_t)memory.limit_bytes, "bytes",
 					(json_int_t)memory.bytes, "monitors_evicted",
@@ -174,7 +176,8 @@ static void watch_state(struct hs_control *control)
 		return;
 	hs_log(HS_LOG_ERROR, "state", "%" PRIu64 " errors; the last: %s", grown,
 			control->state_error);
-	hs_control_event(control, "state_error", json_pack("{s:I}", "errors", (json_int_t)grown),
+	hs_control_event(&control->events, "state_error",
+			json_pack("{s:I}", "errors", (json_int_t)grown),
 			"%" PRIu64 " errors in keeping the state; the last: %s", grown,
 			control->state_error);
 }
@@ -198,7 +201,7 @@ static void watch_rx_errors(struct hs_control *control, uint16_t index)
 				     "that segmentation off on the other end";
 	hs_log(HS_LOG_WARNING, "control", "port '%s': %" PRIu64 " packets were %s",
 			port->config.name, grown, advice);
-	hs_control_event(control, "port_rx_errors",
+	hs_control_event(&control->events, "port_rx_errors",
 			json_pack("{s:s, s:I}", "port", port->config.name, "packets",
 					(json_int_t)grown),
 			"port \"%s\": %" PRIu64 " packets were %s", port->config.name, grown,

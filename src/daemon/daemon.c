@@ -448,7 +448,8 @@ static void serve(void *context)
 		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 		hs_daemon_retry_ports(d, steady_ns);
 		hs_daemon_look_at_devices(d, steady_ns);
-		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_control_event, d->control);
+		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_control_event,
+				hs_control_events(d->control));
 		hs_daemon_serve_scrape(d, steady_ns);
 		unsigned taken = hs_control_step(d->control, now_ns);
 		bool due = hs_control_next_ns(d->control) <= now_ns;

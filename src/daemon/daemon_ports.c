@@ -27,7 +27,7 @@ static void port_gone(struct hs_daemon *d, struct hs_port *port)
 	hs_port_detach(port);
 	hs_log(HS_LOG_WARNING, "daemon", "port '%s': its interface is gone; going on without it",
 			port->config.name);
-	hs_control_event(d->control, "port_gone", port_details(port),
+	hs_control_event(hs_control_events(d->control), "port_gone", port_details(port),
 			"port \"%s\": its interface is gone", port->config.name);
 }
 
@@ -46,8 +46,8 @@ static void try_again(struct hs_daemon *d, struct hs_port *port)
 	}
 	set_usable(port, true);
 	hs_log(HS_LOG_NOTICE, "daemon", "port '%s' is back", port->config.name);
-	hs_control_event(d->control, "port_back", port_details(port), "port \"%s\" is back",
-			port->config.name);
+	hs_control_event(hs_control_events(d->control), "port_back", port_details(port),
+			"port \"%s\" is back", port->config.name);
 }
 
 void hs_daemon_on_port_event(void *context, struct hs_port *port, enum hs_port_event event)
@@ -62,11 +62,11 @@ void hs_daemon_on_port_event(void *context, struct hs_port *port, enum hs_port_e
 		try_again(d, port);
 		return;
 	case HS_PORT_UP:
-		hs_control_event(d->control, "port_up", port_details(port),
+		hs_control_event(hs_control_events(d->control), "port_up", port_details(port),
 				"port \"%s\": link is up", port->config.name);
 		return;
 	case HS_PORT_DOWN:
-		hs_control_event(d->control, "port_down", port_details(port),
+		hs_control_event(hs_control_events(d->control), "port_down", port_details(port),
 				"port \"%s\": link is down", port->config.name);
 		return;
 	}

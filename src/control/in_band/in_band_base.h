@@ -43,4 +43,4 @@ static inline struct in_band_note *hs_in_band_note(const struct in_band_base *ba
 }
 
 // Records and publishes an event; the arguments after the base are those of an hs_event_fn.
-#define in_band_event(base, ...) (base)->host.event((base)->host.context, __VA_ARGS__)
+#define in_band_event(base, ...) (base)->host.event((base)->host.events, __VA_ARGS__)

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct hs_in_band_host {
-	void *context; // of all callbacks
+	void *context; // of all callbacks but `event`
 	struct hs_node *node;
 	const int64_t *now_ns;	       // control's present time
 	struct hs_node_totals *counts; // counters of in-band requests and reports go here
@@ -33,4 +33,5 @@ struct hs_in_band_host {
 	void (*report)(void *context, const struct hs_report *report,
 			const struct hs_report_sender *sender);
 	hs_event_fn *event;
+	void *events; // the owner of events
 };

@@ -397,8 +397,9 @@ static void events_are_numbered_and_can_be_asked_for_from_any_number(void **stat
 {
 	(void)state;
 	struct rig *r = rig_open(SINK, 1500, 8);
-	hs_control_event(r->control, "first", NULL, "number %d", 1);
-	hs_control_event(r->control, "second", json_pack("{s:i}", "port", 5), "number %d", 2);
+	hs_control_event(hs_control_events(r->control), "first", NULL, "number %d", 1);
+	hs_control_event(hs_control_events(r->control), "second", json_pack("{s:i}", "port", 5),
+			"number %d", 2);
 
 	json_t *reply = ask(r, "{\"events\": {\"since\": 1}}");
 	json_t *list = json_object_get(reply, "events");
