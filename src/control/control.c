@@ -156,7 +156,7 @@ unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 	take_punts(control);
 	unsigned taken = hs_control_drain(
 			control, control->config.brief_steps ? BRIEF_LIMIT : STEP_LIMIT);
-	taken += hs_control_send_exports(control, false);
+	taken += hs_control_send_exports(&control->exports, control->now_ns, false);
 	hs_in_band_step(control->in_band);
 	close_windows(control);
 	hs_control_state_step(control);
@@ -188,7 +188,7 @@ unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 	take_punts(control);
 	while (hs_control_drain(control, STEP_LIMIT) > 0)
 		;
-	hs_control_send_exports(control, true);
+	hs_control_send_exports(&control->exports, control->now_ns, true);
 	for (unsigned i = 0; i < FLOWS_AT_ONCE && !TAILQ_EMPTY(&control->monitored); i++) {
 		uint32_t slot = TAILQ_FIRST(&control->monitored)->slot;
 		hs_qos_remove(control->qos, hs_flow_table_rule(control->flows, slot)->ns_id);
@@ -285,7 +285,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 		return rc;
 	}
 	hs_control_open_clock(control);
-	hs_control_open_exports(control);
+	hs_control_open_exports(&control->exports, node, &control->output, &control->counts);
 	*out = control;
 	return 0;
 }

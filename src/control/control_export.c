@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_export.h"
 #include "control_event.h"
-#include "control_parts.h"
+#include "control_config.h"
 
 #include "ip_address.h"
 #include "log.h"
+#include "node.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,89 +35,92 @@ static uint64_t *count_of(struct hs_node_totals *counts, int error)
 
 static int send_one(void *context, unsigned receiver, const uint8_t *datagram, size_t bytes)
 {
-	struct hs_control *control = context;
-	const struct hs_control_output *output = &control->output;
+	struct control_export *exports = context;
+	const struct hs_control_output *output = exports->output;
 	int rc = output->send_export
 				 ? output->send_export(output->context, receiver, datagram, bytes)
 				 : -ENOTSUP;
 
 	if (rc == 0) {
-		control->counts.exports_sent++;
+		exports->counts->exports_sent++;
 	} else if (rc == -EAGAIN) {
-		control->counts.exports_socket_full++;
+		exports->counts->exports_socket_full++;
 	} else {
-		++*count_of(&control->counts, -rc);
-		control->exports.receivers[receiver].lost++;
-		control->exports.receivers[receiver].error = -rc;
+		++*count_of(exports->counts, -rc);
+		exports->receivers[receiver].lost++;
+		exports->receivers[receiver].error = -rc;
 	}
 	return rc;
 }
 
-void hs_control_open_exports(struct hs_control *control)
+void hs_control_open_exports(struct control_export *exports, struct hs_node *node,
+		const struct hs_control_output *output, struct hs_node_totals *counts)
 {
-	const struct hs_node_config *config = hs_node_config(control->node);
+	const struct hs_node_config *config = hs_node_config(node);
 
+	exports->node = node;
+	exports->output = output;
+	exports->counts = counts;
 	for (unsigned i = 0; i < config->n_exports; i++)
-		control->exports.needed |= config->exports[i].port == HS_EXPORT_NO_PORT;
+		exports->needed |= config->exports[i].port == HS_EXPORT_NO_PORT;
 }
 
-static unsigned portion(struct hs_control *control)
+static unsigned portion(struct control_export *exports, int64_t now_ns)
 {
-	struct control_export *exports = &control->exports;
-	int64_t since_ns = control->now_ns - exports->slice_ns;
+	int64_t since_ns = now_ns - exports->slice_ns;
 
 	if (since_ns >= SLICE_NS || since_ns < 0) { // the clock may be set back
-		exports->slice_ns = control->now_ns;
+		exports->slice_ns = now_ns;
 		exports->left = SLICE;
 	}
 	return RTE_MIN(exports->left, (unsigned)AT_ONCE);
 }
 
-unsigned hs_control_send_exports(struct hs_control *control, bool all)
+unsigned hs_control_send_exports(struct control_export *exports, int64_t now_ns, bool all)
 {
-	struct control_export *exports = &control->exports;
-	unsigned n_exports = hs_node_config(control->node)->n_exports, gone = 0;
+	unsigned n_exports = hs_node_config(exports->node)->n_exports, gone = 0;
 
 	if (!exports->needed)
 		return 0;
-	unsigned most = all ? UINT_MAX : portion(control), first = exports->next++;
+	unsigned most = all ? UINT_MAX : portion(exports, now_ns), first = exports->next++;
 	for (unsigned i = 0; i < n_exports; i++)
-		gone += hs_node_send_exports(control->node, (first + i) % n_exports, most - gone,
-				send_one, control);
+		gone += hs_node_send_exports(exports->node, (first + i) % n_exports, most - gone,
+				send_one, exports);
 	exports->left -= RTE_MIN(exports->left, gone);
 	return gone;
 }
 
 // ---- events ----
 
-static void watch_receiver(struct hs_control *control, unsigned receiver)
+static void watch_receiver(struct control_export *exports, unsigned receiver, int64_t now_ns,
+		struct control_events *events)
 {
-	const struct hs_export_config *config = &hs_node_config(control->node)->exports[receiver];
-	int error = control->exports.receivers[receiver].error;
+	const struct hs_export_config *config = &hs_node_config(exports->node)->exports[receiver];
+	int error = exports->receivers[receiver].error;
 	char to[HS_IP_PORT_TEXT];
 	uint64_t grown;
 
-	if (!hs_event_limit(&control->exports.receivers[receiver].limit, control->now_ns,
-			    control->exports.receivers[receiver].lost, &grown))
+	if (!hs_event_limit(&exports->receivers[receiver].limit, now_ns,
+			    exports->receivers[receiver].lost, &grown))
 		return;
 	hs_ip_port_write(&config->to, to);
 	hs_log(HS_LOG_WARNING, "control", "%" PRIu64 " telemetry reports to %s were lost: %s",
 			grown, to, strerror(error));
-	hs_control_event(&control->events, "exports_lost",
+	hs_control_event(events, "exports_lost",
 			json_pack("{s:s, s:I, s:s}", "to", to, "reports", (json_int_t)grown,
 					"reason", strerror(error)),
 			"%" PRIu64 " telemetry reports to %s were lost: %s", grown, to,
 			strerror(error));
 }
 
-static void watch_rings(struct hs_control *control, const struct hs_node_totals *totals)
+static void watch_rings(struct control_export *exports, int64_t now_ns, uint64_t ring_full,
+		struct control_events *events)
 {
 	uint64_t grown;
 
-	if (!hs_event_limit(&control->exports.ring_limit, control->now_ns,
-			    totals->exports_lost_ring_full, &grown))
+	if (!hs_event_limit(&exports->ring_limit, now_ns, ring_full, &grown))
 		return;
-	hs_control_event(&control->events, "exports_lost",
+	hs_control_event(events, "exports_lost",
 			json_pack("{s:I, s:s}", "reports", (json_int_t)grown, "reason",
 					"a worker's ring to control was full"),
 			"%" PRIu64 " telemetry reports were lost: a worker's ring to control was "
@@ -124,11 +128,12 @@ static void watch_rings(struct hs_control *control, const struct hs_node_totals 
 			grown);
 }
 
-void hs_control_watch_exports(struct hs_control *control, const struct hs_node_totals *totals)
+void hs_control_watch_exports(struct control_export *exports, int64_t now_ns, uint64_t ring_full,
+		struct control_events *events)
 {
-	if (!control->exports.needed)
+	if (!exports->needed)
 		return;
-	for (unsigned i = 0; i < hs_node_config(control->node)->n_exports; i++)
-		watch_receiver(control, i);
-	watch_rings(control, totals);
+	for (unsigned i = 0; i < hs_node_config(exports->node)->n_exports; i++)
+		watch_receiver(exports, i, now_ns, events);
+	watch_rings(exports, now_ns, ring_full, events);
 }

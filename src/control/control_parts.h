@@ -4,6 +4,7 @@
 
 #include "control_config.h"
 #include "control_event.h"
+#include "control_export.h"
 #include "in_band.h"
 
 #include "api.h"
@@ -27,20 +28,6 @@ struct rule_note {
 	struct hs_delay_buckets delays; // where config.delay_buckets is set
 	uint64_t shadow_marked;	      // the packets of this telemetry for which windows are marked
 	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
-};
-
-// Telemetry reports that control sends.
-struct control_export {
-	bool needed;	  // some receiver has no port
-	int64_t slice_ns; // when `left` was renewed
-	unsigned left;	  // reports that may still be sent until it is renewed
-	unsigned next;	  // the receiver whose reports are sent first
-	struct {
-		uint64_t lost;
-		int error; // why the last of them was lost
-		struct hs_event_limit limit;
-	} receivers[HS_MAX_EXPORTS];
-	struct hs_event_limit ring_limit;
 };
 
 struct hs_control {

@@ -219,7 +219,8 @@ void hs_control_second(struct hs_control *control)
 	watch_lost_reports(control, &totals);
 	watch_lost_signals(control, &totals);
 	watch_lost_lines(control, &totals);
-	hs_control_watch_exports(control, &totals);
+	hs_control_watch_exports(&control->exports, control->now_ns, totals.exports_lost_ring_full,
+			&control->events);
 	watch_cap(control);
 	watch_memory(control);
 	watch_state(control);
