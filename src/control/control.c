@@ -198,6 +198,53 @@ unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 	return control->n_monitored;
 }
 
+// ---- a step of the clock ----
+
+static void shift_limits(struct hs_control *control, int64_t by_ns)
+{
+	struct hs_event_limit *all[] = {&control->lost_limit, &control->cap_limit,
+			&control->memory_limit, &control->state_limit, &control->signals_limit,
+			&control->influx_limit};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		hs_clock_shift(&all[i]->next_ns, by_ns);
+	for (unsigned i = 0; i < HS_MAX_PORTS; i++)
+		hs_clock_shift(&control->rx_error_limits[i].next_ns, by_ns);
+}
+
+// Shifts all times at which control must act, so that nothing is late or early because of a step.
+static void shift_all(struct hs_control *control, int64_t by_ns)
+{
+	control->now_ns += by_ns;
+	hs_clock_shift(&control->start_ns, by_ns);
+	hs_clock_shift(&control->next_tick_ns, by_ns);
+	hs_clock_shift(&control->next_second_ns, by_ns);
+	hs_clock_shift(&control->untold_ns, by_ns);
+	shift_limits(control, by_ns);
+	for (uint32_t slot = 0; slot < hs_flow_table_capacity(control->flows); slot++) {
+		if (!control->notes[slot])
+			continue;
+		hs_clock_shift(&control->notes[slot]->no_room_next_ns, by_ns);
+		hs_clock_shift(&control->notes[slot]->shadow_limit.next_ns, by_ns);
+	}
+	hs_in_band_shift(control->in_band, by_ns);
+}
+
+// Prepares a step of the clock. Readers see the old time until this function returns, so the
+// reports that wait in the rings belong to the old time.
+static void on_step(void *context, int64_t amount_ns)
+{
+	struct hs_control *control = context;
+
+	hs_control_drain(control, hs_control_waiting(control));
+	hs_control_clock_steps(&control->clock);
+	hs_control_shadow_mark(control);
+	hs_qos_clock_step(control->qos);
+	control->close_after_reports = 0;
+	shift_all(control, amount_ns);
+	hs_control_clock_stepped(&control->clock, control->now_ns, amount_ns, &control->events);
+}
+
 // ---- making ----
 
 static void on_window(void *context, const struct hs_qos_window *window)
@@ -253,7 +300,6 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	control->output = *output;
 	control->node = node;
 	control->flows = hs_node_flows(node);
-	control->clock = clock;
 	control->now_ns = control->start_ns = now_ns;
 	control->untold_ns = INT64_MAX;
 	control->walk_slot = HS_FLOW_NONE;
@@ -284,7 +330,8 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 		hs_control_destroy(control);
 		return rc;
 	}
-	hs_control_open_clock(control);
+	hs_control_open_clock(&control->clock, clock, control->qos);
+	hs_clock_on_step(clock, on_step, control);
 	hs_control_open_exports(&control->exports, node, &control->output, &control->counts);
 	*out = control;
 	return 0;
@@ -294,7 +341,7 @@ void hs_control_destroy(struct hs_control *control)
 {
 	if (!control)
 		return;
-	hs_control_close_clock(control);
+	hs_control_close_clock(&control->clock);
 	for (uint32_t slot = 0; control->notes && slot < hs_flow_table_capacity(control->flows);
 			slot++)
 		hs_control_forget(control, slot);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_explain.h"
+#include "control_clock.h"
 #include "control_mtu.h"
 #include "control_parts.h"
 #include "control_rule.h"
 #include "control_shadow.h"
 
-#include "clock.h"
 #include "rule_admission.h"
 
 #include <errno.h>
@@ -436,10 +436,7 @@ static void explain_elsewhere(const struct look *look)
 
 static void explain_clock(const struct look *look)
 {
-	struct hs_clock_status status;
-
-	hs_clock_status(look->control->clock, &status);
-	if (status.known && !status.synchronised)
+	if (hs_control_clock_is_off(&look->control->clock))
 		add(look, (struct reason){.word = "clock"},
 				"this node's clock is not synchronised: delays between nodes are "
 				"wrong by its error");

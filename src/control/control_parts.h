@@ -2,13 +2,13 @@
 // The struct that the files of src/control share. For them only.
 #pragma once
 
+#include "control_clock.h"
 #include "control_config.h"
 #include "control_event.h"
 #include "control_export.h"
 #include "in_band.h"
 
 #include "api.h"
-#include "clock.h"
 #include "delay_buckets.h"
 #include "node.h"
 #include "qos.h"
@@ -35,7 +35,7 @@ struct hs_control {
 	struct hs_control_output output;
 	struct hs_node *node;
 	struct hs_flow_table *flows;
-	struct hs_clock *clock;
+	struct control_clock clock;
 	struct hs_qos *qos;
 	struct hs_route_book *routes; // NULL: the node does not route
 	struct hs_api_backend backend;
@@ -74,10 +74,6 @@ struct hs_control {
 			influx_limit;
 	struct hs_event_limit rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules beyond the limit of monitored rules
-	struct hs_clock_status clock_status;
-	bool clock_told;
-	int64_t step_ns, step_amount_ns; // time of the clock's last step in the new time, 0: none;
-					 // its amount
 
 	// Where the last requested page of rules ended.
 	uint64_t page_offset, page_generation;

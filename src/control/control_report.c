@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_report.h"
+#include "control_clock.h"
 #include "control_event.h"
 #include "control_parts.h"
 #include "control_rule.h"
@@ -7,8 +8,6 @@
 #define REPORTS	  32		       // in a batch
 #define AHEAD	  4		       // number of reports ahead for which memory is prefetched
 #define FUTURE_NS INT64_C(10000000000) // so far may a report of another sink be ahead
-// Reports whose packets were received in the old time may come this long after the step.
-#define STRAGGLERS_NS INT64_C(1000000000)
 
 // The rule and flow of a record, which are looked up before the first record of the batch is taken.
 struct expected {
@@ -54,17 +53,6 @@ static const struct hs_rule *rule_of_record(
 	return rule && generation == record->rule_generation ? rule : NULL;
 }
 
-// Returns whether a report has a stamp of the old time: its burst was under way at the clock's
-// step.
-static bool is_of_old_time(const struct hs_control *control, int64_t sink_ts_ns)
-{
-	if (!control->step_amount_ns || control->now_ns - control->step_ns > STRAGGLERS_NS)
-		return false;
-	int64_t ahead_ns = sink_ts_ns - control->now_ns;
-	return control->step_amount_ns < 0 ? ahead_ns > -control->step_amount_ns / 2
-					   : ahead_ns < -control->step_amount_ns / 2;
-}
-
 // Gives a record to the monitor without decoding it. Returns false if anything else also needs it.
 static bool place(struct hs_control *control, const struct hs_report_record *record,
 		const struct expected *expected, const struct hs_telemetry_family *format)
@@ -75,7 +63,8 @@ static bool place(struct hs_control *control, const struct hs_report_record *rec
 
 	if (!note || !note->monitored || rule->piggyback_report || rule->transmit_report ||
 			control->config.delay_buckets ||
-			is_of_old_time(control, record->sink_ts_ns) ||
+			hs_control_clock_is_old(
+					&control->clock, control->now_ns, record->sink_ts_ns) ||
 			!hs_qos_place(control->qos, expected->flow, &key, record, format))
 		return false;
 	note->ends_here = true;
@@ -103,7 +92,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		report.telemetry.ns_id = rule->ns_id;
 	uint16_t node_id = expected->sink_id;
 	struct rule_note *note = hs_control_note(control, record->rule_slot);
-	if (is_of_old_time(control, report.sink_ts_ns))
+	if (hs_control_clock_is_old(&control->clock, control->now_ns, report.sink_ts_ns))
 		control->counts.reports_old_time++;
 	else
 		monitor(control, rule, record->rule_generation, note, &report, node_id);

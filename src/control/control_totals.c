@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_totals.h"
+#include "control_clock.h"
 #include "control_parts.h"
 #include "control_state.h"
 
@@ -17,8 +18,6 @@ static void add_workers(const struct hs_control *control, struct hs_node_totals 
 
 void hs_control_totals(const struct hs_control *control, struct hs_node_totals *totals)
 {
-	const struct hs_clock_status *clock = &control->clock_status;
-
 	*totals = control->counts;
 	totals->uptime_ns = (uint64_t)(control->now_ns - control->start_ns);
 	totals->generation = control->generation;
@@ -41,15 +40,7 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 	totals->probes_held = hs_node_probes_held(control->node);
 	add_workers(control, totals);
 	hs_control_state_totals(control, totals);
-	totals->clock_known = clock->known;
-	totals->clock_synchronised = clock->known && clock->synchronised;
-	totals->clock_error_ns = (uint64_t)clock->error_ns;
-	totals->clock_offset_ns = clock->offset_ns;
-	totals->clock_steps = clock->steps;
-	totals->clock_kernel_offset_ns = clock->kernel.offset_ns;
-	totals->clock_esterror_ns = (uint64_t)clock->kernel.esterror_ns;
-	totals->clock_maxerror_ns = (uint64_t)clock->kernel.maxerror_ns;
-	totals->clock_status = (uint64_t)clock->kernel.status;
+	hs_control_clock_totals(&control->clock, totals);
 	if (control->output.totals)
 		control->output.totals(control->output.context, totals);
 }

@@ -74,7 +74,7 @@ static void walk_rules(struct hs_control *control)
 
 void hs_control_tick(struct hs_control *control)
 {
-	hs_clock_correct(control->clock);
+	hs_control_correct_clock(&control->clock);
 	hs_telemetry_lock(control->config.telemetry);
 	hs_flow_table_reclaim(control->flows);
 	hs_telemetry_unlock(control->config.telemetry);
@@ -213,7 +213,7 @@ void hs_control_second(struct hs_control *control)
 	struct hs_node_totals totals;
 
 	hs_node_reconcile_tx(control->node);
-	hs_control_watch_clock(control);
+	hs_control_watch_clock(&control->clock, &control->events);
 	begin_walk(control);
 	hs_control_totals(control, &totals);
 	watch_lost_reports(control, &totals);
