@@ -79,7 +79,8 @@ static void masks_of(void *context, struct hs_rule_masks *masks)
 
 static uint64_t generation(void *context)
 {
-	return ((struct hs_control *)context)->generation;
+	const struct hs_control *control = context;
+	return control->rules.changes + control->route_changes;
 }
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
@@ -184,18 +185,21 @@ int64_t hs_control_next_ns(const struct hs_control *control)
 
 unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 {
+	struct control_rules *rules = &control->rules;
+
 	control->now_ns = now_ns;
 	take_punts(control);
 	while (hs_control_drain(control, STEP_LIMIT) > 0)
 		;
 	hs_control_send_exports(&control->exports, control->now_ns, true);
-	for (unsigned i = 0; i < FLOWS_AT_ONCE && !TAILQ_EMPTY(&control->monitored); i++) {
-		uint32_t slot = TAILQ_FIRST(&control->monitored)->slot;
-		hs_qos_remove(control->qos, hs_flow_table_rule(control->flows, slot)->ns_id);
-		hs_control_forget(control, slot);
+	struct rule_note *note;
+	for (unsigned i = 0; i < FLOWS_AT_ONCE && (note = hs_control_next_monitored(rules, NULL));
+			i++) {
+		hs_qos_remove(control->qos, hs_control_noted_rule(rules, note)->ns_id);
+		hs_control_forget(rules, note->slot);
 	}
 	hs_control_second(control);
-	return control->n_monitored;
+	return rules->n_monitored;
 }
 
 // ---- a step of the clock ----
@@ -221,12 +225,7 @@ static void shift_all(struct hs_control *control, int64_t by_ns)
 	hs_clock_shift(&control->next_second_ns, by_ns);
 	hs_clock_shift(&control->untold_ns, by_ns);
 	shift_limits(control, by_ns);
-	for (uint32_t slot = 0; slot < hs_flow_table_capacity(control->flows); slot++) {
-		if (!control->notes[slot])
-			continue;
-		hs_clock_shift(&control->notes[slot]->no_room_next_ns, by_ns);
-		hs_clock_shift(&control->notes[slot]->shadow_limit.next_ns, by_ns);
-	}
+	hs_control_shift_notes(&control->rules, by_ns);
 	hs_in_band_shift(control->in_band, by_ns);
 }
 
@@ -280,11 +279,14 @@ static int make_parts(struct hs_control *control)
 			.on_window = on_window,
 			.user = &control->events,
 	};
-	// Untouched pages cost nothing, and most rules never have a note.
-	control->notes = calloc(hs_flow_table_capacity(control->flows), sizeof(*control->notes));
-	control->origins =
-			calloc(hs_flow_table_capacity(control->flows), sizeof(*control->origins));
-	return control->notes && control->origins ? hs_qos_create(&qos, &control->qos) : -ENOMEM;
+	int rc = hs_qos_create(&qos, &control->qos);
+	if (rc < 0)
+		return rc;
+	control->rules.flows = control->flows;
+	control->rules.telemetry = control->config.telemetry;
+	control->rules.qos = control->qos;
+	control->rules.in_band = control->in_band;
+	return hs_control_open_rules(&control->rules);
 }
 
 int hs_control_create(const struct hs_control_config *config, struct hs_node *node,
@@ -302,9 +304,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	control->flows = hs_node_flows(node);
 	control->now_ns = control->start_ns = now_ns;
 	control->untold_ns = INT64_MAX;
-	control->walk_slot = HS_FLOW_NONE;
 	control->page_slot = HS_FLOW_NONE;
-	TAILQ_INIT(&control->monitored);
 	open_events(control);
 	control->backend = (struct hs_api_backend){
 			.context = control,
@@ -342,11 +342,7 @@ void hs_control_destroy(struct hs_control *control)
 	if (!control)
 		return;
 	hs_control_close_clock(&control->clock);
-	for (uint32_t slot = 0; control->notes && slot < hs_flow_table_capacity(control->flows);
-			slot++)
-		hs_control_forget(control, slot);
-	free(control->notes);
-	free(control->origins);
+	hs_control_close_rules(&control->rules);
 	hs_control_close_state(control);
 	hs_in_band_destroy(control->in_band);
 	hs_route_book_destroy(control->routes);

@@ -36,10 +36,10 @@ static struct flows collect(
 {
 	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;
 	struct flows flows = {.items = calloc(most, sizeof(*flows.items))};
-	const struct rule_note *note;
+	const struct rule_note *note = NULL;
 
-	TAILQ_FOREACH (note, &control->monitored, order) {
-		const struct hs_rule *rule = hs_flow_table_rule(control->flows, note->slot);
+	while ((note = hs_control_next_monitored(&control->rules, note))) {
+		const struct hs_rule *rule = hs_control_noted_rule(&control->rules, note);
 		if (!flows.items || rule->app_id != args->app_id)
 			continue;
 		if (flows.n == most) {

@@ -480,11 +480,11 @@ int hs_control_explain(struct hs_control *control, const struct hs_api_args *arg
 {
 	struct look look = {.control = control};
 
-	if (hs_control_find_rule(control, args->ns_id, &look.slot, err) < 0)
+	if (hs_control_find_rule(&control->rules, args->ns_id, &look.slot, err) < 0)
 		return -ENOENT;
 	uint32_t slot = look.slot;
 	look.rule = hs_flow_table_rule(control->flows, slot);
-	look.note = control->notes[slot];
+	look.note = hs_control_find_note(&control->rules, slot);
 	look.reasons = json_array();
 	hs_flow_table_counters(control->flows, slot, &look.counts);
 	look_at_ports(&look);

@@ -7,18 +7,21 @@
 
 static int install_rule(void *context, const struct hs_rule *rule, struct hs_error *err)
 {
-	return hs_control_install_rule(context, rule, HS_ORIGIN_IN_BAND, NULL, err);
+	struct hs_control *control = context;
+	return hs_control_install_rule(&control->rules, rule, HS_ORIGIN_IN_BAND, NULL, err);
 }
 
 static int update_rule(void *context, uint32_t ns_id, const struct hs_rule_update *update,
 		struct hs_error *err)
 {
-	return hs_control_update_rule(context, ns_id, update, err);
+	struct hs_control *control = context;
+	return hs_control_update_rule(&control->rules, ns_id, update, err);
 }
 
 static int remove_rule(void *context, uint32_t ns_id, struct hs_error *err)
 {
-	return hs_control_remove_rule(context, ns_id, err);
+	struct hs_control *control = context;
+	return hs_control_remove_rule(&control->rules, ns_id, err);
 }
 
 static void take_report(void *context, const struct hs_report *report,

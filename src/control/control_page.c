@@ -28,13 +28,13 @@ static void add_monitored(struct hs_control *control, struct hs_prometheus *page
 				const struct hs_delay_buckets *delays, uint32_t ns_id))
 {
 	int64_t window_ns = hs_qos_lengths_usual(control->config.window_ns);
-	const struct rule_note *note;
-	uint32_t left = control->n_monitored;
+	const struct rule_note *note = NULL;
+	uint32_t left = control->rules.n_monitored;
 
-	TAILQ_FOREACH (note, &control->monitored, order) {
+	while ((note = hs_control_next_monitored(&control->rules, note))) {
 		if (!hs_prometheus_room(page))
 			break;
-		uint32_t ns_id = hs_flow_table_rule(control->flows, note->slot)->ns_id;
+		uint32_t ns_id = hs_control_noted_rule(&control->rules, note)->ns_id;
 		add(page, hs_qos_latest(control->qos, ns_id, window_ns), &note->delays, ns_id);
 		left--;
 	}

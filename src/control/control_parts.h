@@ -6,29 +6,12 @@
 #include "control_config.h"
 #include "control_event.h"
 #include "control_export.h"
+#include "control_rule.h"
 #include "in_band.h"
 
 #include "api.h"
-#include "delay_buckets.h"
 #include "node.h"
 #include "qos.h"
-
-#include <sys/queue.h>
-
-// What control notes about a rule. A note is created when there is something to note, because most
-// of a million rules never have a note.
-struct rule_note {
-	uint32_t slot;
-	bool monitored, unmonitored;	    // both false: no report came
-	bool ends_here;			    // a report was made by this node
-	uint64_t no_room_said;		    // no_room_mtu at the last event about it
-	int64_t no_room_next_ns;	    // no further event of this rule before this time
-	struct hs_event_limit shadow_limit; // limits events about telemetry in packets that another
-					    // rule takes
-	struct hs_delay_buckets delays; // where config.delay_buckets is set
-	uint64_t shadow_marked;	      // the packets of this telemetry for which windows are marked
-	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
-};
 
 struct hs_control {
 	struct hs_control_config config;
@@ -43,7 +26,7 @@ struct hs_control {
 
 	int64_t now_ns, start_ns;
 	int64_t next_tick_ns, next_second_ns;
-	uint64_t generation;	      // of the rules
+	uint64_t route_changes;
 	struct hs_node_totals counts; // control's own counters
 
 	// Number of reports to take before the due windows may close: those that waited when the
@@ -51,8 +34,7 @@ struct hs_control {
 	uint64_t close_after_reports;
 	bool request_drained; // the rings were emptied for the current request
 
-	struct rule_note **notes;   // indexed by slot
-	uint8_t *origins;	    // indexed by slot, enum hs_rule_origin
+	struct control_rules rules;
 	enum hs_rule_origin origin; // origin of the current requests
 
 	struct control_export exports;
@@ -60,14 +42,11 @@ struct hs_control {
 	struct hs_in_band *in_band;
 	struct control_state *state; // NULL: nothing is restored after a restart
 	char state_error[160];	     // text of the last error
-	TAILQ_HEAD(note_list, rule_note) monitored;
-	uint32_t n_monitored, n_unmonitored;
 
 	// The walk that finds rules whose telemetry does not fit, or is in packets of other rules.
 	uint64_t walk_seen; // events of all ports that require a walk, when the last walk began
 	int64_t untold_ns;  // when a rule that grew since may be reported; INT64_MAX: none
 	bool walking;
-	uint32_t walk_slot;
 
 	uint64_t shadow_marked; // events of all ports when windows were marked last
 	struct hs_event_limit lost_limit, cap_limit, memory_limit, state_limit, signals_limit,

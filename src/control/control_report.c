@@ -37,7 +37,7 @@ static void monitor(struct hs_control *control, const struct hs_rule *rule, uint
 		control->cap_refused++;
 	if (!note)
 		return;
-	hs_control_note_monitored(control, note, rc == 0);
+	hs_control_note_monitored(&control->rules, note, rc == 0);
 	if (rc == 0 && control->config.delay_buckets)
 		hs_delay_buckets_add(&note->delays, report, sink_node_id, control->now_ns);
 }
@@ -58,7 +58,7 @@ static bool place(struct hs_control *control, const struct hs_report_record *rec
 		const struct expected *expected, const struct hs_telemetry_family *format)
 {
 	const struct hs_rule *rule = expected->rule;
-	struct rule_note *note = control->notes[record->rule_slot];
+	struct rule_note *note = hs_control_find_note(&control->rules, record->rule_slot);
 	const struct hs_qos_key key = key_of(rule, record->rule_generation, expected->sink_id);
 
 	if (!note || !note->monitored || rule->piggyback_report || rule->transmit_report ||
@@ -91,7 +91,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 	if (!report.telemetry.ns_id) // the format names no rule
 		report.telemetry.ns_id = rule->ns_id;
 	uint16_t node_id = expected->sink_id;
-	struct rule_note *note = hs_control_note(control, record->rule_slot);
+	struct rule_note *note = hs_control_note(&control->rules, record->rule_slot);
 	if (hs_control_clock_is_old(&control->clock, control->now_ns, report.sink_ts_ns))
 		control->counts.reports_old_time++;
 	else
@@ -126,7 +126,8 @@ static void take_batch(void *context, const struct hs_report_record *records, un
 		for (unsigned at = 64; at < 192; at += 64)
 			__builtin_prefetch((const char *)&records[i] + at);
 		if (rule)
-			__builtin_prefetch(control->notes[records[i].rule_slot]);
+			__builtin_prefetch(hs_control_find_note(
+					&control->rules, records[i].rule_slot));
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (i + AHEAD < n)
@@ -169,7 +170,8 @@ unsigned hs_control_waiting(const struct hs_control *control)
 static bool is_measured(
 		const struct hs_control *control, uint32_t slot, const struct hs_report *report)
 {
-	const struct rule_note *note = slot == HS_FLOW_NONE ? NULL : control->notes[slot];
+	const struct rule_note *note =
+			slot == HS_FLOW_NONE ? NULL : hs_control_find_note(&control->rules, slot);
 
 	return slot != HS_FLOW_NONE && !(note && note->ends_here) &&
 	       report->sink_ts_ns <= control->now_ns + FUTURE_NS;
@@ -188,5 +190,6 @@ void hs_control_take_returned(struct hs_control *control, const struct hs_report
 	else
 		monitor(control, hs_flow_table_rule(control->flows, slot),
 				hs_flow_table_generation(control->flows, slot),
-				hs_control_note(control, slot), report, sender->sink_node_id);
+				hs_control_note(&control->rules, slot), report,
+				sender->sink_node_id);
 }

@@ -153,7 +153,7 @@ int hs_control_change_routes(struct hs_control *control, const struct hs_api_arg
 
 	if (rc < 0)
 		return rc;
-	control->generation++;
+	control->route_changes++;
 	struct shown_route shown;
 	hs_route_prefix_text(route->prefix, route->depth, shown.prefix);
 	hs_route_prefix_text(route->prefix, route->depth, shown.addr);

@@ -24,7 +24,8 @@ int64_t hs_control_shadow_watch(
 		struct hs_control *control, uint32_t slot, const struct hs_flow_counters *counters)
 {
 	uint32_t ns_id = hs_flow_table_rule(control->flows, slot)->ns_id;
-	struct rule_note *note = counters->shadowed_packets ? hs_control_note(control, slot) : NULL;
+	struct rule_note *note =
+			counters->shadowed_packets ? hs_control_note(&control->rules, slot) : NULL;
 	uint64_t grown;
 
 	if (!note)
@@ -69,17 +70,17 @@ void hs_control_shadow_mark(struct hs_control *control)
 {
 	uint64_t events = hs_control_port_events(control, HS_EVENT_SHADOWED_NAMESPACE);
 	struct hs_flow_counters counters;
-	struct rule_note *note;
+	struct rule_note *note = NULL;
 
 	if (events == control->shadow_marked)
 		return;
 	control->shadow_marked = events;
-	TAILQ_FOREACH (note, &control->monitored, order) {
+	while ((note = hs_control_next_monitored(&control->rules, note))) {
 		hs_flow_table_counters(control->flows, note->slot, &counters);
 		if (counters.shadowed_packets == note->shadow_marked)
 			continue;
 		note->shadow_marked = counters.shadowed_packets;
-		hs_qos_mark(control->qos, hs_flow_table_rule(control->flows, note->slot)->ns_id,
+		hs_qos_mark(control->qos, hs_control_noted_rule(&control->rules, note)->ns_id,
 				HS_QOS_RULES_DIFFER);
 	}
 }

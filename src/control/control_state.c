@@ -6,6 +6,7 @@
 #include "control_event.h"
 #include "control_parts.h"
 #include "control_route.h"
+#include "control_rule.h"
 
 #include "log.h"
 #include "route_text.h"
@@ -49,7 +50,8 @@ struct control_state {
 
 static bool is_kept_rule(const struct hs_control *control, uint32_t slot)
 {
-	return control->origins[slot] == HS_ORIGIN_API || control->origins[slot] == HS_ORIGIN_STATE;
+	enum hs_rule_origin origin = hs_control_rule_origin(&control->rules, slot);
+	return origin == HS_ORIGIN_API || origin == HS_ORIGIN_STATE;
 }
 
 static bool is_config_route(const struct control_state *state, const struct hs_route_entry *route)
@@ -117,7 +119,8 @@ static bool may_tell(struct control_state *state)
 static bool is_config_rule(const struct hs_control *control, uint32_t ns_id)
 {
 	uint32_t slot = hs_flow_table_find(control->flows, ns_id);
-	return slot != HS_FLOW_NONE && control->origins[slot] == HS_ORIGIN_CONFIG;
+	return slot != HS_FLOW_NONE &&
+	       hs_control_rule_origin(&control->rules, slot) == HS_ORIGIN_CONFIG;
 }
 
 // Logs a change that is left out, because the configuration, which has priority, has it already.

@@ -28,10 +28,11 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 	uint32_t shadowed_by = 0;
 
 	if (hs_in_band_has(control->in_band, args->rule.ns_id))
-		hs_control_remove_rule(control, args->rule.ns_id, err);
+		hs_control_remove_rule(&control->rules, args->rule.ns_id, err);
 	hs_in_band_forget_own(control->in_band, args->rule.ns_id);
 	hs_in_band_make_room(control->in_band);
-	int rc = hs_control_install_rule(control, &args->rule, control->origin, &shadowed_by, err);
+	int rc = hs_control_install_rule(
+			&control->rules, &args->rule, control->origin, &shadowed_by, err);
 	if (rc < 0)
 		return rc;
 	uint32_t slot = hs_flow_table_find(control->flows, args->rule.ns_id);
@@ -70,7 +71,7 @@ static int int_update(struct hs_control *control, const struct hs_api_args *args
 	int rc = slot == HS_FLOW_NONE ? 0 : hs_in_band_update(control->in_band, slot, &update);
 
 	if (rc == 0)
-		rc = hs_control_update_rule(control, args->ns_id, &update, err);
+		rc = hs_control_update_rule(&control->rules, args->ns_id, &update, err);
 	if (rc < 0)
 		return rc;
 	hs_in_band_updated(control->in_band, slot, travels(&args->update));
@@ -93,7 +94,7 @@ static int int_delete(struct hs_control *control, const struct hs_api_args *args
 		struct hs_error *err)
 {
 	take_what_waits(control); // the pointer still belongs to the rule
-	int rc = hs_control_remove_rule(control, args->ns_id, err);
+	int rc = hs_control_remove_rule(&control->rules, args->ns_id, err);
 	if (rc < 0)
 		return rc;
 	hs_in_band_forget_own(control->in_band, args->ns_id);
@@ -105,7 +106,7 @@ static int int_delete(struct hs_control *control, const struct hs_api_args *args
 // For any other offset, walks over the rules before it.
 static uint32_t seek(struct hs_control *control, uint64_t offset)
 {
-	if (offset == control->page_offset && control->generation == control->page_generation)
+	if (offset == control->page_offset && control->rules.changes == control->page_generation)
 		return control->page_slot;
 	uint32_t slot = HS_FLOW_NONE;
 	for (uint64_t i = 0; i < offset && hs_flow_table_next(control->flows, &slot); i++)
@@ -145,7 +146,7 @@ static int int_list(struct hs_control *control, const struct hs_api_args *args, 
 			break;
 		}
 		slot = next;
-		json_t *list = list_of(&page, control->origins[slot]);
+		json_t *list = list_of(&page, hs_control_rule_origin(&control->rules, slot));
 		if (list)
 			json_array_append_new(list, json_integer(rule->ns_id));
 		const struct hs_api_shadowed shadowed = {
@@ -159,7 +160,7 @@ static int int_list(struct hs_control *control, const struct hs_api_args *args, 
 		page.next = end;
 		control->page_offset = end;
 		control->page_slot = slot;
-		control->page_generation = control->generation;
+		control->page_generation = control->rules.changes;
 	}
 	*result = hs_schema_print(hs_api_rules_fields, &page);
 	return 0;
@@ -211,14 +212,14 @@ static int int_get(struct hs_control *control, const struct hs_api_args *args, j
 {
 	uint32_t slot;
 
-	if (hs_control_find_rule(control, args->ns_id, &slot, err) < 0)
+	if (hs_control_find_rule(&control->rules, args->ns_id, &slot, err) < 0)
 		return -ENOENT;
-	const struct rule_note *note = control->notes[slot];
+	const struct rule_note *note = hs_control_find_note(&control->rules, slot);
 	struct shown_rule shown = {
 			.rule = hs_rule_to_json(hs_flow_table_rule(control->flows, slot)),
 			.monitored = note && note->monitored,
 			.monitor_refused = note && note->unmonitored,
-			.origin = control->origins[slot],
+			.origin = hs_control_rule_origin(&control->rules, slot),
 			.shadowed_by = hs_flow_table_shadowed_by(control->flows, slot),
 			.in_band = hs_in_band_show(control->in_band, slot),
 	};
@@ -264,7 +265,7 @@ static json_t *windows_of(struct hs_control *control, const struct rule_note *no
 {
 	json_t *list = json_array();
 
-	add_windows(control, list, hs_flow_table_rule(control->flows, note->slot)->ns_id, args);
+	add_windows(control, list, hs_control_noted_rule(&control->rules, note)->ns_id, args);
 	return list;
 }
 
@@ -274,10 +275,10 @@ static struct hs_api_metrics page_of_windows(
 {
 	struct hs_api_metrics page = {.qos = json_array()};
 	uint64_t at = 0, end = args->offset + args->limit;
-	const struct rule_note *note;
+	const struct rule_note *note = NULL;
 	size_t used = 0;
 
-	TAILQ_FOREACH (note, &control->monitored, order) {
+	while ((note = hs_control_next_monitored(&control->rules, note))) {
 		bool wanted = at >= args->offset;
 		if (at == end || (wanted && !hs_api_page_extend(args, page.qos,
 							    windows_of(control, note, args),

@@ -31,7 +31,7 @@ static void watch_room(
 {
 	if (counters->no_room_mtu == 0)
 		return;
-	struct rule_note *note = hs_control_note(control, slot);
+	struct rule_note *note = hs_control_note(&control->rules, slot);
 	if (!note || counters->no_room_mtu == note->no_room_said)
 		return;
 	if (control->now_ns < note->no_room_next_ns) {
@@ -64,20 +64,17 @@ static void watch_rule(struct hs_control *control, uint32_t slot)
 static void walk_rules(struct hs_control *control)
 {
 	for (unsigned i = 0; i < WALK_RULES && control->walking; i++) {
-		control->walking = hs_flow_table_next(control->flows, &control->walk_slot);
+		uint32_t slot = hs_control_walk_rules(&control->rules);
+		control->walking = slot != HS_FLOW_NONE;
 		if (control->walking)
-			watch_rule(control, control->walk_slot);
+			watch_rule(control, slot);
 	}
-	if (!control->walking)
-		control->walk_slot = HS_FLOW_NONE;
 }
 
 void hs_control_tick(struct hs_control *control)
 {
 	hs_control_correct_clock(&control->clock);
-	hs_telemetry_lock(control->config.telemetry);
-	hs_flow_table_reclaim(control->flows);
-	hs_telemetry_unlock(control->config.telemetry);
+	hs_control_reclaim_rules(&control->rules);
 	if (control->walking)
 		walk_rules(control);
 	hs_in_band_expire(control->in_band);
@@ -141,12 +138,12 @@ static void watch_cap(struct hs_control *control)
 	hs_control_event(&control->events, "monitored_rules",
 			json_pack("{s:I, s:I, s:I}", "limit",
 					(json_int_t)control->config.monitored_rules, "rules",
-					(json_int_t)control->n_unmonitored, "reports",
+					(json_int_t)control->rules.n_unmonitored, "reports",
 					(json_int_t)grown),
 			"%" PRIu32
 			" rules are counted but not monitored: memory.monitored_rules is "
 			"%" PRIu32,
-			control->n_unmonitored, control->config.monitored_rules);
+			control->rules.n_unmonitored, control->config.monitored_rules);
 }
 
 static void watch_memory(struct hs_control *control)
