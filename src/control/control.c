@@ -145,7 +145,7 @@ static void close_windows(struct hs_control *control)
 				control->counts.reports_taken + hs_control_waiting(control) + 1;
 	if (control->counts.reports_taken + 1 < control->close_after_reports)
 		return;
-	hs_control_shadow_mark(control);
+	hs_control_shadow_mark(&control->shadow, control->node, &control->rules, control->qos);
 	hs_qos_advance(control->qos, control->now_ns);
 	if (control->now_ns < hs_qos_next_ns(control->qos))
 		control->close_after_reports = 0;
@@ -237,7 +237,7 @@ static void on_step(void *context, int64_t amount_ns)
 
 	hs_control_drain(control, hs_control_waiting(control));
 	hs_control_clock_steps(&control->clock);
-	hs_control_shadow_mark(control);
+	hs_control_shadow_mark(&control->shadow, control->node, &control->rules, control->qos);
 	hs_qos_clock_step(control->qos);
 	control->close_after_reports = 0;
 	shift_all(control, amount_ns);

@@ -175,7 +175,7 @@ static void explain_ports(const struct look *look)
 static void explain_absence(const struct look *look)
 {
 	uint64_t taken;
-	uint32_t by = hs_control_shadow_find(look->control, look->slot, &taken);
+	uint32_t by = hs_control_shadow_find(look->control->flows, look->slot, &taken);
 
 	if (!look->received)
 		add(look, (struct reason){.word = "nothing_received"},

@@ -7,6 +7,7 @@
 #include "control_event.h"
 #include "control_export.h"
 #include "control_rule.h"
+#include "control_shadow.h"
 #include "in_band.h"
 
 #include "api.h"
@@ -48,7 +49,7 @@ struct hs_control {
 	int64_t untold_ns;  // when a rule that grew since may be reported; INT64_MAX: none
 	bool walking;
 
-	uint64_t shadow_marked; // events of all ports when windows were marked last
+	struct control_shadow shadow;
 	struct hs_event_limit lost_limit, cap_limit, memory_limit, state_limit, signals_limit,
 			influx_limit;
 	struct hs_event_limit rx_error_limits[HS_MAX_PORTS];

@@ -58,7 +58,8 @@ static void watch_rule(struct hs_control *control, uint32_t slot)
 
 	hs_flow_table_counters(control->flows, slot, &counters);
 	watch_room(control, slot, &counters);
-	walk_again(control, hs_control_shadow_watch(control, slot, &counters));
+	walk_again(control, hs_control_shadow_watch(&control->rules, slot, &counters,
+					    control->now_ns, &control->events));
 }
 
 static void walk_rules(struct hs_control *control)
@@ -85,8 +86,8 @@ void hs_control_tick(struct hs_control *control)
 // over.
 static void begin_walk(struct hs_control *control)
 {
-	uint64_t seen = hs_control_port_events(control, HS_EVENT_NO_ROOM_MTU) +
-			hs_control_port_events(control, HS_EVENT_SHADOWED_NAMESPACE);
+	uint64_t seen = hs_control_port_events(control->node, HS_EVENT_NO_ROOM_MTU) +
+			hs_control_port_events(control->node, HS_EVENT_SHADOWED_NAMESPACE);
 	if (control->walking ||
 			(seen == control->walk_seen && control->now_ns < control->untold_ns))
 		return;
