@@ -80,7 +80,7 @@ static void masks_of(void *context, struct hs_rule_masks *masks)
 static uint64_t generation(void *context)
 {
 	const struct hs_control *control = context;
-	return control->rules.changes + control->route_changes;
+	return control->rules.changes + control->routes.changes;
 }
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
@@ -100,6 +100,27 @@ static bool has_settings(void *context, uint32_t ns_id)
 {
 	const struct hs_control *control = context;
 	return hs_in_band_has_own(control->in_band, ns_id);
+}
+
+static struct hs_route_book *routes_of(void *context)
+{
+	return ((struct hs_control *)context)->routes.book;
+}
+
+static int port_of(void *context, const char *name)
+{
+	const struct hs_control *control = context;
+
+	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
+		if (strcmp(hs_node_port(control->node, i)->config.name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static int commit_routes(void *context, struct hs_error *err)
+{
+	return hs_control_commit_routes(&((struct hs_control *)context)->routes, err);
 }
 
 static json_t *labels_now(void *context, const json_t *labels, struct hs_error *err)
@@ -318,10 +339,13 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 			.has_settings = has_settings,
 			.answers = hs_control_answers,
 			.labels_now = labels_now,
+			.routes = routes_of,
+			.port_of = port_of,
+			.commit_routes = commit_routes,
 			.generation = generation,
 			.spent_ns = config->spent_ns,
 	};
-	int rc = hs_control_open_routes(control);
+	int rc = hs_control_open_routes(&control->routes, node);
 	if (!rc)
 		rc = hs_control_open_in_band(control);
 	if (!rc)
@@ -345,7 +369,7 @@ void hs_control_destroy(struct hs_control *control)
 	hs_control_close_rules(&control->rules);
 	hs_control_close_state(control);
 	hs_in_band_destroy(control->in_band);
-	hs_route_book_destroy(control->routes);
+	hs_control_close_routes(&control->routes);
 	hs_qos_destroy(control->qos);
 	hs_event_log_fini(&control->events.log);
 	free(control);

@@ -21,7 +21,8 @@ json_t *hs_control_hello(struct hs_control *control)
 			.features = features,
 			.rules = hs_flow_table_capacity(control->flows),
 			.monitored_rules = control->config.monitored_rules,
-			.routes = control->routes ? hs_fib_capacity(hs_node_fib(control->node)) : 0,
+			.routes = control->routes.book ? hs_fib_capacity(hs_node_fib(control->node))
+						       : 0,
 			.connection = control->config.connection,
 	};
 	return hs_api_hello(&hello);

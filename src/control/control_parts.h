@@ -6,6 +6,7 @@
 #include "control_config.h"
 #include "control_event.h"
 #include "control_export.h"
+#include "control_route.h"
 #include "control_rule.h"
 #include "control_shadow.h"
 #include "in_band.h"
@@ -21,13 +22,12 @@ struct hs_control {
 	struct hs_flow_table *flows;
 	struct control_clock clock;
 	struct hs_qos *qos;
-	struct hs_route_book *routes; // NULL: the node does not route
+	struct control_routes routes;
 	struct hs_api_backend backend;
 	struct control_events events;
 
 	int64_t now_ns, start_ns;
 	int64_t next_tick_ns, next_second_ns;
-	uint64_t route_changes;
 	struct hs_node_totals counts; // control's own counters
 
 	// Number of reports to take before the due windows may close: those that waited when the

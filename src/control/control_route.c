@@ -2,29 +2,14 @@
 // Routes and neighbours. Requests change the book. The changes that follow from a whole list of
 // requests reach the forwarding table as one change.
 #include "control_route.h"
-#include "control_parts.h"
 
+#include "metric.h"
+#include "node.h"
 #include "route_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct hs_route_book *routes_of(void *context)
-{
-	return ((struct hs_control *)context)->routes;
-}
-
-static int port_of(void *context, const char *name)
-{
-	const struct hs_control *control = context;
-
-	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
-		if (strcmp(hs_node_port(control->node, i)->config.name, name) == 0)
-			return i;
-	}
-	return -1;
-}
 
 static struct hs_fib_change to_fib(const struct hs_route_change *from)
 {
@@ -36,13 +21,10 @@ static struct hs_fib_change to_fib(const struct hs_route_change *from)
 	return to;
 }
 
-// Applies the book's changes. They stay in the book on failure, because their reversal follows
-// there.
-static int commit_routes(void *context, struct hs_error *err)
+int hs_control_commit_routes(struct control_routes *routes, struct hs_error *err)
 {
-	struct hs_control *control = context;
 	size_t n;
-	const struct hs_route_change *from = hs_route_book_changes(control->routes, &n);
+	const struct hs_route_change *from = hs_route_book_changes(routes->book, &n);
 
 	if (!n)
 		return 0;
@@ -53,24 +35,37 @@ static int commit_routes(void *context, struct hs_error *err)
 	}
 	for (size_t i = 0; i < n; i++)
 		changes[i] = to_fib(&from[i]);
-	int rc = hs_fib_change(hs_node_fib(control->node), changes, n, err);
+	int rc = hs_fib_change(hs_node_fib(routes->node), changes, n, err);
 	free(changes);
 	if (rc == 0)
-		hs_route_book_forget_changes(control->routes);
+		hs_route_book_forget_changes(routes->book);
 	return rc;
 }
 
-int hs_control_open_routes(struct hs_control *control)
+int hs_control_open_routes(struct control_routes *routes, struct hs_node *node)
 {
-	struct hs_fib *fib = hs_node_fib(control->node);
+	struct hs_fib *fib = hs_node_fib(node);
 
-	control->backend.routes = routes_of;
-	control->backend.port_of = port_of;
-	control->backend.commit_routes = commit_routes;
+	routes->node = node;
 	if (!fib)
 		return 0;
-	control->routes = hs_route_book_create(hs_fib_capacity(fib));
-	return control->routes ? 0 : -ENOMEM;
+	routes->book = hs_route_book_create(hs_fib_capacity(fib));
+	return routes->book ? 0 : -ENOMEM;
+}
+
+void hs_control_close_routes(struct control_routes *routes)
+{
+	hs_route_book_destroy(routes->book);
+}
+
+void hs_control_route_totals(const struct control_routes *routes, struct hs_node_totals *totals)
+{
+	totals->generation += routes->changes;
+	if (!routes->book)
+		return;
+	totals->routes = hs_route_book_count(routes->book);
+	totals->routes_capacity = hs_fib_capacity(hs_node_fib(routes->node));
+	totals->neighbours = hs_route_book_neighbours(routes->book);
 }
 
 // ---- as JSON ----
@@ -112,7 +107,8 @@ static const struct hs_schema_field neighbour_request[] = {
 const struct hs_schema_field hs_control_route_fields[] = {PREFIX(), {NULL}};
 const struct hs_schema_field hs_control_neighbour_fields[] = {ADDRESS("the neighbour"), {NULL}};
 
-static struct shown_route show(const struct hs_control *control, const struct hs_route_entry *entry)
+static struct shown_route show(
+		const struct control_routes *routes, const struct hs_route_entry *entry)
 {
 	struct shown_route route = {
 			.routes = entry->users, .neighbour = entry->kind == HS_ROUTE_NEIGHBOUR};
@@ -122,14 +118,14 @@ static struct shown_route show(const struct hs_control *control, const struct hs
 	hs_route_mac_text(entry->mac, route.mac);
 	if (entry->kind == HS_ROUTE_VIA)
 		hs_route_prefix_text(entry->via, 128, route.via);
-	route.port = hs_node_port(control->node, entry->port)->config.name;
+	route.port = hs_node_port(routes->node, entry->port)->config.name;
 	return route;
 }
 
 json_t *hs_control_route_change(
-		const struct hs_control *control, const struct hs_route_entry *entry)
+		const struct control_routes *routes, const struct hs_route_entry *entry)
 {
-	const struct shown_route route = show(control, entry);
+	const struct shown_route route = show(routes, entry);
 	const struct hs_schema_field *fields = route.neighbour ? neighbour_request
 					       : route.via[0]  ? via_request
 							       : direct_request;
@@ -140,20 +136,20 @@ json_t *hs_control_route_change(
 
 // ---- verbs ----
 
-int hs_control_change_routes(struct hs_control *control, const struct hs_api_args *args,
+int hs_control_change_routes(struct control_routes *routes, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
 	bool neighbour = args->verb == HS_VERB_NEIGHBOUR_ADD ||
 			 args->verb == HS_VERB_NEIGHBOUR_DELETE;
 	bool add = args->verb == HS_VERB_NEIGHBOUR_ADD || args->verb == HS_VERB_ROUTE_ADD;
 	const struct hs_route_entry *route = &args->route;
-	int rc = add ? hs_route_book_add(control->routes, route, err)
-		     : hs_route_book_delete(control->routes, route->prefix, route->depth, neighbour,
-				       err);
+	int rc = add ? hs_route_book_add(routes->book, route, err)
+		     : hs_route_book_delete(
+				       routes->book, route->prefix, route->depth, neighbour, err);
 
 	if (rc < 0)
 		return rc;
-	control->route_changes++;
+	routes->changes++;
 	struct shown_route shown;
 	hs_route_prefix_text(route->prefix, route->depth, shown.prefix);
 	hs_route_prefix_text(route->prefix, route->depth, shown.addr);
@@ -183,13 +179,13 @@ const struct hs_schema_field hs_control_neighbours_fields[] = {
 		{NULL},
 };
 
-int hs_control_list_routes(struct hs_control *control, const struct hs_api_args *args,
+int hs_control_list_routes(const struct control_routes *routes, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
 	bool neighbours = args->verb == HS_VERB_NEIGHBOUR_LIST;
 
-	uint64_t count = neighbours ? hs_route_book_neighbours(control->routes)
-				    : hs_route_book_count(control->routes);
+	uint64_t count = neighbours ? hs_route_book_neighbours(routes->book)
+				    : hs_route_book_count(routes->book);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
 	uint64_t at = neighbours ? 0 : args->offset; // index among the listed entries
 	uint32_t index = (uint32_t)at;		     // index in the book
@@ -197,10 +193,10 @@ int hs_control_list_routes(struct hs_control *control, const struct hs_api_args 
 	json_t *list = json_array();
 	size_t used = 0;
 
-	while (at < end && (entry = hs_route_book_at(control->routes, index++))) {
+	while (at < end && (entry = hs_route_book_at(routes->book, index++))) {
 		if (neighbours && entry->kind != HS_ROUTE_NEIGHBOUR)
 			continue;
-		const struct shown_route route = show(control, entry);
+		const struct shown_route route = show(routes, entry);
 		if (at < args->offset ||
 				hs_api_page_add(args, list,
 						hs_schema_print(neighbours ? neighbour_fields

@@ -75,9 +75,9 @@ static uint64_t count_routes(const struct hs_control *control)
 	const struct hs_route_entry *route;
 	uint64_t n = 0;
 
-	if (!control->routes)
+	if (!control->routes.book)
 		return 0;
-	for (uint32_t i = 0; (route = hs_route_book_at(control->routes, i)); i++)
+	for (uint32_t i = 0; (route = hs_route_book_at(control->routes.book, i)); i++)
 		n += !is_config_route(control->state, route);
 	return n;
 }
@@ -291,8 +291,8 @@ static int open_file(struct hs_control *control, const struct hs_state_config *c
 	struct control_state *state = control->state;
 	struct hs_state_load load;
 
-	if (control->routes) {
-		state->config_routes = hs_route_book_clone(control->routes);
+	if (control->routes.book) {
+		state->config_routes = hs_route_book_clone(control->routes.book);
 		if (!state->config_routes) {
 			hs_error_set(err, "no_memory", "state", "", "memory is out");
 			return -ENOMEM;
@@ -361,7 +361,7 @@ static void copy_routes(
 {
 	const struct hs_route_entry *route;
 
-	for (uint32_t i = 0; (route = hs_route_book_at(control->routes, i)); i++)
+	for (uint32_t i = 0; (route = hs_route_book_at(control->routes.book, i)); i++)
 		if ((route->kind == HS_ROUTE_NEIGHBOUR) == neighbours &&
 				!is_config_route(control->state, route))
 			snapshot->routes[snapshot->n_routes++] = *route;
@@ -369,7 +369,7 @@ static void copy_routes(
 
 static int copy_all(const struct hs_control *control, struct snapshot *snapshot)
 {
-	uint32_t n_routes = control->routes ? hs_route_book_count(control->routes) : 0;
+	uint32_t n_routes = control->routes.book ? hs_route_book_count(control->routes.book) : 0;
 
 	snapshot->rules = malloc(
 			(hs_flow_table_count(control->flows) + 1) * sizeof(*snapshot->rules));
@@ -409,7 +409,7 @@ static json_t *next_change(struct hs_control *control, struct snapshot *snapshot
 	size_t at = snapshot->at++;
 
 	if (at < snapshot->n_routes)
-		return hs_control_route_change(control, &snapshot->routes[at]);
+		return hs_control_route_change(&control->routes, &snapshot->routes[at]);
 	at -= snapshot->n_routes;
 	if (at < snapshot->n_rules)
 		return json_pack("{s:o}", "int_request", hs_rule_to_json(&snapshot->rules[at]));

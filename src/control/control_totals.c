@@ -2,6 +2,7 @@
 #include "control_totals.h"
 #include "control_clock.h"
 #include "control_parts.h"
+#include "control_route.h"
 #include "control_rule.h"
 #include "control_state.h"
 
@@ -21,13 +22,8 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 {
 	*totals = control->counts;
 	totals->uptime_ns = (uint64_t)(control->now_ns - control->start_ns);
-	totals->generation = control->route_changes;
 	hs_control_rule_totals(&control->rules, totals);
-	if (control->routes) {
-		totals->routes = hs_route_book_count(control->routes);
-		totals->routes_capacity = hs_fib_capacity(hs_node_fib(control->node));
-		totals->neighbours = hs_route_book_neighbours(control->routes);
-	}
+	hs_control_route_totals(&control->routes, totals);
 	totals->rules_in_band = hs_in_band_rules(control->in_band);
 	totals->reports_piggyback_waiting = hs_in_band_reports_waiting(control->in_band);
 	struct hs_qos_memory memory;

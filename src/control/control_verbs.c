@@ -308,6 +308,20 @@ static int qos_get(struct hs_control *control, const struct hs_api_args *args, j
 	return 0;
 }
 
+// ---- routes ----
+
+static int change_routes(struct hs_control *control, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	return hs_control_change_routes(&control->routes, args, result, err);
+}
+
+static int list_routes(struct hs_control *control, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	return hs_control_list_routes(&control->routes, args, result, err);
+}
+
 // ---- the node ----
 
 static int events(struct hs_control *control, const struct hs_api_args *args, json_t **result,
@@ -356,13 +370,12 @@ HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_INT_LIST] = {hs_api_rules_fields, int_list},
 		[HS_VERB_INT_GET] = {get_fields, int_get},
 		[HS_VERB_QOS_GET] = {hs_api_metrics_fields, qos_get},
-		[HS_VERB_ROUTE_ADD] = {hs_control_route_fields, hs_control_change_routes},
-		[HS_VERB_ROUTE_DELETE] = {hs_control_route_fields, hs_control_change_routes},
-		[HS_VERB_ROUTE_LIST] = {hs_control_routes_fields, hs_control_list_routes},
-		[HS_VERB_NEIGHBOUR_ADD] = {hs_control_neighbour_fields, hs_control_change_routes},
-		[HS_VERB_NEIGHBOUR_DELETE] = {hs_control_neighbour_fields,
-				hs_control_change_routes},
-		[HS_VERB_NEIGHBOUR_LIST] = {hs_control_neighbours_fields, hs_control_list_routes},
+		[HS_VERB_ROUTE_ADD] = {hs_control_route_fields, change_routes},
+		[HS_VERB_ROUTE_DELETE] = {hs_control_route_fields, change_routes},
+		[HS_VERB_ROUTE_LIST] = {hs_control_routes_fields, list_routes},
+		[HS_VERB_NEIGHBOUR_ADD] = {hs_control_neighbour_fields, change_routes},
+		[HS_VERB_NEIGHBOUR_DELETE] = {hs_control_neighbour_fields, change_routes},
+		[HS_VERB_NEIGHBOUR_LIST] = {hs_control_neighbours_fields, list_routes},
 		[HS_VERB_NODE_GET] = {hs_control_node_fields, .show = hs_control_node},
 		[HS_VERB_PORTS_GET] = {hs_control_ports_fields, .show = ports},
 		[HS_VERB_STATS_GET] = {hs_control_stats_fields, .show = stats},
@@ -385,7 +398,7 @@ int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_
 
 	if (!verbs[args->verb].fields)
 		return hs_api_refuse_verb(args->verb, err);
-	return verbs[args->verb].run == hs_control_list_routes && !control->routes
+	return verbs[args->verb].run == list_routes && !control->routes.book
 			       ? hs_api_refuse_routes(err)
 			       : 0;
 }
