@@ -15,6 +15,7 @@
 #include "qos_lengths.h"
 #include "rule_admission.h"
 #include "rule_mask.h"
+#include "telemetry.h"
 
 #include <errno.h>
 #include <rte_common.h>
@@ -172,6 +173,33 @@ static void close_windows(struct hs_control *control)
 		control->close_after_reports = 0;
 }
 
+static void tick(struct hs_control *control)
+{
+	hs_control_correct_clock(&control->clock);
+	hs_control_reclaim_rules(&control->rules);
+	hs_control_continue_walk(&control->watch, control->now_ns);
+	hs_in_band_expire(control->in_band);
+}
+
+static void each_second(struct hs_control *control)
+{
+	struct control_watch *watch = &control->watch;
+	struct hs_node_totals totals;
+	int64_t now_ns = control->now_ns;
+
+	hs_node_reconcile_tx(control->node);
+	hs_control_watch_clock(&control->clock, &control->events);
+	hs_control_begin_walk(watch, now_ns);
+	hs_control_totals(control, &totals);
+	hs_control_watch_losses(watch, now_ns, &totals);
+	hs_control_watch_exports(
+			&control->exports, now_ns, totals.exports_lost_ring_full, &control->events);
+	hs_control_watch_monitor(watch, now_ns, control->config.monitored_rules);
+	hs_control_watch_state(control);
+	hs_control_watch_ports(watch, now_ns);
+	hs_telemetry_update(control->config.telemetry, &totals);
+}
+
 unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 {
 	control->now_ns = now_ns;
@@ -184,11 +212,11 @@ unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 	hs_control_state_step(control);
 	if (control->now_ns >= control->next_tick_ns) {
 		control->next_tick_ns = control->now_ns + TICK_NS;
-		hs_control_tick(control); // the clock may step here
+		tick(control); // the clock may step here
 	}
 	if (control->now_ns >= control->next_second_ns) {
 		control->next_second_ns = control->now_ns + SECOND_NS;
-		hs_control_second(control);
+		each_second(control);
 	}
 	return taken;
 }
@@ -219,23 +247,11 @@ unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 		hs_qos_remove(control->qos, hs_control_noted_rule(rules, note)->ns_id);
 		hs_control_forget(rules, note->slot);
 	}
-	hs_control_second(control);
+	each_second(control);
 	return rules->n_monitored;
 }
 
 // ---- a step of the clock ----
-
-static void shift_limits(struct hs_control *control, int64_t by_ns)
-{
-	struct hs_event_limit *all[] = {&control->lost_limit, &control->cap_limit,
-			&control->memory_limit, &control->state_limit, &control->signals_limit,
-			&control->influx_limit};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		hs_clock_shift(&all[i]->next_ns, by_ns);
-	for (unsigned i = 0; i < HS_MAX_PORTS; i++)
-		hs_clock_shift(&control->rx_error_limits[i].next_ns, by_ns);
-}
 
 // Shifts all times at which control must act, so that nothing is late or early because of a step.
 static void shift_all(struct hs_control *control, int64_t by_ns)
@@ -244,8 +260,8 @@ static void shift_all(struct hs_control *control, int64_t by_ns)
 	hs_clock_shift(&control->start_ns, by_ns);
 	hs_clock_shift(&control->next_tick_ns, by_ns);
 	hs_clock_shift(&control->next_second_ns, by_ns);
-	hs_clock_shift(&control->untold_ns, by_ns);
-	shift_limits(control, by_ns);
+	hs_control_shift_watch(&control->watch, by_ns);
+	hs_control_shift_state(control, by_ns);
 	hs_control_shift_notes(&control->rules, by_ns);
 	hs_in_band_shift(control->in_band, by_ns);
 }
@@ -324,7 +340,6 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	control->node = node;
 	control->flows = hs_node_flows(node);
 	control->now_ns = control->start_ns = now_ns;
-	control->untold_ns = INT64_MAX;
 	control->page_slot = HS_FLOW_NONE;
 	open_events(control);
 	control->backend = (struct hs_api_backend){
@@ -355,8 +370,13 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 		return rc;
 	}
 	hs_control_open_clock(&control->clock, clock, control->qos);
-	hs_clock_on_step(clock, on_step, control);
+	control->watch = (struct control_watch){.node = node,
+			.rules = &control->rules,
+			.qos = control->qos,
+			.events = &control->events,
+			.untold_ns = INT64_MAX};
 	hs_control_open_exports(&control->exports, node, &control->output, &control->counts);
+	hs_clock_on_step(clock, on_step, control);
 	*out = control;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "control_route.h"
 #include "control_rule.h"
 #include "control_shadow.h"
+#include "control_watch.h"
 #include "in_band.h"
 
 #include "api.h"
@@ -42,18 +43,9 @@ struct hs_control {
 
 	struct hs_in_band *in_band;
 	struct control_state *state; // NULL: nothing is restored after a restart
-	char state_error[160];	     // text of the last error
-
-	// The walk that finds rules whose telemetry does not fit, or is in packets of other rules.
-	uint64_t walk_seen; // events of all ports that require a walk, when the last walk began
-	int64_t untold_ns;  // when a rule that grew since may be reported; INT64_MAX: none
-	bool walking;
 
 	struct control_shadow shadow;
-	struct hs_event_limit lost_limit, cap_limit, memory_limit, state_limit, signals_limit,
-			influx_limit;
-	struct hs_event_limit rx_error_limits[HS_MAX_PORTS];
-	uint64_t cap_refused; // reports of rules beyond the limit of monitored rules
+	struct control_watch watch;
 
 	// Where the last requested page of rules ended.
 	uint64_t page_offset, page_generation;

@@ -33,12 +33,8 @@ static void monitor(struct hs_control *control, const struct hs_rule *rule, uint
 {
 	const struct hs_qos_key key = key_of(rule, generation, sink_node_id);
 	int rc = hs_qos_report(control->qos, &key, report);
-	if (rc < 0)
-		control->cap_refused++;
-	if (!note)
-		return;
 	hs_control_note_monitored(&control->rules, note, rc == 0);
-	if (rc == 0 && control->config.delay_buckets)
+	if (note && rc == 0 && control->config.delay_buckets)
 		hs_delay_buckets_add(&note->delays, report, sink_node_id, control->now_ns);
 }
 

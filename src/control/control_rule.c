@@ -56,6 +56,9 @@ struct rule_note *hs_control_note(struct control_rules *rules, uint32_t slot)
 
 void hs_control_note_monitored(struct control_rules *rules, struct rule_note *note, bool monitored)
 {
+	rules->refused += !monitored;
+	if (!note)
+		return;
 	if (monitored && !note->monitored) {
 		TAILQ_INSERT_TAIL(&rules->monitored, note, order);
 		rules->n_monitored++;
@@ -66,6 +69,12 @@ void hs_control_note_monitored(struct control_rules *rules, struct rule_note *no
 		rules->n_unmonitored--;
 	note->monitored |= monitored;
 	note->unmonitored = !note->monitored;
+}
+
+uint64_t hs_control_refused(const struct control_rules *rules, uint32_t *n_rules)
+{
+	*n_rules = rules->n_unmonitored;
+	return rules->refused;
 }
 
 void hs_control_forget(struct control_rules *rules, uint32_t slot)

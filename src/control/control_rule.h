@@ -42,6 +42,7 @@ struct control_rules { // zeroed at first
 	uint64_t changes;	  // number of installations, updates and removals
 	uint32_t walk_slot;	  // of the last rule of the walk
 	uint32_t n_monitored, n_unmonitored;
+	uint64_t refused; // reports of rules beyond the limit of monitored rules
 	TAILQ_HEAD(note_list, rule_note) monitored;
 };
 
@@ -76,7 +77,11 @@ static inline enum hs_rule_origin hs_control_rule_origin(
 
 // Returns the note of a slot, which is created if there is none, or NULL if memory is out.
 struct rule_note *hs_control_note(struct control_rules *rules, uint32_t slot);
+// Notes whether the monitor took a report of a rule. `note` is NULL if there was no memory for one.
 void hs_control_note_monitored(struct control_rules *rules, struct rule_note *note, bool monitored);
+// Returns the number of reports that the monitor did not take, and in *n_rules the number of rules
+// that are not monitored because of that.
+uint64_t hs_control_refused(const struct control_rules *rules, uint32_t *n_rules);
 void hs_control_forget(struct control_rules *rules, uint32_t slot);
 // Shifts all times, after the clock stepped.
 void hs_control_shift_notes(struct control_rules *rules, int64_t by_ns);

@@ -42,8 +42,10 @@ struct control_state {
 	// routes depends on the number of routes.
 	json_t *routes;
 	uint64_t lines[TOGETHER];
-	uint64_t kept;		   // changes that a snapshot would have had at the last count
-	struct snapshot *snapshot; // NULL: no snapshot is under way
+	uint64_t kept;		     // changes that a snapshot would have had at the last count
+	struct snapshot *snapshot;   // NULL: no snapshot is under way
+	char error[160];	     // text of the last error
+	struct hs_event_limit limit; // of events about errors
 };
 
 // ---- what is kept ----
@@ -87,7 +89,7 @@ static uint64_t count_routes(const struct hs_control *control)
 static void count_error(struct hs_control *control, const char *text)
 {
 	control->counts.state_errors++;
-	snprintf(control->state_error, sizeof(control->state_error), "%.150s", text);
+	snprintf(control->state->error, sizeof(control->state->error), "%.150s", text);
 }
 
 static int save(void *context, const json_t *changes, struct hs_error *err)
@@ -482,6 +484,27 @@ void hs_control_state_totals(const struct hs_control *control, struct hs_node_to
 		return;
 	totals->state_lines = hs_state_lines(control->state->file);
 	totals->state_bytes = hs_state_bytes(control->state->file);
+}
+
+void hs_control_watch_state(struct hs_control *control)
+{
+	struct control_state *state = control->state;
+	uint64_t grown;
+
+	if (!state || !hs_event_limit(&state->limit, control->now_ns, control->counts.state_errors,
+				      &grown))
+		return;
+	hs_log(HS_LOG_ERROR, "state", "%" PRIu64 " errors; the last: %s", grown, state->error);
+	hs_control_event(&control->events, "state_error",
+			json_pack("{s:I}", "errors", (json_int_t)grown),
+			"%" PRIu64 " errors in keeping the state; the last: %s", grown,
+			state->error);
+}
+
+void hs_control_shift_state(struct hs_control *control, int64_t by_ns)
+{
+	if (control->state)
+		hs_clock_shift(&control->state->limit.next_ns, by_ns);
 }
 
 void hs_control_close_state(struct hs_control *control)

@@ -24,5 +24,9 @@ int hs_control_open_state(struct hs_control *control, int64_t now_ns,
 void hs_control_close_state(struct hs_control *control);
 void hs_control_state_step(struct hs_control *control);
 bool hs_control_state_is_busy(const struct hs_control *control);
+// Reports errors as an event.
+void hs_control_watch_state(struct hs_control *control);
+// Shifts all times, after the clock stepped.
+void hs_control_shift_state(struct hs_control *control, int64_t by_ns);
 // Sets the totals of the state.
 void hs_control_state_totals(const struct hs_control *control, struct hs_node_totals *totals);
