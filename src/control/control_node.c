@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_node.h"
+#include "control_config.h"
 #include "control_mtu.h"
-#include "control_parts.h"
-#include "control_totals.h"
 
 #include "api_reply.h"
+#include "node.h"
 
-json_t *hs_control_hello(struct hs_control *control)
+json_t *hs_control_hello(const struct hs_control_config *config, struct hs_node *node)
 {
 	static const char *const features[] = {"flexint", "qos", "transactions", "events",
 			"in_band", "piggyback", "owner"};
-	const struct hs_node_config *config = hs_node_config(control->node);
+	const struct hs_node_config *of = hs_node_config(node);
+	struct hs_fib *fib = hs_node_fib(node);
 	const struct hs_api_hello hello = {
 			.version = HS_VERSION,
-			.name = config->name,
-			.boot_id = control->config.boot_id,
-			.node_id = config->id,
+			.name = of->name,
+			.boot_id = config->boot_id,
+			.node_id = of->id,
 			.verbs = HS_API_NODE_VERBS,
 			.n_features = sizeof(features) / sizeof(features[0]),
 			.features = features,
-			.rules = hs_flow_table_capacity(control->flows),
-			.monitored_rules = control->config.monitored_rules,
-			.routes = control->routes.book ? hs_fib_capacity(hs_node_fib(control->node))
-						       : 0,
-			.connection = control->config.connection,
+			.rules = hs_flow_table_capacity(hs_node_flows(node)),
+			.monitored_rules = config->monitored_rules,
+			.routes = fib ? hs_fib_capacity(fib) : 0,
+			.connection = config->connection,
 	};
 	return hs_api_hello(&hello);
 }
@@ -51,16 +51,16 @@ static const struct hs_schema_field worker_fields[] = {
 		{NULL},
 };
 
-static json_t *workers_of(const struct hs_control *control)
+static json_t *workers_of(const struct hs_node *node)
 {
 	json_t *list = json_array();
-	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
+	for (unsigned i = 0; i < hs_node_config(node)->n_workers; i++) {
 		struct hs_port *ports[HS_MAX_PORTS];
-		struct shown_worker shown = {.worker = i,
-				.n_ports = hs_node_worker_ports(control->node, i, ports)};
+		struct shown_worker shown = {
+				.worker = i, .n_ports = hs_node_worker_ports(node, i, ports)};
 		for (unsigned p = 0; p < shown.n_ports; p++)
 			shown.ports[p] = ports[p]->config.name;
-		hs_node_worker_counters(control->node, i, &shown.view.worker);
+		hs_node_worker_counters(node, i, &shown.view.worker);
 		json_array_append_new(list, hs_schema_print(worker_fields, &shown));
 	}
 	return list;
@@ -141,20 +141,21 @@ const struct hs_schema_field hs_control_node_fields[] = {
 		{NULL},
 };
 
-json_t *hs_control_node(struct hs_control *control)
+json_t *hs_control_node(const struct hs_control_config *config, struct hs_node *node,
+		const struct hs_node_totals *totals)
 {
-	const struct hs_node_config *config = hs_node_config(control->node);
-	struct shown_node node = {
-			.id = config->id,
-			.name = config->name,
-			.boot_id = control->config.boot_id,
+	const struct hs_node_config *of = hs_node_config(node);
+	struct shown_node shown = {
+			.view.node = *totals,
+			.id = of->id,
+			.name = of->name,
+			.boot_id = config->boot_id,
 			.version = HS_VERSION,
-			.forwarding = config->forwarding,
-			.monitored_rules = control->config.monitored_rules,
-			.settings = control->config.settings,
-			.workers = workers_of(control),
+			.forwarding = of->forwarding,
+			.monitored_rules = config->monitored_rules,
+			.settings = config->settings,
+			.workers = workers_of(node),
 	};
-	hs_control_totals(control, &node.view.node);
-	hs_control_mtu_need(control->node, NULL, &node.mtu);
-	return hs_schema_print(hs_control_node_fields, &node);
+	hs_control_mtu_need(node, NULL, &shown.mtu);
+	return hs_schema_print(hs_control_node_fields, &shown);
 }

@@ -8,8 +8,11 @@
 
 #include <jansson.h>
 
-struct hs_control;
+struct hs_control_config;
+struct hs_node;
+struct hs_node_totals;
 
 extern const struct hs_schema_field hs_control_node_fields[];
-json_t *hs_control_node(struct hs_control *control);
-json_t *hs_control_hello(struct hs_control *control);
+json_t *hs_control_hello(const struct hs_control_config *config, struct hs_node *node);
+json_t *hs_control_node(const struct hs_control_config *config, struct hs_node *node,
+		const struct hs_node_totals *totals);

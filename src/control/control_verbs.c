@@ -332,6 +332,19 @@ static int events(struct hs_control *control, const struct hs_api_args *args, js
 	return 0;
 }
 
+static json_t *hello(struct hs_control *control)
+{
+	return hs_control_hello(&control->config, control->node);
+}
+
+static json_t *node(struct hs_control *control)
+{
+	struct hs_node_totals totals;
+
+	hs_control_totals(control, &totals);
+	return hs_control_node(&control->config, control->node, &totals);
+}
+
 static json_t *ports(struct hs_control *control)
 {
 	return hs_control_ports(control->node);
@@ -363,7 +376,7 @@ static json_t *labels(struct hs_control *control)
 }
 
 HS_API_VERBS(struct hs_control, verbs) = {
-		[HS_VERB_HELLO] = {hs_api_hello_fields, .show = hs_control_hello},
+		[HS_VERB_HELLO] = {hs_api_hello_fields, .show = hello},
 		[HS_VERB_INT_REQUEST] = {hs_api_request_fields, int_request},
 		[HS_VERB_INT_UPDATE] = {hs_api_update_fields, int_update},
 		[HS_VERB_INT_DELETE] = {hs_api_delete_fields, int_delete},
@@ -376,7 +389,7 @@ HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_NEIGHBOUR_ADD] = {hs_control_neighbour_fields, change_routes},
 		[HS_VERB_NEIGHBOUR_DELETE] = {hs_control_neighbour_fields, change_routes},
 		[HS_VERB_NEIGHBOUR_LIST] = {hs_control_neighbours_fields, list_routes},
-		[HS_VERB_NODE_GET] = {hs_control_node_fields, .show = hs_control_node},
+		[HS_VERB_NODE_GET] = {hs_control_node_fields, .show = node},
 		[HS_VERB_PORTS_GET] = {hs_control_ports_fields, .show = ports},
 		[HS_VERB_STATS_GET] = {hs_control_stats_fields, .show = stats},
 		[HS_VERB_DROPS_GET] = {hs_control_drops_fields, .show = drops},
