@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks that every packet on every port and every report adds up.
 #include "control_audit.h"
-#include "control_parts.h"
+#include "control_export.h"
 #include "control_report.h"
 #include "control_totals.h"
 #include "kernel_stats.h"
 
 #include "api_reply.h"
+#include "node.h"
 
+#include <rte_common.h>
 #include <stdlib.h>
 
 // Reports move while they are counted. This is the number of attempts to find a moment without such
@@ -90,10 +92,10 @@ static int64_t handed_over(const struct hs_control *control, struct hs_node_tota
 // The reports that were in the rings before must be out of them afterwards, and no more may come
 // out than went in. In a quiet moment, both conditions mean that no report waits. One look is
 // enough if it adds up, because other clients wait meanwhile.
-static bool audit_made(struct hs_control *control, json_t *list)
+static bool audit_made(struct hs_control *control, const struct hs_node *node, json_t *list)
 {
 	// The two counters of a worker are not read at the same moment: a burst may lie between.
-	int64_t slack = HS_BURST * (int64_t)hs_node_config(control->node)->n_workers;
+	int64_t slack = HS_BURST * (int64_t)hs_node_config(node)->n_workers;
 	struct hs_node_totals totals;
 	int64_t before, after, taken;
 	unsigned attempts = 0;
@@ -101,11 +103,11 @@ static bool audit_made(struct hs_control *control, json_t *list)
 
 	do {
 		before = handed_over(control, &totals);
-		taken = (int64_t)control->counts.reports_taken;
+		taken = (int64_t)totals.reports_taken;
 		if (before > taken)
 			hs_control_drain(control, (unsigned)(before - taken));
-		taken = (int64_t)control->counts.reports_taken;
 		after = handed_over(control, &totals);
+		taken = (int64_t)totals.reports_taken;
 		ok = after == taken || (taken >= before - slack && taken <= after + slack);
 	} while (!ok && ++attempts < ATTEMPTS);
 
@@ -121,40 +123,40 @@ static bool audit_made(struct hs_control *control, json_t *list)
 // Checks the telemetry reports that workers handed to control. Workers hand over more while this
 // function counts: for each worker and receiver, at most a burst is in the ring and not in the
 // counter, or the reverse.
-static bool audit_handed(struct hs_control *control, json_t *list)
+static bool audit_handed(const struct hs_control *control, const struct hs_node *node, json_t *list)
 {
-	const struct hs_node_config *config = hs_node_config(control->node);
-	const struct hs_node_totals *counts = &control->counts;
+	const struct hs_node_config *config = hs_node_config(node);
 	int64_t slack = HS_BURST * (int64_t)config->n_workers * config->n_exports;
-	uint64_t lost = counts->exports_lost_refused + counts->exports_lost_unreachable +
-			counts->exports_lost_socket;
 	struct hs_node_totals totals;
 
-	int64_t waiting = hs_node_exports_waiting(control->node);
+	int64_t waiting = hs_node_exports_waiting(node);
 	hs_control_totals(control, &totals);
-	int64_t rest = (int64_t)(totals.exports_handed - counts->exports_sent - lost);
+	uint64_t sent = totals.exports_sent;
+	uint64_t lost = totals.exports_lost_refused + totals.exports_lost_unreachable +
+			totals.exports_lost_socket;
+	int64_t rest = (int64_t)(totals.exports_handed - sent - lost);
 	if (llabs(rest - waiting) <= slack)
 		waiting = rest;
 	return equation(list, "exports_handed", "handed = sent by sockets + lost + waiting", NULL,
-			totals.exports_handed, counts->exports_sent + lost + (uint64_t)waiting,
+			totals.exports_handed, sent + lost + (uint64_t)waiting,
 			json_pack("{s:o, s:o, s:o, s:I}", "handed", number(totals.exports_handed),
-					"sent", number(counts->exports_sent), "lost", number(lost),
-					"waiting", (json_int_t)waiting));
+					"sent", number(sent), "lost", number(lost), "waiting",
+					(json_int_t)waiting));
 }
 
 // Checks the copies of probes. Workers go on while this function counts, and a round may make
 // recovery packets of all copies that a worker holds. So the counters lie between the copies before
 // and those after, except for a burst that a worker holds or confirms meanwhile.
-static bool audit_probes(const struct hs_control *control, json_t *list, uint16_t n)
+static bool audit_probes(const struct hs_node *node, json_t *list)
 {
-	int64_t slack = HS_BURST * (int64_t)hs_node_config(control->node)->n_workers;
+	int64_t slack = HS_BURST * (int64_t)hs_node_config(node)->n_workers;
 	uint64_t held = 0, confirmed = 0, recovered = 0;
 	struct hs_port_counters ports[HS_MAX_PORTS];
 
-	int64_t before = hs_node_probes_held(control->node);
-	hs_node_snapshot(control->node, ports);
-	int64_t waiting = hs_node_probes_held(control->node);
-	for (uint16_t i = 0; i < n; i++) {
+	int64_t before = hs_node_probes_held(node);
+	hs_node_snapshot(node, ports);
+	int64_t waiting = hs_node_probes_held(node);
+	for (uint16_t i = 0; i < hs_node_port_count(node); i++) {
 		held += ports[i].events[HS_EVENT_PROBE_HELD];
 		confirmed += ports[i].drops[HS_DROP_PROBE_CONFIRMED];
 		recovered += ports[i].events[HS_EVENT_PROBE_RECOVERED];
@@ -276,11 +278,11 @@ static const struct hs_schema_field beside_fields[] = {
 		{NULL},
 };
 
-static json_t *beside(struct hs_control *control, const struct hs_port_counters *ports)
+static json_t *beside(const struct hs_node *node, const struct hs_port_counters *ports)
 {
 	json_t *list = json_array();
-	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
-		struct hs_port *port = hs_node_port(control->node, i);
+	for (uint16_t i = 0; i < hs_node_port_count(node); i++) {
+		struct hs_port *port = hs_node_port(node, i);
 		struct beside item = {port->config.name, ports[i].rx_packets, ports[i].tx_packets};
 		hs_port_device_stats(port, &item.device);
 		item.has_kernel = port->config.kind == HS_PORT_IFACE &&
@@ -309,31 +311,31 @@ const struct hs_schema_field hs_control_audit_fields[] = {
 		{NULL},
 };
 
-json_t *hs_control_audit(struct hs_control *control)
+json_t *hs_control_audit(struct hs_control *control, struct hs_node *node)
 {
-	const struct hs_node_config *config = hs_node_config(control->node);
+	const struct hs_node_config *config = hs_node_config(node);
 	struct audit audit = {.node_id = config->id, .name = config->name};
-	uint16_t n = hs_node_port_count(control->node);
+	uint16_t n = hs_node_port_count(node);
 	struct hs_port_counters ports[HS_MAX_PORTS];
 	json_t *list = json_array();
 	struct hs_node_totals totals;
 	bool ok = true;
 
-	hs_node_reconcile_tx(control->node);
-	hs_node_snapshot(control->node, ports);
+	hs_node_reconcile_tx(node);
+	hs_node_snapshot(node, ports);
 	for (uint16_t i = 0; i < n; i++)
-		ok &= audit_port(list, hs_node_port(control->node, i)->config.name, &ports[i]);
+		ok &= audit_port(list, hs_node_port(node, i)->config.name, &ports[i]);
 	ok &= audit_node(list, ports, n);
-	ok &= audit_made(control, list);
-	if (control->exports.needed)
-		ok &= audit_handed(control, list);
-	if (hs_node_probe_profile(control->node))
-		ok &= audit_probes(control, list, n);
+	ok &= audit_made(control, node, list);
+	if (hs_control_has_exports(node))
+		ok &= audit_handed(control, node, list);
+	if (hs_node_probe_profile(node))
+		ok &= audit_probes(node, list);
 	hs_control_totals(control, &totals);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		ok &= audit_sum(list, &sums[i], &totals);
 	audit.ok = ok;
 	audit.equations = list;
-	audit.ports = beside(control, ports);
+	audit.ports = beside(node, ports);
 	return hs_schema_print(hs_control_audit_fields, &audit);
 }

@@ -7,7 +7,9 @@
 #include "schema.h"
 
 struct hs_control;
+struct hs_node;
 
 extern const struct hs_schema_field hs_control_audit_fields[];
-// Returns a new reference, or NULL if memory is out.
-json_t *hs_control_audit(struct hs_control *control);
+// Takes the reports that wait from the rings of the node. Returns a new reference, or NULL if
+// memory is out.
+json_t *hs_control_audit(struct hs_control *control, struct hs_node *node);

@@ -53,16 +53,23 @@ static int send_one(void *context, unsigned receiver, const uint8_t *datagram, s
 	return rc;
 }
 
-void hs_control_open_exports(struct control_export *exports, struct hs_node *node,
-		const struct hs_control_output *output, struct hs_node_totals *counts)
+bool hs_control_has_exports(const struct hs_node *node)
 {
 	const struct hs_node_config *config = hs_node_config(node);
 
+	for (unsigned i = 0; i < config->n_exports; i++)
+		if (config->exports[i].port == HS_EXPORT_NO_PORT)
+			return true;
+	return false;
+}
+
+void hs_control_open_exports(struct control_export *exports, struct hs_node *node,
+		const struct hs_control_output *output, struct hs_node_totals *counts)
+{
 	exports->node = node;
 	exports->output = output;
 	exports->counts = counts;
-	for (unsigned i = 0; i < config->n_exports; i++)
-		exports->needed |= config->exports[i].port == HS_EXPORT_NO_PORT;
+	exports->needed = hs_control_has_exports(node);
 }
 
 static unsigned portion(struct control_export *exports, int64_t now_ns)

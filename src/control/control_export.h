@@ -34,6 +34,8 @@ struct control_export { // zeroed at first
 	struct hs_event_limit ring_limit;
 };
 
+// Returns whether a node has receivers without a port.
+bool hs_control_has_exports(const struct hs_node *node);
 // Borrows all but the first.
 void hs_control_open_exports(struct control_export *exports, struct hs_node *node,
 		const struct hs_control_output *output, struct hs_node_totals *counts);

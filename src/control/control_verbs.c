@@ -363,6 +363,11 @@ static json_t *stats(struct hs_control *control)
 	return hs_control_stats(control->node, &totals);
 }
 
+static json_t *audit(struct hs_control *control)
+{
+	return hs_control_audit(control, control->node);
+}
+
 static int set_labels(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
@@ -394,7 +399,7 @@ HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_STATS_GET] = {hs_control_stats_fields, .show = stats},
 		[HS_VERB_DROPS_GET] = {hs_control_drops_fields, .show = drops},
 		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
-		[HS_VERB_AUDIT] = {hs_control_audit_fields, .show = hs_control_audit},
+		[HS_VERB_AUDIT] = {hs_control_audit_fields, .show = audit},
 		[HS_VERB_EXPLAIN] = {hs_control_explain_fields, hs_control_explain},
 		[HS_VERB_LABEL_SET] = {hs_control_label_set_fields, set_labels},
 		[HS_VERB_LABEL_GET] = {hs_control_label_fields, .show = labels},
