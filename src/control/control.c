@@ -4,6 +4,7 @@
 #include "control_export.h"
 #include "control_in_band.h"
 #include "control_label.h"
+#include "control_page.h"
 #include "control_parts.h"
 #include "control_report.h"
 #include "control_route.h"
@@ -12,6 +13,7 @@
 #include "control_verbs.h"
 #include "control_watch.h"
 
+#include "metric_page.h"
 #include "qos_lengths.h"
 #include "rule_admission.h"
 #include "rule_mask.h"
@@ -152,6 +154,16 @@ char *hs_control_request(struct hs_control *control, int64_t now_ns, const char 
 	return hs_api_handle(&control->backend, message, len, may_change);
 }
 
+void hs_control_page(struct hs_control *control, struct hs_prometheus *page)
+{
+	struct hs_node_totals totals;
+
+	hs_control_totals(control, &totals);
+	hs_metric_page(page, control->node, &totals);
+	hs_control_page_rules(page, &control->rules, control->qos,
+			hs_qos_lengths_usual(control->config.window_ns));
+}
+
 // ---- time ----
 
 // Closes the windows that are due. A window must not close while reports of it wait, but must close
@@ -248,7 +260,7 @@ unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 		hs_control_forget(rules, note->slot);
 	}
 	each_second(control);
-	return rules->n_monitored;
+	return hs_control_monitored(rules);
 }
 
 // ---- a step of the clock ----

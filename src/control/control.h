@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct hs_control;
+struct hs_prometheus;
 
 // `now_ns` is the node's own clock in all functions. Returns 0 or a negative errno.
 int hs_control_create(const struct hs_control_config *config, struct hs_node *node,
@@ -37,6 +38,10 @@ struct control_events *hs_control_events(struct hs_control *control);
 // as for hs_api_handle.
 char *hs_control_request(struct hs_control *control, int64_t now_ns, const char *message,
 		size_t len, bool may_change);
+
+// Adds the counters of the node and of its rules, and the metrics of the monitored rules
+// (hs_control_page_rules) in windows of the usual length (hs_qos_lengths_usual).
+void hs_control_page(struct hs_control *control, struct hs_prometheus *page);
 
 // Takes reports, sends telemetry reports, closes windows, and checks the node. Returns the number
 // of reports taken and sent. The number is limited, so that requests have their turn; call again at

@@ -6,7 +6,10 @@
 
 #include "api.h"
 
-struct hs_control;
+struct control_rules;
+struct hs_control_config;
+struct hs_qos;
 
 // Returns the list of applications that qos_get answers: one, or none.
-json_t *hs_control_application(struct hs_control *control, const struct hs_api_args *args);
+json_t *hs_control_application(const struct control_rules *rules, struct hs_qos *qos,
+		const struct hs_control_config *config, const struct hs_api_args *args);

@@ -86,6 +86,12 @@ void hs_control_forget(struct control_rules *rules, uint32_t slot);
 // Shifts all times, after the clock stepped.
 void hs_control_shift_notes(struct control_rules *rules, int64_t by_ns);
 
+// Returns the number of monitored rules.
+static inline uint32_t hs_control_monitored(const struct control_rules *rules)
+{
+	return rules->n_monitored;
+}
+
 // Returns the note of a slot, or NULL if there is none.
 static inline struct rule_note *hs_control_find_note(
 		const struct control_rules *rules, uint32_t slot)

@@ -299,7 +299,8 @@ static int qos_get(struct hs_control *control, const struct hs_api_args *args, j
 
 	take_what_waits(control);
 	if (args->app_id)
-		metrics.applications = hs_control_application(control, args);
+		metrics.applications = hs_control_application(
+				&control->rules, control->qos, &control->config, args);
 	else if (args->has_ns_id)
 		add_windows(control, metrics.qos = json_array(), args->ns_id, args);
 	else

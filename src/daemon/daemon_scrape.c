@@ -2,8 +2,6 @@
 // The metrics of the node over HTTP.
 #include "daemon_parts.h"
 
-#include "control_page.h"
-
 #include <rte_version.h>
 
 #include <stdio.h>
