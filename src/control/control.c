@@ -83,7 +83,7 @@ static void masks_of(void *context, struct hs_rule_masks *masks)
 static uint64_t generation(void *context)
 {
 	const struct hs_control *control = context;
-	return control->rules.changes + control->routes.changes;
+	return hs_control_rule_changes(&control->rules) + control->routes.changes;
 }
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
@@ -352,7 +352,6 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	control->node = node;
 	control->flows = hs_node_flows(node);
 	control->now_ns = control->start_ns = now_ns;
-	control->page_slot = HS_FLOW_NONE;
 	open_events(control);
 	control->backend = (struct hs_api_backend){
 			.context = control,

@@ -6,6 +6,7 @@
 #include "control_config.h"
 #include "control_event.h"
 #include "control_export.h"
+#include "control_list.h"
 #include "control_route.h"
 #include "control_rule.h"
 #include "control_shadow.h"
@@ -47,7 +48,5 @@ struct hs_control {
 	struct control_shadow shadow;
 	struct control_watch watch;
 
-	// Where the last requested page of rules ended.
-	uint64_t page_offset, page_generation;
-	uint32_t page_slot;
+	struct control_list list;
 };

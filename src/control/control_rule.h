@@ -39,8 +39,8 @@ struct control_rules { // zeroed at first
 	struct hs_in_band *in_band;
 	struct rule_note **notes; // indexed by slot
 	uint8_t *origins;	  // indexed by slot, enum hs_rule_origin
-	uint64_t changes;	  // number of installations, updates and removals
-	uint32_t walk_slot;	  // of the last rule of the walk
+	uint64_t changes;
+	uint32_t walk_slot; // of the last rule of the walk
 	uint32_t n_monitored, n_unmonitored;
 	uint64_t refused; // reports of rules beyond the limit of monitored rules
 	TAILQ_HEAD(note_list, rule_note) monitored;
@@ -66,6 +66,12 @@ void hs_control_reclaim_rules(struct control_rules *rules);
 // between two calls: if the last returned rule goes, the walk begins again.
 uint32_t hs_control_walk_rules(struct control_rules *rules);
 void hs_control_rule_totals(const struct control_rules *rules, struct hs_node_totals *totals);
+
+// Returns the number of installations, updates and removals.
+static inline uint64_t hs_control_rule_changes(const struct control_rules *rules)
+{
+	return rules->changes;
+}
 
 static inline enum hs_rule_origin hs_control_rule_origin(
 		const struct control_rules *rules, uint32_t slot)

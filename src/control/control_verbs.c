@@ -5,6 +5,7 @@
 #include "control_audit.h"
 #include "control_explain.h"
 #include "control_label.h"
+#include "control_list.h"
 #include "control_mtu.h"
 #include "control_node.h"
 #include "control_parts.h"
@@ -102,67 +103,11 @@ static int int_delete(struct hs_control *control, const struct hs_api_args *args
 	return 0;
 }
 
-// Returns the slot before a page. A page that follows the last one continues where that one ended.
-// For any other offset, walks over the rules before it.
-static uint32_t seek(struct hs_control *control, uint64_t offset)
-{
-	if (offset == control->page_offset && control->rules.changes == control->page_generation)
-		return control->page_slot;
-	uint32_t slot = HS_FLOW_NONE;
-	for (uint64_t i = 0; i < offset && hs_flow_table_next(control->flows, &slot); i++)
-		;
-	return slot;
-}
-
-// Returns the list of a page for the rules of an origin, or NULL for the API's, which are in no
-// list.
-static json_t *list_of(const struct hs_api_rules *page, uint8_t origin)
-{
-	return origin == HS_ORIGIN_IN_BAND  ? page->in_band
-	       : origin == HS_ORIGIN_CONFIG ? page->config
-	       : origin == HS_ORIGIN_STATE  ? page->state
-					    : NULL;
-}
-
 static int int_list(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
 	(void)err;
-	struct hs_api_rules page = {.rules = json_array(),
-			.in_band = json_array(),
-			.config = json_array(),
-			.state = json_array(),
-			.shadowed = json_array()};
-	uint64_t count = hs_flow_table_count(control->flows);
-	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
-	uint32_t slot = args->offset < count ? seek(control, args->offset) : HS_FLOW_NONE,
-		 next = slot;
-	size_t used = 0;
-
-	for (uint64_t i = args->offset; i < end && hs_flow_table_next(control->flows, &next); i++) {
-		const struct hs_rule *rule = hs_flow_table_rule(control->flows, next);
-		if (!hs_api_page_add(args, page.rules, hs_rule_to_json(rule), &used)) {
-			end = i;
-			break;
-		}
-		slot = next;
-		json_t *list = list_of(&page, hs_control_rule_origin(&control->rules, slot));
-		if (list)
-			json_array_append_new(list, json_integer(rule->ns_id));
-		const struct hs_api_shadowed shadowed = {
-				rule->ns_id, hs_flow_table_shadowed_by(control->flows, slot)};
-		if (shadowed.shadowed_by)
-			json_array_append_new(page.shadowed,
-					hs_schema_print(hs_api_shadowed_fields, &shadowed));
-	}
-	page.count = count;
-	if (end < count && args->offset < end) {
-		page.next = end;
-		control->page_offset = end;
-		control->page_slot = slot;
-		control->page_generation = control->rules.changes;
-	}
-	*result = hs_schema_print(hs_api_rules_fields, &page);
+	*result = hs_control_list_rules(&control->list, &control->rules, control->flows, args);
 	return 0;
 }
 
