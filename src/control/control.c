@@ -2,7 +2,6 @@
 #include "control.h"
 #include "control_clock.h"
 #include "control_export.h"
-#include "control_in_band.h"
 #include "control_label.h"
 #include "control_page.h"
 #include "control_parts.h"
@@ -293,7 +292,56 @@ static void on_step(void *context, int64_t amount_ns)
 	hs_control_clock_stepped(&control->clock, control->now_ns, amount_ns, &control->events);
 }
 
+// ---- what the in-band part calls ----
+
+static int install_rule(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	struct hs_control *control = context;
+	return hs_control_install_rule(&control->rules, rule, HS_ORIGIN_IN_BAND, NULL, err);
+}
+
+static int update_rule(void *context, uint32_t ns_id, const struct hs_rule_update *update,
+		struct hs_error *err)
+{
+	struct hs_control *control = context;
+	return hs_control_update_rule(&control->rules, ns_id, update, err);
+}
+
+static int remove_rule(void *context, uint32_t ns_id, struct hs_error *err)
+{
+	struct hs_control *control = context;
+	return hs_control_remove_rule(&control->rules, ns_id, err);
+}
+
+static void take_report(void *context, const struct hs_report *report,
+		const struct hs_report_sender *sender)
+{
+	hs_control_take_returned(context, report, sender);
+}
+
 // ---- making ----
+
+static int open_in_band(struct hs_control *control)
+{
+	struct hs_in_band_settings settings;
+	struct hs_in_band_host host = {
+			.context = control,
+			.node = control->node,
+			.now_ns = &control->now_ns,
+			.counts = &control->counts,
+			.install = install_rule,
+			.update = update_rule,
+			.remove = remove_rule,
+			.report = take_report,
+			.event = hs_control_event,
+			.events = &control->events,
+	};
+
+	hs_in_band_init(&settings);
+	return hs_in_band_create(&host,
+			control->config.in_band ? control->config.in_band : &settings,
+			&control->in_band);
+}
 
 static void on_window(void *context, const struct hs_qos_window *window)
 {
@@ -373,7 +421,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	};
 	int rc = hs_control_open_routes(&control->routes, node);
 	if (!rc)
-		rc = hs_control_open_in_band(control);
+		rc = open_in_band(control);
 	if (!rc)
 		rc = make_parts(control);
 	if (rc < 0) {
