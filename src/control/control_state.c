@@ -4,13 +4,12 @@
 // kept and has priority. Rules that came in band are not kept, because they come again.
 #include "control_state.h"
 #include "control_event.h"
+#include "control_kept.h"
 #include "control_parts.h"
-#include "control_route.h"
 #include "control_rule.h"
 
 #include "log.h"
 #include "route_text.h"
-#include "rule_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,18 +20,9 @@
 #define PORTION	   64 // changes of a snapshot at a time, which take half a millisecond
 #define TOGETHER   1024 // lines of routes
 
-// A copy of all changes in force, which is made at once and written in portions.
-struct snapshot {
-	size_t n_rules, n_routes, at;
-	struct hs_in_band_lines in_band_at;
-	bool written; // written, waiting for the disk
-	struct hs_rule *rules;
-	struct hs_route_entry *routes; // neighbours first
-};
-
 struct control_state {
 	struct hs_state *file;
-	struct hs_route_book *config_routes; // routes of the configuration; NULL: none
+	struct control_kept kept;
 	const char *name;
 	uint64_t line;	   // line of the file while it is read
 	unsigned told;	   // logged lines
@@ -42,47 +32,12 @@ struct control_state {
 	// routes depends on the number of routes.
 	json_t *routes;
 	uint64_t lines[TOGETHER];
-	uint64_t kept;		     // changes that a snapshot would have had at the last count
-	struct snapshot *snapshot;   // NULL: no snapshot is under way
-	char error[160];	     // text of the last error
-	struct hs_event_limit limit; // of events about errors
+	uint64_t n_kept;	       // changes that a snapshot would have had at the last count
+	struct control_copy *snapshot; // NULL: no snapshot is under way
+	bool written;		       // the snapshot, which waits for the disk
+	char error[160];	       // text of the last error
+	struct hs_event_limit limit;   // of events about errors
 };
-
-// ---- what is kept ----
-
-static bool is_kept_rule(const struct hs_control *control, uint32_t slot)
-{
-	enum hs_rule_origin origin = hs_control_rule_origin(&control->rules, slot);
-	return origin == HS_ORIGIN_API || origin == HS_ORIGIN_STATE;
-}
-
-static bool is_config_route(const struct control_state *state, const struct hs_route_entry *route)
-{
-	return state->config_routes &&
-	       hs_route_book_find(state->config_routes, route->prefix, route->depth);
-}
-
-static uint64_t count_rules(const struct hs_control *control)
-{
-	uint32_t slot = HS_FLOW_NONE;
-	uint64_t n = 0;
-
-	while (hs_flow_table_next(control->flows, &slot))
-		n += is_kept_rule(control, slot);
-	return n;
-}
-
-static uint64_t count_routes(const struct hs_control *control)
-{
-	const struct hs_route_entry *route;
-	uint64_t n = 0;
-
-	if (!control->routes.book)
-		return 0;
-	for (uint32_t i = 0; (route = hs_route_book_at(control->routes.book, i)); i++)
-		n += !is_config_route(control->state, route);
-	return n;
-}
 
 // ---- saving ----
 
@@ -146,7 +101,7 @@ static bool wanted(void *context, const struct hs_api_args *args)
 			return true;
 		snprintf(text, sizeof(text), "rule %" PRIu32, args->ns_id);
 	} else {
-		if (!is_config_route(control->state, &args->route))
+		if (!hs_control_is_config_route(&control->state->kept, &args->route))
 			return true;
 		hs_route_prefix_text(args->route.prefix, args->route.depth, text);
 	}
@@ -214,7 +169,7 @@ static bool put_off(struct hs_control *control, json_t *change)
 	name = json_string_value(json_object_get(content, "prefix"));
 	name = name ? name : json_string_value(json_object_get(content, "addr"));
 	if (name && !hs_route_read_prefix(name, route.prefix, &route.depth) &&
-			is_config_route(state, &route)) {
+			hs_control_is_config_route(&state->kept, &route)) {
 		leave_out(state, verb, name);
 		return true;
 	}
@@ -293,9 +248,13 @@ static int open_file(struct hs_control *control, const struct hs_state_config *c
 	struct control_state *state = control->state;
 	struct hs_state_load load;
 
+	state->kept = (struct control_kept){.flows = control->flows,
+			.rules = &control->rules,
+			.routes = &control->routes,
+			.in_band = control->in_band};
 	if (control->routes.book) {
-		state->config_routes = hs_route_book_clone(control->routes.book);
-		if (!state->config_routes) {
+		state->kept.config_routes = hs_route_book_clone(control->routes.book);
+		if (!state->kept.config_routes) {
 			hs_error_set(err, "no_memory", "state", "", "memory is out");
 			return -ENOMEM;
 		}
@@ -310,7 +269,7 @@ static int open_file(struct hs_control *control, const struct hs_state_config *c
 	load.refused = state->refused;
 	load.lines -= state->refused;
 	tell_loaded(control, &load);
-	state->kept = count_rules(control) + count_routes(control);
+	state->n_kept = hs_control_count_kept(&state->kept);
 	control->backend.save = save;
 	hs_in_band_keep(control->in_band, save);
 	control->backend.unsave = unsave;
@@ -340,50 +299,9 @@ int hs_control_open_state(struct hs_control *control, int64_t now_ns,
 
 static void free_snapshot(struct control_state *state)
 {
-	if (!state->snapshot)
-		return;
-	free(state->snapshot->rules);
-	free(state->snapshot->routes);
-	free(state->snapshot);
+	hs_control_free_copy(state->snapshot);
 	state->snapshot = NULL;
-}
-
-static void copy_rules(const struct hs_control *control, struct snapshot *snapshot)
-{
-	uint32_t slot = HS_FLOW_NONE;
-
-	while (hs_flow_table_next(control->flows, &slot))
-		if (is_kept_rule(control, slot))
-			snapshot->rules[snapshot->n_rules++] =
-					*hs_flow_table_rule(control->flows, slot);
-}
-
-static void copy_routes(
-		const struct hs_control *control, struct snapshot *snapshot, bool neighbours)
-{
-	const struct hs_route_entry *route;
-
-	for (uint32_t i = 0; (route = hs_route_book_at(control->routes.book, i)); i++)
-		if ((route->kind == HS_ROUTE_NEIGHBOUR) == neighbours &&
-				!is_config_route(control->state, route))
-			snapshot->routes[snapshot->n_routes++] = *route;
-}
-
-static int copy_all(const struct hs_control *control, struct snapshot *snapshot)
-{
-	uint32_t n_routes = control->routes.book ? hs_route_book_count(control->routes.book) : 0;
-
-	snapshot->rules = malloc(
-			(hs_flow_table_count(control->flows) + 1) * sizeof(*snapshot->rules));
-	snapshot->routes = malloc((n_routes + 1) * sizeof(*snapshot->routes));
-	if (!snapshot->rules || !snapshot->routes)
-		return -ENOMEM;
-	copy_rules(control, snapshot);
-	if (n_routes) {
-		copy_routes(control, snapshot, true);
-		copy_routes(control, snapshot, false);
-	}
-	return 0;
+	state->written = false;
 }
 
 static void fail_snapshot(struct hs_control *control, const char *text)
@@ -398,24 +316,10 @@ static void begin_snapshot(struct hs_control *control)
 	struct control_state *state = control->state;
 	struct hs_error err;
 
-	state->snapshot = calloc(1, sizeof(*state->snapshot));
 	if (hs_state_snapshot_begin(state->file, &err) < 0)
 		fail_snapshot(control, err.message);
-	else if (!state->snapshot || copy_all(control, state->snapshot) < 0)
+	else if (!(state->snapshot = hs_control_copy_kept(&state->kept)))
 		fail_snapshot(control, "no memory for a snapshot of the state");
-}
-
-// Returns the next change of the snapshot: a new reference, NULL at the end.
-static json_t *next_change(struct hs_control *control, struct snapshot *snapshot)
-{
-	size_t at = snapshot->at++;
-
-	if (at < snapshot->n_routes)
-		return hs_control_route_change(&control->routes, &snapshot->routes[at]);
-	at -= snapshot->n_routes;
-	if (at < snapshot->n_rules)
-		return json_pack("{s:o}", "int_request", hs_rule_to_json(&snapshot->rules[at]));
-	return hs_in_band_line(control->in_band, &snapshot->in_band_at);
 }
 
 static void end_snapshot(struct hs_control *control)
@@ -425,7 +329,7 @@ static void end_snapshot(struct hs_control *control)
 	struct hs_error err;
 	int rc = hs_state_snapshot_end(state->file, &err);
 
-	state->snapshot->written = true;
+	state->written = true;
 	if (rc == -EAGAIN)
 		return;
 	if (rc < 0) {
@@ -447,18 +351,18 @@ void hs_control_state_step(struct hs_control *control)
 		return;
 	hs_in_band_save(control->in_band, false);
 	if (!state->snapshot) {
-		if (!hs_state_wants_snapshot(state->file, state->kept))
+		if (!hs_state_wants_snapshot(state->file, state->n_kept))
 			return;
 		// The count is repeated only here: for lines that were only added, this takes a few
 		// walks in all.
-		state->kept = count_rules(control) + count_routes(control) +
-			      hs_in_band_count_lines(control->in_band);
-		if (hs_state_wants_snapshot(state->file, state->kept))
+		state->n_kept = hs_control_count_kept(&state->kept) +
+				hs_in_band_count_lines(control->in_band);
+		if (hs_state_wants_snapshot(state->file, state->n_kept))
 			begin_snapshot(control);
 		return;
 	}
 	for (unsigned i = 0; i < PORTION; i++) {
-		change = next_change(control, state->snapshot);
+		change = hs_control_next_kept(&state->kept, state->snapshot);
 		if (!change) {
 			end_snapshot(control);
 			return;
@@ -475,7 +379,7 @@ void hs_control_state_step(struct hs_control *control)
 bool hs_control_state_is_busy(const struct hs_control *control)
 {
 	const struct control_state *state = control->state;
-	return state && state->snapshot && !state->snapshot->written;
+	return state && state->snapshot && !state->written;
 }
 
 void hs_control_state_totals(const struct hs_control *control, struct hs_node_totals *totals)
@@ -514,7 +418,7 @@ void hs_control_close_state(struct hs_control *control)
 	hs_in_band_save(control->in_band, true);
 	free_snapshot(control->state);
 	hs_state_close(control->state->file);
-	hs_route_book_destroy(control->state->config_routes);
+	hs_route_book_destroy(control->state->kept.config_routes);
 	json_decref(control->state->routes);
 	free(control->state);
 	control->state = NULL;
