@@ -271,6 +271,7 @@ static void shift_all(struct hs_control *control, int64_t by_ns)
 	hs_clock_shift(&control->start_ns, by_ns);
 	hs_clock_shift(&control->next_tick_ns, by_ns);
 	hs_clock_shift(&control->next_second_ns, by_ns);
+	hs_control_shift_exports(&control->exports, by_ns);
 	hs_control_shift_watch(&control->watch, by_ns);
 	hs_control_shift_state(control, by_ns);
 	hs_control_shift_notes(&control->rules, by_ns);

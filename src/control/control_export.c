@@ -3,6 +3,7 @@
 #include "control_event.h"
 #include "control_config.h"
 
+#include "clock.h"
 #include "ip_address.h"
 #include "log.h"
 #include "node.h"
@@ -143,4 +144,11 @@ void hs_control_watch_exports(struct control_export *exports, int64_t now_ns, ui
 	for (unsigned i = 0; i < hs_node_config(exports->node)->n_exports; i++)
 		watch_receiver(exports, i, now_ns, events);
 	watch_rings(exports, now_ns, ring_full, events);
+}
+
+void hs_control_shift_exports(struct control_export *exports, int64_t by_ns)
+{
+	for (unsigned i = 0; i < HS_MAX_EXPORTS; i++)
+		hs_clock_shift(&exports->receivers[i].limit.next_ns, by_ns);
+	hs_clock_shift(&exports->ring_limit.next_ns, by_ns);
 }

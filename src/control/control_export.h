@@ -42,6 +42,8 @@ void hs_control_open_exports(struct control_export *exports, struct hs_node *nod
 // Sends reports that wait, in portions that leave time for requests; `all`: without these limits.
 // Returns how many reports no longer wait.
 unsigned hs_control_send_exports(struct control_export *exports, int64_t now_ns, bool all);
+// Shifts all times, after the clock stepped.
+void hs_control_shift_exports(struct control_export *exports, int64_t by_ns);
 // Reports lost telemetry reports as events. `ring_full`: those that found the rings of workers
 // full.
 void hs_control_watch_exports(struct control_export *exports, int64_t now_ns, uint64_t ring_full,

@@ -2,6 +2,8 @@
 // Control on a node whose system clock is set.
 #include "pending_rig.h"
 
+#include "int_steps.h"
+
 #define MS INT64_C(1000000)
 
 // A machine that stands still until it is moved.
@@ -161,12 +163,64 @@ static void repeats_in_band_come_at_their_times(void **state)
 	}
 }
 
+// A telemetry report of each packet of a rule goes to a receiver that nobody can send to.
+static void export_to_nobody(struct hs_node_config *node, struct hs_control_output *output)
+{
+	static struct hs_int_settings settings;
+	(void)output;
+
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	settings.mode = HS_INT_XD;
+	for (unsigned p = 0; p < 2; p++)
+		node->profiles[p] = (struct hs_profile){
+				.family = &hs_int_steps[HS_INT_2_1], .settings = &settings};
+	node->exports[0] = (struct hs_export_config){.format = HS_INT_REPORT_2_0,
+			.flows = true,
+			.bytes = HS_EXPORT_BYTES,
+			.port = HS_EXPORT_NO_PORT,
+			.to = {{[10] = 0xff, 0xff, 192, 0, 2, 9}, 32766}};
+	node->n_exports = 1;
+}
+
+static void lose_a_report(struct rig *r)
+{
+	static uint8_t out[256];
+
+	feed_plain(r, 7);
+	assert_int_not_equal(test_node_take(&r->t, 1, out, sizeof(out)), 0);
+	pass(r, 2 * SECOND);
+}
+
+static void a_loss_is_told_again_after_a_minute(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < JUMPS; i++) {
+		rig_change = export_to_nobody;
+		struct rig *r = open_on_machine(SOURCE);
+		rig_change = NULL;
+		json_decref(ask(r, "{\"int_request\": {\"ns_id\": 7, \"src_ip\": \"2001:db8::1\", "
+				   "\"dst_ip\": \"2001:db8::2\", \"dst_port\": 5007, \"protocol\": "
+				   "\"udp\", \"method\": \"int\", \"instructions\": [\"node_id\"], "
+				   "\"mode\": \"count\", \"mode_setting\": 1}}"));
+		lose_a_report(r);
+		assert_int_equal(count_published(r, "event.exports_lost"), 1);
+		machine.set_ns += jumps_ns[i];
+		pass(r, 2 * SECOND);
+		lose_a_report(r);
+		assert_int_equal(count_published(r, "event.exports_lost"), 1);
+		pass(r, 60 * SECOND);
+		assert_int_equal(count_published(r, "event.exports_lost"), 2);
+		rig_close(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_step_is_told_with_its_amount_and_offsets),
 			cmocka_unit_test(control_goes_on_as_often_as_before),
 			cmocka_unit_test(repeats_in_band_come_at_their_times),
+			cmocka_unit_test(a_loss_is_told_again_after_a_minute),
 	};
 
 	dpdk_env_init("64");
