@@ -81,14 +81,11 @@ static int filter_syscalls(struct hs_service *service, struct hs_error *err)
 static int start(struct hs_service *service)
 {
 	struct hs_error err = {0};
-	int exit_code = HS_EXIT_FAILED, rc = drop_privileges(service, &err);
+	int exit_code = HS_EXIT_FAILED;
+	int rc = drop_privileges(service, &err)
+		?: service->open(service->context, &exit_code, &err)
+		?: filter_syscalls(service, &err);
 
-	if (rc == 0)
-		rc = service->open(service->context, &exit_code, &err);
-	if (rc == 0) {
-		exit_code = HS_EXIT_FAILED;
-		rc = filter_syscalls(service, &err);
-	}
 	if (rc == 0)
 		return HS_EXIT_OK;
 	if (!hs_error_is_set(&err))

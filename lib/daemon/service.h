@@ -19,8 +19,9 @@ struct hs_service {
 	uint64_t privileges; // capabilities that are kept (privileges.h)
 	unsigned syscalls;   // groups of system calls that are allowed (syscall_filter.h)
 
-	// Opens everything in order. If this fails, *exit_code is what the process ends with.
-	// System calls are filtered afterwards, when all threads exist.
+	// Opens everything in order. If this fails, *exit_code is what the process ends with:
+	// HS_EXIT_FAILED, if `open` does not change it. System calls are filtered afterwards, when
+	// all threads exist.
 	int (*open)(void *context, int *exit_code, struct hs_error *err);
 	void (*ready)(void *context); // logs that it is ready
 	void (*serve)(void *context); // returns when hs_service_ends
@@ -31,6 +32,15 @@ struct hs_service {
 	int signal_fd; // becomes readable with a signal that ends the program
 	bool filtered; // whether system calls are filtered
 };
+
+// For parts of `open` that end the process with another code than HS_EXIT_FAILED: sets *exit_code
+// if `rc` says that the part failed. Returns `rc`.
+static inline int hs_service_exit_with(int if_failed, int rc, int *exit_code)
+{
+	if (rc != 0)
+		*exit_code = if_failed;
+	return rc;
+}
 
 // Runs until SIGTERM, SIGINT or SIGQUIT; a second signal exits at once. Returns the exit code. The
 // log contains any error.

@@ -182,29 +182,18 @@ static int start_worker(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
-static const struct {
-	int (*open)(struct daemon *d, struct hs_error *err);
-	int exit_code;
-} steps[] = {
-		{open_state, HS_EXIT_FAILED},
-		{open_tables, HS_EXIT_USAGE},
-		{open_ports, HS_EXIT_PORTS},
-		{open_sockets, HS_EXIT_PORTS},
-		{open_bus, HS_EXIT_FAILED},
-		{open_influx, HS_EXIT_FAILED},
-		{open_scrape, HS_EXIT_FAILED},
-		{start_worker, HS_EXIT_FAILED},
-};
-
 static int open_all(void *context, int *exit_code, struct hs_error *err)
 {
-	int rc = 0;
+	struct daemon *d = context;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
-		*exit_code = steps[i].exit_code;
-		rc = steps[i].open(context, err);
-	}
-	return rc;
+	return open_state(d, err)
+		?: hs_service_exit_with(HS_EXIT_USAGE, open_tables(d, err), exit_code)
+		?: hs_service_exit_with(HS_EXIT_PORTS, open_ports(d, err), exit_code)
+		?: hs_service_exit_with(HS_EXIT_PORTS, open_sockets(d, err), exit_code)
+		?: open_bus(d, err)
+		?: open_influx(d, err)
+		?: open_scrape(d, err)
+		?: start_worker(d, err);
 }
 
 // Publishes the events that wait, for a second at most.

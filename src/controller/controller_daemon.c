@@ -240,27 +240,16 @@ static bool listens_low(const struct hs_controller_label_config *label)
 	return false;
 }
 
-static const struct {
-	int (*open)(struct daemon *d, struct hs_error *err);
-	int exit_code;
-} steps[] = {
-		{open_bus, HS_EXIT_FAILED},
-		{open_links, HS_EXIT_FAILED},
-		{open_label, HS_EXIT_FAILED},
-		{open_influx, HS_EXIT_FAILED},
-		{open_controller, HS_EXIT_USAGE},
-		{open_scrape, HS_EXIT_FAILED},
-};
-
 static int open_all(void *context, int *exit_code, struct hs_error *err)
 {
-	int rc = 0;
+	struct daemon *d = context;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
-		*exit_code = steps[i].exit_code;
-		rc = steps[i].open(context, err);
-	}
-	return rc;
+	return open_bus(d, err)
+		?: open_links(d, err)
+		?: open_label(d, err)
+		?: open_influx(d, err)
+		?: hs_service_exit_with(HS_EXIT_USAGE, open_controller(d, err), exit_code)
+		?: open_scrape(d, err);
 }
 
 static void close_all(void *context)

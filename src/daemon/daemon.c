@@ -311,35 +311,24 @@ static int open_workers(struct hs_daemon *d, struct hs_error *err)
 
 // The order matters: what the list of requests installs is in force before the first packet is
 // received.
-static const struct {
-	int (*open)(struct hs_daemon *d, struct hs_error *err);
-	int exit_code;
-} steps[] = {
-		{open_eal, HS_EXIT_FAILED},
-		{open_clock, HS_EXIT_FAILED},
-		{open_pool, HS_EXIT_FAILED},
-		{open_ports, HS_EXIT_PORTS},
-		{open_node, HS_EXIT_FAILED},
-		{open_bus, HS_EXIT_FAILED},
-		{open_telemetry, HS_EXIT_FAILED},
-		{open_influx, HS_EXIT_FAILED},
-		{open_control, HS_EXIT_USAGE},
-		{open_state, HS_EXIT_FAILED},
-		{open_watch, HS_EXIT_FAILED},
-		{hs_daemon_open_scrape, HS_EXIT_FAILED},
-		{hold_interrupts, HS_EXIT_FAILED},
-		{open_workers, HS_EXIT_FAILED},
-};
-
 static int open_all(void *context, int *exit_code, struct hs_error *err)
 {
-	int rc = 0;
+	struct hs_daemon *d = context;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
-		*exit_code = steps[i].exit_code;
-		rc = steps[i].open(context, err);
-	}
-	return rc;
+	return open_eal(d, err)
+		?: open_clock(d, err)
+		?: open_pool(d, err)
+		?: hs_service_exit_with(HS_EXIT_PORTS, open_ports(d, err), exit_code)
+		?: open_node(d, err)
+		?: open_bus(d, err)
+		?: open_telemetry(d, err)
+		?: open_influx(d, err)
+		?: hs_service_exit_with(HS_EXIT_USAGE, open_control(d, err), exit_code)
+		?: open_state(d, err)
+		?: open_watch(d, err)
+		?: hs_daemon_open_scrape(d, err)
+		?: hold_interrupts(d, err)
+		?: open_workers(d, err);
 }
 
 // ---- closing ----
