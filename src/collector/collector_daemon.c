@@ -125,26 +125,9 @@ static int open_sockets(struct daemon *d, struct hs_error *err)
 static int open_bus(struct daemon *d, struct hs_error *err)
 {
 	const struct hs_config *c = &d->collector.config->base;
-	const char *bind[HS_MAX_ENDPOINTS], *publish_to[HS_MAX_ENDPOINTS],
-			*publish_bind[HS_MAX_ENDPOINTS];
-	struct hs_bus_keys keys;
-	const struct hs_bus_config bus = {
-			.bind = bind,
-			.n_bind = hs_endpoints_point(&c->bind, bind),
-			.publish_to = publish_to,
-			.n_publish_to = hs_endpoints_point(&c->publish_to, publish_to),
-			.publish_bind = publish_bind,
-			.n_publish_bind = hs_endpoints_point(&c->publish_bind, publish_bind),
-			.publish_queue = c->publish_queue,
-			.insecure = c->insecure,
-			.keys = hs_config_keys(c, &keys) ? &keys : NULL,
-	};
-	int rc = hs_bus_open(&bus, &d->collector.bus, err);
 
-	if (rc < 0)
-		hs_error_prefix(err, "control");
-	d->collector.publishes = bus.n_publish_to + bus.n_publish_bind > 0;
-	return rc;
+	d->collector.publishes = c->publish_to.n + c->publish_bind.n > 0;
+	return hs_config_open_bus(c, &d->collector.bus, err);
 }
 
 static int open_influx(struct daemon *d, struct hs_error *err)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The values of a node's configuration file. docs/configuration.md explains every key.
 //
-// Thread rule: any; the struct belongs to the caller. No function here touches a port, a core or a
-// socket.
+// Thread rule: any; the struct belongs to the caller. No function here touches a port or a core,
+// and only hs_config_open_bus touches sockets.
 #pragma once
 
 #include "clock.h"
@@ -29,7 +29,7 @@
 
 #define HS_FILE_NAME_MAX 256
 
-struct hs_bus_keys;
+struct hs_bus;
 
 // Names of files; "" for none.
 struct hs_key_files {
@@ -138,5 +138,5 @@ uint32_t hs_config_mbufs(const struct hs_config *config); // egress queues, ring
 							  // memory.mbufs
 void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal);
 
-// Fills in the keys for lib/bus, borrowed from config. Returns false if the node uses no keys.
-bool hs_config_keys(const struct hs_config *config, struct hs_bus_keys *keys);
+// Opens the sockets of "control". Returns as hs_bus_open does.
+int hs_config_open_bus(const struct hs_config *config, struct hs_bus **bus, struct hs_error *err);

@@ -6,6 +6,7 @@
 #include "endpoints.h"
 #include "schema.h"
 
+struct hs_bus_keys;
 struct hs_config;
 struct hs_profile_config;
 
@@ -14,6 +15,8 @@ int hs_config_port_index(const struct hs_config *config, const char *name);
 
 // "control": fields of struct hs_config.
 extern const struct hs_schema_field hs_config_control_fields[];
+// Fills in the keys for lib/bus, borrowed from config. Returns false if the node uses no keys.
+bool hs_config_keys(const struct hs_config *config, struct hs_bus_keys *keys);
 // "aligned", "paper": enum hs_flexint_layout.
 extern const struct hs_schema_word hs_config_layout_words[];
 // "profiles" of struct hs_config.

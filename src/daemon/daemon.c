@@ -91,25 +91,7 @@ static int open_node(struct hs_daemon *d, struct hs_error *err)
 
 static int open_bus(struct hs_daemon *d, struct hs_error *err)
 {
-	const struct hs_config *c = d->config;
-	const char *bind[HS_MAX_ENDPOINTS], *publish_to[HS_MAX_ENDPOINTS],
-			*publish_bind[HS_MAX_ENDPOINTS];
-	struct hs_bus_keys keys;
-	struct hs_bus_config bus = {
-			.bind = bind,
-			.n_bind = hs_endpoints_point(&c->bind, bind),
-			.publish_to = publish_to,
-			.n_publish_to = hs_endpoints_point(&c->publish_to, publish_to),
-			.publish_bind = publish_bind,
-			.n_publish_bind = hs_endpoints_point(&c->publish_bind, publish_bind),
-			.publish_queue = c->publish_queue,
-			.insecure = c->insecure,
-			.keys = hs_config_keys(c, &keys) ? &keys : NULL,
-	};
-	int rc = hs_bus_open(&bus, &d->bus, err);
-	if (rc < 0)
-		hs_error_prefix(err, "control");
-	return rc;
+	return hs_config_open_bus(d->config, &d->bus, err);
 }
 
 static int open_influx(struct hs_daemon *d, struct hs_error *err)
