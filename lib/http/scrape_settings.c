@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "scrape_settings.h"
 
-#define FIRST_FREE_PORT 1024
+#include <netinet/in.h>
 
 #define SETTINGS(member) HS_SCHEMA_MEMBER(struct hs_scrape_settings, member)
 const struct hs_schema_field hs_scrape_fields[] = {
@@ -12,5 +12,5 @@ const struct hs_schema_field hs_scrape_fields[] = {
 
 bool hs_scrape_low_port(const struct hs_scrape_settings *settings)
 {
-	return settings->on && settings->bind.port < FIRST_FREE_PORT;
+	return settings->on && settings->bind.port < IPPORT_RESERVED;
 }

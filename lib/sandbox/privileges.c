@@ -3,12 +3,11 @@
 
 #include <cap-ng.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-#define FIRST_FREE_PORT 1024
 
 uint64_t hs_privileges_held(void)
 {
@@ -60,7 +59,7 @@ bool hs_privileges_low_port(const char *endpoint)
 	const char *colon = strrchr(endpoint, ':');
 	int port = colon ? atoi(colon + 1) : 0; // also 0 for "*": any free port
 
-	return strncmp(endpoint, "tcp://", 6) == 0 && port > 0 && port < FIRST_FREE_PORT;
+	return strncmp(endpoint, "tcp://", 6) == 0 && port > 0 && port < IPPORT_RESERVED;
 }
 
 const char *hs_privilege_name(unsigned cap)

@@ -19,6 +19,7 @@
 #include "syscall_filter.h"
 
 #include <linux/capability.h>
+#include <netinet/in.h>
 
 #include <rte_version.h>
 
@@ -34,7 +35,6 @@
 #define EVENTS_NS	   INT64_C(2000000) // of processor time
 #define QUIET_MS	   10
 #define LAST_EVENTS_NS	   INT64_C(1000000000)
-#define FIRST_OWN_PORT	   1024 // ports below need a capability
 
 struct daemon {
 	struct hs_collector collector;
@@ -273,7 +273,7 @@ static void set_needs(struct daemon *d)
 	if (d->argc > 0)
 		hs_port_needs_add_all(&needs);
 	for (unsigned i = 0; i < config->n_listen; i++)
-		low |= config->listen[i].udp.port < FIRST_OWN_PORT;
+		low |= config->listen[i].udp.port < IPPORT_RESERVED;
 	d->service.privileges = needs.privileges | (low ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE) : 0);
 	d->service.syscalls = needs.syscalls;
 }

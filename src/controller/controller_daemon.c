@@ -20,6 +20,7 @@
 #include "state.h"
 
 #include <linux/capability.h>
+#include <netinet/in.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +31,6 @@
 #define REQUESTS_PER_ROUND 64
 #define CHANGES_PER_ROUND  64
 #define LONGEST_WAIT_MS	   50
-#define FIRST_OWN_PORT	   1024
 #define TOLD_LINES	   20 // lines of the state that the log complains about
 
 struct daemon {
@@ -235,7 +235,7 @@ static bool binds_low_port(const struct hs_controller_config *c)
 static bool listens_low(const struct hs_controller_label_config *label)
 {
 	for (unsigned i = 0; i < label->n_listen; i++)
-		if (label->listen[i].port < FIRST_OWN_PORT)
+		if (label->listen[i].port < IPPORT_RESERVED)
 			return true;
 	return false;
 }
