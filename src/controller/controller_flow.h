@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the controller keeps of the metrics of one namespace. For controller_monitor.c and
-// controller_window.c, which change it, and controller_page.c.
+// controller_window.c, which change it, and controller_page.c and controller_qos.c.
 //
 // Thread rule: owner.
 #pragma once

@@ -13,6 +13,5 @@ void controller_step_monitor(struct hs_controller *controller);
 void controller_take_message(struct hs_controller *controller, const char *json, size_t len);
 // Removes the metrics of a rule that is no longer wanted.
 void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id);
-bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id);
-int controller_qos_get(struct hs_controller *controller, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err);
+// Returns the metrics of a rule, or NULL if there are none.
+struct controller_flow *controller_find_flow(struct hs_controller *controller, uint32_t ns_id);

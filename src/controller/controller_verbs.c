@@ -7,6 +7,7 @@
 #include "controller_monitor.h"
 #include "controller_node.h"
 #include "controller_probing.h"
+#include "controller_qos.h"
 #include "controller_relay.h"
 #include "controller_reroute.h"
 #include "controller_rule.h"
@@ -353,7 +354,7 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 static bool knows(void *context, enum hs_api_verb verb, uint32_t ns_id)
 {
 	return verb == HS_VERB_INT_GET || verb == HS_VERB_EXPLAIN ||
-	       controller_has_flow(context, ns_id);
+	       controller_find_flow(context, ns_id) != NULL;
 }
 
 static uint32_t rules_free(void *context)
