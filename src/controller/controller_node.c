@@ -8,7 +8,7 @@
 #include "controller_label.h"
 #include "controller_relay.h"
 #include "controller_repair.h"
-#include "controller_reroute.h"
+#include "controller_reroute_answer.h"
 #include "controller_state.h"
 
 #include <errno.h>

@@ -16,27 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS  (1000 * PROBING_MS_NS)
 #define FIND_CALLS 64 // of the budget of a step: finding the ways to a destination, at most
 
 // ---- life ----
 
-static size_t places(const struct controller_probing *probing)
-{
-	return (size_t)probing->config->reroute.n_destinations * probing->n_nodes;
-}
-
 static int open_arrays(struct controller_probing *probing, struct controller_reroute *reroute)
 {
-	size_t n_links = probing->n_arcs / 2, n = places(probing);
+	size_t n_links = probing->n_arcs / 2;
 
+	reroute->n_places = (size_t)reroute->config->n_destinations * probing->n_nodes;
 	reroute->links = calloc(n_links + 1, sizeof(*reroute->links));
 	reroute->arcs = calloc(2 * n_links + 1, sizeof(*reroute->arcs));
 	reroute->states = calloc(n_links + 1, sizeof(*reroute->states));
 	reroute->nodes = calloc(probing->n_nodes, sizeof(*reroute->nodes));
 	reroute->costs = calloc(probing->n_nodes, sizeof(*reroute->costs));
-	reroute->of = calloc(n, sizeof(*reroute->of));
-	reroute->rows = calloc(n, sizeof(*reroute->rows));
+	reroute->of = calloc(reroute->n_places, sizeof(*reroute->of));
+	reroute->rows = calloc(reroute->n_places, sizeof(*reroute->rows));
 	reroute->stale = calloc(reroute->config->n_destinations, sizeof(*reroute->stale));
 	return reroute->links && reroute->arcs && reroute->states && reroute->nodes &&
 					       reroute->costs && reroute->of && reroute->rows &&
@@ -57,7 +52,7 @@ static void fill(const struct hs_controller *controller, struct controller_rerou
 				probing->config->links[i].cost, HS_GPINT_USED};
 	for (unsigned i = 0; i < probing->n_nodes; i++)
 		reroute->nodes[i].owner = controller->by_id[probing->config->nodes[i].id];
-	for (size_t i = 0; i < places(probing); i++)
+	for (size_t i = 0; i < reroute->n_places; i++)
 		reroute->of[i].next = reroute->of[i].now = HS_GPINT_NO_ARC;
 	reroute->routes = (struct hs_gpint_routes){
 			probing->n_nodes, probing->n_arcs / 2, reroute->links};
@@ -111,8 +106,7 @@ void controller_close_reroute(struct hs_controller *controller)
 
 // ---- links ----
 
-// Reports a decision as an event and in the log. Takes over the details.
-static void decide(struct hs_controller *controller, const char *kind, json_t *details,
+void controller_reroute_decide(struct hs_controller *controller, const char *kind, json_t *details,
 		const char *format, ...)
 {
 	char text[256];
@@ -134,12 +128,12 @@ static void tell_link(struct hs_controller *controller, size_t i)
 	json_t *details = controller_probing_arc_details(controller, arc);
 
 	if (link->use == HS_GPINT_USED)
-		decide(controller, "reroute_link_used", details,
+		controller_reroute_decide(controller, "reroute_link_used", details,
 				"routes may go over the link between node %d, port %u, and node "
 				"%d, port %u, again",
 				from, arc->port, to, arc->peer_port);
 	else
-		decide(controller, "reroute_link_avoided", details,
+		controller_reroute_decide(controller, "reroute_link_avoided", details,
 				"routes avoid the link between node %d, port %u, and node %d, port "
 				"%u, which is %s, until it is well for %lld ms",
 				from, arc->port, to, arc->peer_port,
@@ -147,15 +141,14 @@ static void tell_link(struct hs_controller *controller, size_t i)
 				(long long)(link->hold_ns / PROBING_MS_NS));
 }
 
-static void find_again(struct controller_reroute *reroute)
+void controller_reroute_find_again(struct controller_reroute *reroute)
 {
 	for (unsigned d = 0; d < reroute->config->n_destinations; d++)
 		reroute->stale[d] = true;
 	reroute->dirty = true;
 }
 
-// Sets how routes use the links. A link whose ports ports_get did not describe is avoided.
-static void use_links(struct hs_controller *controller)
+void controller_reroute_use_links(struct hs_controller *controller)
 {
 	static const char *const uses[] = {
 			[HS_GPINT_USED] = "used",
@@ -171,7 +164,7 @@ static void use_links(struct hs_controller *controller)
 		reroute->links[i].use = known ? reroute->health.links[i].use : HS_GPINT_AVOIDED;
 		shown[0].use = shown[1].use = uses[reroute->links[i].use];
 	}
-	find_again(reroute);
+	controller_reroute_find_again(reroute);
 }
 
 // Reads the states of the links. Of both directions of a link, the worse one counts.
@@ -208,7 +201,7 @@ static void take_session(struct hs_controller *controller)
 		if (reroute->health.links[i].changed)
 			tell_link(controller, i);
 	if (begins || changed)
-		use_links(controller);
+		controller_reroute_use_links(controller);
 }
 
 // ---- ways ----
@@ -225,7 +218,7 @@ static void tell_ways(struct hs_controller *controller, unsigned d, unsigned tol
 	char text[HS_ROUTE_TEXT];
 
 	hs_route_prefix_text(to->prefix.bytes, to->prefix.depth, text);
-	decide(controller, "reroute_ways",
+	controller_reroute_decide(controller, "reroute_ways",
 			json_pack("{s:s, s:i, s:i}", "prefix", text, "nodes", (int)told,
 					"nodes_without_way", (int)none),
 			"%s: %u nodes get another way, and no way leads from %u nodes", text, told,
@@ -265,7 +258,7 @@ unsigned controller_reroute_pending(const struct hs_controller *controller)
 	const struct controller_reroute *reroute = controller->reroute;
 	unsigned pending = 0;
 
-	for (size_t i = 0; i < places(controller->probing); i++) {
+	for (size_t i = 0; i < reroute->n_places; i++) {
 		const struct hs_gpint_route *route = &reroute->of[i];
 		pending += route->next != HS_GPINT_NO_ARC &&
 			   (!route->settled || route->now != route->next);
@@ -346,11 +339,11 @@ static void try_again(struct hs_controller *controller)
 	if (controller_probing_ns(controller) < reroute->retry_ns)
 		return;
 	reroute->retry_ns = INT64_MAX;
-	for (size_t i = 0; i < places(controller->probing); i++)
+	for (size_t i = 0; i < reroute->n_places; i++)
 		reroute->rows[i].refused = false;
 	for (unsigned i = 0; i < controller->probing->n_nodes; i++)
 		reroute->nodes[i].asked &= !reroute->nodes[i].refused;
-	find_again(reroute);
+	controller_reroute_find_again(reroute);
 }
 
 int64_t controller_reroute_next_ns(const struct hs_controller *controller)
@@ -382,168 +375,4 @@ void controller_step_reroute(struct hs_controller *controller)
 		all &= !reroute->stale[d] && tell_destination(controller, d);
 	}
 	reroute->dirty = !all;
-}
-
-// ---- answers ----
-
-// Marks the routes over an arc as not confirmed, because the arc's port or MAC address has changed.
-static void doubt_routes(const struct controller_probing *probing,
-		struct controller_reroute *reroute, unsigned arc)
-{
-	for (size_t i = probing->arcs[arc].from; i < places(probing); i += probing->n_nodes) {
-		reroute->rows[i].again = reroute->rows[i].calling;
-		if (reroute->of[i].now != arc)
-			continue;
-		reroute->of[i].settled = false;
-		reroute->of[i].now = HS_GPINT_NO_ARC;
-	}
-}
-
-// Sets a text. Returns whether there was another text before.
-static bool learn(char *text, size_t size, const char *now)
-{
-	bool changed = text[0] && strcmp(text, now) != 0;
-
-	snprintf(text, size, "%s", now);
-	return changed;
-}
-
-static void learn_port(
-		struct hs_controller *controller, unsigned node, const struct reply_port *port)
-{
-	const struct controller_probing *probing = controller->probing;
-	uint8_t bytes[6];
-
-	if (hs_route_read_mac(port->mac, bytes))
-		return; // no route leads to it
-	for (unsigned i = 0; i < probing->n_arcs; i++) {
-		struct reroute_arc *arc = &controller->reroute->arcs[i];
-		bool leaves = probing->arcs[i].from == node && probing->arcs[i].port == port->id;
-		bool comes = probing->arcs[i].to == node && probing->arcs[i].peer_port == port->id;
-		if ((leaves && learn(arc->port, sizeof(arc->port), port->name)) ||
-				(comes && learn(arc->mac, sizeof(arc->mac), port->mac)))
-			doubt_routes(probing, controller->reroute, i);
-	}
-}
-
-// Plans another attempt at what was refused.
-static void retry_later(struct hs_controller *controller)
-{
-	struct controller_reroute *reroute = controller->reroute;
-
-	if (reroute->retry_ns == INT64_MAX)
-		reroute->retry_ns = controller_probing_ns(controller) +
-				    controller->config->audit_s * SECOND_NS;
-}
-
-// Takes the ports of a node. A node whose answer cannot be read counts as one that refuses.
-static void take_ports(struct hs_controller *controller, struct controller_node *node, unsigned i,
-		json_t *ok)
-{
-	struct controller_reroute *reroute = controller->reroute;
-	struct reply_ports read = {.n = 0};
-	struct hs_error err;
-	int rc = ok ? reply_read_addresses(ok, &read, &err) : -EINVAL;
-
-	if (ok && rc < 0)
-		controller_bad_reply(controller, node, "ports_get", &err);
-	reroute->nodes[i].asked = true;
-	reroute->nodes[i].refused = rc < 0;
-	if (rc < 0)
-		retry_later(controller);
-	for (unsigned at = 0; rc == 0 && at < read.n; at++)
-		learn_port(controller, i, &read.ports[at]);
-	free(read.ports);
-	use_links(controller);
-}
-
-static void take_refusal(struct hs_controller *controller, const struct controller_node *node,
-		struct reroute_row *row, unsigned d, const struct reply_error *error)
-{
-	struct controller_reroute *reroute = controller->reroute;
-	const struct hs_probing_prefix *prefix = &reroute->config->destinations[d].prefix;
-	char text[HS_ROUTE_TEXT];
-
-	reroute->counters.refused++;
-	row->refused = true;
-	retry_later(controller);
-	find_again(reroute);
-	if (row->told)
-		return;
-	row->told = true;
-	hs_route_prefix_text(prefix->bytes, prefix->depth, text);
-	decide(controller, "reroute_refused",
-			json_pack("{s:s, s:i, s:s, s:s}", "node", node->config->name, "node_id",
-					node->config->id, "prefix", text, "code", error->code),
-			"node \"%s\" refused a route to %s: %s", node->config->name, text,
-			error->code);
-}
-
-static unsigned place_of(const struct hs_controller *controller, unsigned owner)
-{
-	unsigned i = 0;
-
-	while (i < controller->probing->n_nodes && controller->reroute->nodes[i].owner != owner)
-		i++;
-	return i;
-}
-
-void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, json_t *ok, const struct reply_error *error)
-{
-	struct controller_probing *probing = controller->probing;
-	struct controller_reroute *reroute = controller->reroute;
-
-	if (call->kind == CALL_ROUTE_PORTS) {
-		take_ports(controller, node, place_of(controller, node->index), ok);
-		return;
-	}
-	struct reroute_row *row = &reroute->rows[call->of];
-	row->calling = false;
-	reroute->dirty = true;
-	if (!error) {
-		row->told = false;
-		reroute->of[call->of].settled = !row->again;
-		reroute->of[call->of].now = call->ns_id;
-	} else {
-		take_refusal(controller, node, row, (unsigned)(call->of / probing->n_nodes), error);
-	}
-}
-
-void controller_reroute_call_lost(struct hs_controller *controller,
-		const struct controller_node *node, const struct call *call)
-{
-	struct controller_reroute *reroute = controller->reroute;
-
-	reroute->dirty = true;
-	if (call->kind == CALL_ROUTE_PORTS) {
-		reroute->nodes[place_of(controller, node->index)].asked = false;
-		return;
-	}
-	reroute->rows[call->of].calling = false;
-	reroute->counters.lost++;
-}
-
-// Notes that a node answers. A node that did not restart still has the routes that it confirmed.
-void controller_reroute_node_up(struct hs_controller *controller,
-		const struct controller_node *node, bool restarted)
-{
-	struct controller_probing *probing = controller->probing;
-	struct controller_reroute *reroute = controller->reroute;
-	unsigned i = reroute ? place_of(controller, node->index) : 0;
-
-	if (!reroute || i == probing->n_nodes)
-		return;
-	reroute->nodes[i].asked = false;
-	for (size_t place = i; restarted && place < places(probing); place += probing->n_nodes) {
-		reroute->of[place].settled = false;
-		reroute->of[place].now = HS_GPINT_NO_ARC;
-	}
-	find_again(reroute);
-}
-
-void controller_reroute_node_down(struct hs_controller *controller)
-{
-	if (controller->reroute)
-		find_again(controller->reroute);
 }

@@ -45,6 +45,7 @@ struct controller_reroute {
 	const struct hs_probing_reroute *config;
 	struct hs_gpint_health health;
 	struct hs_gpint_routes routes;
+	size_t n_places;   // routes: destinations times nodes
 	uint64_t seen;	   // sessions that ended
 	uint32_t sessions; // that said something, up to bad_sessions: before, no route is set
 	bool dirty;	   // there may be something to tell
@@ -60,25 +61,26 @@ struct controller_reroute {
 	struct reroute_counters counters;
 };
 
-// Counts the routes that nodes should have and have not confirmed.
-unsigned controller_reroute_pending(const struct hs_controller *controller);
+// ---- for controller_reroute_answer.c ----
+
+// Reports a decision as an event and in the log. Takes over the details.
+void controller_reroute_decide(struct hs_controller *controller, const char *kind, json_t *details,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));
+// Sets how routes use the links. A link whose ports ports_get did not describe is avoided.
+void controller_reroute_use_links(struct hs_controller *controller);
+// Makes the next step find all ways anew.
+void controller_reroute_find_again(struct controller_reroute *reroute);
 
 // ---- for other parts ----
+
+// Counts the routes that nodes should have and have not confirmed.
+unsigned controller_reroute_pending(const struct hs_controller *controller);
 
 int controller_open_reroute(struct hs_controller *controller); // 0 or -ENOMEM
 void controller_close_reroute(struct hs_controller *controller);
 // Follows each session of probes that ended in this step, and tells nodes their routes.
 void controller_step_reroute(struct hs_controller *controller);
 int64_t controller_reroute_next_ns(const struct hs_controller *controller);
-// Handle the answer to a call of these kinds (`error` NULL: done), and one that did not come.
-void controller_reroute_answered(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, json_t *ok, const struct reply_error *error);
-void controller_reroute_call_lost(struct hs_controller *controller,
-		const struct controller_node *node, const struct call *call);
-// Note that a node answers for the first time or again, or that it no longer answers.
-void controller_reroute_node_up(struct hs_controller *controller,
-		const struct controller_node *node, bool restarted);
-void controller_reroute_node_down(struct hs_controller *controller);
 extern const struct hs_schema_field controller_probe_routes_fields[];
 int controller_probe_routes(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
