@@ -68,11 +68,14 @@ static bool choose(const struct choice *choice, struct hs_int_settings *settings
 	return !hs_int_settings_wrong(settings, &allowed);
 }
 
+// Parses as a worker does: other profiles have no fast parser.
 static bool parse_fast(const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	return (hs_int_fast_is_mx(settings) ? hs_int_parse_fast_mx : hs_int_parse_fast)(
-			settings, frame, len, frame_len, packet);
+	if (hs_int_fast_is(settings))
+		return hs_int_parse_fast_md(settings, frame, len, frame_len, packet);
+	return hs_int_fast_is_mx(settings) &&
+	       hs_int_parse_fast_mx(settings, frame, len, frame_len, packet);
 }
 
 static void parse(const struct hs_int_settings *settings, const struct frame *frame,

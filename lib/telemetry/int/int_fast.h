@@ -21,7 +21,6 @@
 #define HS_INT_FAST_MAX_BLOCK 48     // bytes of all known values
 
 // Returns whether a profile is one for the functions below. This is constant for a profile.
-// hs_int_parse_fast takes any profile.
 static inline bool hs_int_fast_is(const struct hs_int_settings *settings)
 {
 	return settings->version == HS_INT_2_1 && settings->mode == HS_INT_MD &&
@@ -250,45 +249,6 @@ static inline bool hs_int_fast_header_mx(const uint8_t *frame, size_t len, struc
 	return true;
 }
 
-// Returns whether the probe marker may follow UDP, or TCP at any possible end of its options,
-// whatever the lengths are.
-static inline bool hs_int_fast_may_have_marker(const struct hs_int_settings *settings,
-		const uint8_t *frame, size_t len, size_t frame_len, const struct hs_packet *packet)
-{
-	bool is_tcp = packet->l4_proto == HS_IP_TCP;
-	size_t at = packet->l4_off + (is_tcp ? 20u : 8u),
-	       last = packet->l4_off + (is_tcp ? 60u : 8u);
-
-	for (; at <= last && at + 8 <= frame_len; at += 4)
-		if (at + 8 > len || hs_be64_load(frame + at) == settings->probe_marker)
-			return true;
-	return false;
-}
-
-// Returns whether a packet may claim INT of a profile for which hs_int_fast_is returns false.
-static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
-		const uint8_t *frame, size_t len, size_t frame_len, const struct hs_packet *packet)
-{
-	bool is_udp = packet->l4_proto == HS_IP_UDP, is_tcp = packet->l4_proto == HS_IP_TCP;
-
-	if (settings->mode == HS_INT_XD || settings->carrier == HS_INT_GRE)
-		return false; // GRE has no ports: the general parser reads it
-	if (settings->carrier == HS_INT_VXLAN_GPE)
-		return is_udp && packet->dst_port == HS_INT_GPE_PORT;
-	if (settings->carrier == HS_INT_GENEVE)
-		return is_udp && packet->dst_port == HS_INT_GENEVE_PORT;
-	switch (settings->mark) {
-	case HS_INT_MARK_DSCP:
-		return hs_int_fast_is_marked(
-				settings, hs_int_fast_dscp(frame + HS_FAST_L3, packet));
-	case HS_INT_MARK_UDP_PORT:
-		return (is_udp || is_tcp) && packet->dst_port == settings->udp_port;
-	default:
-		return (is_udp || is_tcp) &&
-		       hs_int_fast_may_have_marker(settings, frame, len, frame_len, packet);
-	}
-}
-
 // Reads what follows the IP header of a packet of a profile with this mode, which is constant.
 static inline __attribute__((always_inline)) bool hs_int_fast_behind_ip(enum hs_int_mode mode,
 		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
@@ -316,22 +276,6 @@ static inline __attribute__((always_inline)) bool hs_int_parse_fast_md(
 		return hs_int_fast_behind_ip(HS_INT_MD, settings, frame, len, frame_len, packet);
 	return hs_packet_parse_fast_ipv4(frame, len, frame_len, packet) &&
 	       hs_int_fast_behind_ip(HS_INT_MD, settings, frame, len, frame_len, packet);
-}
-
-// Does the same for any profile. For a profile for which hs_int_fast_is returns false, takes only
-// packets without telemetry.
-static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, const uint8_t *frame,
-		size_t len, size_t frame_len, struct hs_packet *packet)
-{
-	if (hs_int_fast_is(settings))
-		return hs_int_parse_fast_md(settings, frame, len, frame_len, packet);
-	if (!hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) &&
-			!hs_packet_parse_fast_ipv4(frame, len, frame_len, packet))
-		return false;
-	// A first segment may end within TCP's options, or a tunnel's header.
-	if (len < frame_len && len < packet->l4_off + 60u)
-		return false;
-	return !hs_int_fast_may_claim(settings, frame, len, frame_len, packet);
 }
 
 // Does the same for a profile for which hs_int_fast_is_mx returns true.

@@ -27,7 +27,7 @@ static struct frame grown(const struct frame *frame, size_t growth)
 static bool parse_fast(const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	return (hs_int_fast_is_mx(settings) ? hs_int_parse_fast_mx : hs_int_parse_fast)(
+	return (hs_int_fast_is_mx(settings) ? hs_int_parse_fast_mx : hs_int_parse_fast_md)(
 			settings, frame, len, frame_len, packet);
 }
 
@@ -163,28 +163,6 @@ static void fast_and_general_do_the_same(void **state)
 	assert_true(run.n_stripped > ROUNDS / 2);
 }
 
-static void any_profile_parses_fast_what_is_no_telemetry(void **state)
-{
-	(void)state;
-	static struct run run;
-	size_t n = 0;
-	hs_rng_init(&run.draft.rng, 22);
-	for (; int_draft_settings(n, &run.settings); n++) {
-		for (unsigned i = 0; i < ROUNDS / 10; i++) {
-			struct frame frame = i % 4 ? int_draft_usual(&run.draft)
-						   : int_draft_frame(&run.draft, &run.settings);
-			struct hs_int_values own = int_draft_values(&run.draft);
-			struct hs_packet packet;
-			run.request = int_draft_request(&run.draft, &run.settings);
-			parse_both(&run, &frame, &packet);
-			int_source(&run.settings, &run.request, &frame, &own);
-			parse_both(&run, &frame, &packet);
-			frame_free(&frame);
-		}
-		assert_true(run.n_parsed > (n + 1) * ROUNDS / 20);
-	}
-}
-
 static void packets_of_mx_are_parsed_fast(void **state)
 {
 	(void)state;
@@ -275,7 +253,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(fast_and_general_do_the_same),
-			cmocka_unit_test(any_profile_parses_fast_what_is_no_telemetry),
 			cmocka_unit_test(packets_of_mx_are_parsed_fast),
 			cmocka_unit_test(no_other_profile_is_fast),
 			cmocka_unit_test(whole_hops_are_told_without_a_division),
