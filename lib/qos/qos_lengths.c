@@ -8,7 +8,7 @@
 #define MS	 INT64_C(1000000)
 #define LEAST_MS 100 // as long as a window stays open after its end
 #define MOST_MS	 600000
-#define USUAL_NS (10000 * MS)
+#define SHOWN_NS (10000 * MS)
 
 static int read_length(const json_t *value, const char *path, int64_t before_ns, int64_t *ns,
 		struct hs_error *err)
@@ -71,11 +71,11 @@ int hs_qos_lengths_find(const int64_t window_ns[HS_QOS_WINDOWS], int64_t ns)
 	return -1;
 }
 
-int64_t hs_qos_lengths_usual(const int64_t window_ns[HS_QOS_WINDOWS])
+int64_t hs_qos_lengths_shown(const int64_t window_ns[HS_QOS_WINDOWS])
 {
 	unsigned i = 0;
 
-	while (i + 1 < HS_QOS_WINDOWS && window_ns[i] < USUAL_NS && window_ns[i + 1])
+	while (i + 1 < HS_QOS_WINDOWS && window_ns[i] < SHOWN_NS && window_ns[i + 1])
 		i++;
 	return window_ns[i];
 }

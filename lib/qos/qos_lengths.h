@@ -29,4 +29,4 @@ json_t *hs_qos_lengths_print(const void *window_ns);
 // Returns the index of a length, or -1.
 int hs_qos_lengths_find(const int64_t window_ns[HS_QOS_WINDOWS], int64_t ns);
 // Returns the length to show where no length is given: the first of 10 s or more, else the longest.
-int64_t hs_qos_lengths_usual(const int64_t window_ns[HS_QOS_WINDOWS]);
+int64_t hs_qos_lengths_shown(const int64_t window_ns[HS_QOS_WINDOWS]);

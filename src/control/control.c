@@ -160,7 +160,7 @@ void hs_control_page(struct hs_control *control, struct hs_prometheus *page)
 	hs_control_totals(control, &totals);
 	hs_metric_page(page, control->node, &totals);
 	hs_control_page_rules(page, &control->rules, control->qos,
-			hs_qos_lengths_usual(control->config.window_ns));
+			hs_qos_lengths_shown(control->config.window_ns));
 }
 
 // ---- time ----

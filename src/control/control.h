@@ -40,7 +40,7 @@ char *hs_control_request(struct hs_control *control, int64_t now_ns, const char 
 		size_t len, bool may_change);
 
 // Adds the counters of the node and of its rules, and the metrics of the monitored rules
-// (hs_control_page_rules) in windows of the usual length (hs_qos_lengths_usual).
+// (hs_control_page_rules) in windows of the length hs_qos_lengths_shown.
 void hs_control_page(struct hs_control *control, struct hs_prometheus *page);
 
 // Takes reports, sends telemetry reports, closes windows, and checks the node. Returns the number

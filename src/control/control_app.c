@@ -57,7 +57,7 @@ json_t *hs_control_application(const struct control_rules *rules, struct hs_qos 
 	bool run = args->window_ns == HS_API_WINDOW_RUN;
 	int64_t window_ns = run		      ? 0
 			    : args->window_ns ? args->window_ns
-					      : hs_qos_lengths_usual(config->window_ns);
+					      : hs_qos_lengths_shown(config->window_ns);
 	// A request that names a length gets no other.
 	int64_t shortest_ns = args->window_ns ? 0 : config->window_ns[0];
 	struct flows flows = collect(rules, qos, args, window_ns, shortest_ns);

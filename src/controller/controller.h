@@ -98,7 +98,7 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller);
 // Returns the reply to node_get, whose rows hs_controller_reply_fields has. New reference.
 json_t *hs_controller_show(struct hs_controller *controller);
 // Adds what the controller knows: itself, its nodes, and of each flow the newest window of the
-// usual length and the delays of the raw reports that came here.
+// length hs_qos_lengths_shown and the delays of the raw reports that came here.
 void hs_controller_page(const struct hs_controller *controller, struct hs_prometheus *page);
 
 // Returns the JSON Schema of the message of a session of probes. New reference.

@@ -262,7 +262,7 @@ static void add_flows(
 		const struct hs_controller *controller, struct hs_prometheus *page, add_flow *add)
 {
 	const int64_t *lengths = controller->config->window_ns;
-	int usual = hs_qos_lengths_find(lengths, hs_qos_lengths_usual(lengths));
+	int shown = hs_qos_lengths_find(lengths, hs_qos_lengths_shown(lengths));
 	const struct controller_flow *flow;
 	unsigned left = controller->metrics.n;
 
@@ -270,9 +270,9 @@ static void add_flows(
 		if (!hs_prometheus_room(page))
 			break;
 		add(page, flow,
-				usual < 0 ? NULL
+				shown < 0 ? NULL
 					  : controller_read_window(
-							    controller, flow, (unsigned)usual));
+							    controller, flow, (unsigned)shown));
 		left--;
 	}
 	hs_prometheus_leave_out(page, left);

@@ -43,13 +43,13 @@ static json_t *windows_of(struct hs_controller *controller, const struct control
 	return list;
 }
 
-// Returns the newest window of a length. Without a length, the window is of the usual length or,
-// for a young flow, of the shortest.
+// Returns the newest window of a length. Without a length, the window is of the length
+// hs_qos_lengths_shown or, for a young flow, of the shortest.
 static json_t *read_window(const struct hs_controller *controller,
 		const struct controller_flow *flow, int64_t window_ns)
 {
 	const int64_t *lengths = controller->config->window_ns;
-	int i = hs_qos_lengths_find(lengths, window_ns ? window_ns : hs_qos_lengths_usual(lengths));
+	int i = hs_qos_lengths_find(lengths, window_ns ? window_ns : hs_qos_lengths_shown(lengths));
 	json_t *window = i >= 0 ? controller_read_window(controller, flow, (unsigned)i) : NULL;
 
 	return window || window_ns ? window : controller_read_window(controller, flow, 0);
@@ -88,7 +88,7 @@ static json_t *application(struct hs_controller *controller, const struct hs_api
 					read_window(controller, flow, window_ns), &flow->trips};
 	}
 	if (!window_ns)
-		window_ns = hs_qos_lengths_usual(controller->config->window_ns);
+		window_ns = hs_qos_lengths_shown(controller->config->window_ns);
 	if (n)
 		json_array_append_new(list, hs_qos_app_json(controller->metrics.qos, args->app_id,
 							    flows, n, left_out, window_ns));

@@ -165,7 +165,7 @@ static inline size_t hs_int_fast_payload(
 
 // Returns whether IP has the form that this file takes, with TCP or UDP directly after it, and only
 // these other flags.
-static inline bool hs_int_fast_is_usual(const struct hs_packet *packet, uint16_t flags)
+static inline bool hs_int_fast_takes_headers(const struct hs_packet *packet, uint16_t flags)
 {
 	const uint16_t ipv6 = flags | HS_PACKET_FLOW | HS_PACKET_IPV6;
 	const uint16_t ipv4 = flags | HS_PACKET_FLOW | HS_PACKET_IPV4;
@@ -296,10 +296,10 @@ static inline size_t hs_int_fast_request_growth(
 		const struct hs_int_settings *settings, const struct hs_int_request *request)
 {
 	unsigned words = hs_int_fast_words(request->bitmap);
-	bool usual = !(request->bitmap & ~HS_INT_FAST_KNOWN) && words && settings->max_hops &&
+	bool takes = !(request->bitmap & ~HS_INT_FAST_KNOWN) && words && settings->max_hops &&
 		     !request->source_words && !request->ds_hop_words;
 
-	return usual ? HS_INT_FAST_FIXED + 4u * words : 0;
+	return takes ? HS_INT_FAST_FIXED + 4u * words : 0;
 }
 
 // Returns whether hs_int_fast_source_insert may insert `growth` into this packet. If not,
@@ -309,7 +309,7 @@ static inline bool hs_int_fast_may_start(
 {
 	size_t end;
 
-	if (!hs_int_fast_is_usual(packet, 0) ||
+	if (!hs_int_fast_takes_headers(packet, 0) ||
 			packet->l3_bytes + growth > hs_int_fast_most_l3(packet) ||
 			!hs_int_fast_payload(frame, packet, &end))
 		return false;
@@ -355,7 +355,7 @@ static inline size_t hs_int_fast_transit_growth(
 	uint16_t bitmap = (uint16_t)(packet->trace_type >> 16);
 	unsigned words = hs_int_fast_words(bitmap);
 
-	if (!hs_int_fast_is_usual(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) ||
+	if (!hs_int_fast_takes_headers(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) ||
 			!packet->trace_off || packet->trace_type & HS_INT_TRACE_MX ||
 			bitmap & ~HS_INT_FAST_KNOWN || !words)
 		return 0;
@@ -389,7 +389,7 @@ static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uin
 static inline bool hs_int_fast_may_strip(const struct hs_int_settings *settings,
 		const uint8_t *frame, const struct hs_packet *packet)
 {
-	return hs_int_fast_is_usual(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) &&
+	return hs_int_fast_takes_headers(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) &&
 	       !hs_int_fast_is_marked(settings, frame[packet->e2e_off + 3] >> 2);
 }
 
