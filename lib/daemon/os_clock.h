@@ -16,6 +16,11 @@ static inline int64_t hs_os_clock_ns(clockid_t which)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+static inline int64_t hs_os_clock_wall_ns(void)
+{
+	return hs_os_clock_ns(CLOCK_REALTIME);
+}
+
 // Returns the processor time of this thread, which is the cost of a request whatever else runs
 // meanwhile.
 static inline int64_t hs_os_clock_spent_ns(void)

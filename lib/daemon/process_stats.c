@@ -81,6 +81,6 @@ int64_t hs_process_start_ns(void)
 	if (!values[START_TICKS])
 		return 0;
 	int64_t tick_ns = INT64_C(1000000000) / sysconf(_SC_CLK_TCK);
-	int64_t booted_ns = hs_os_clock_ns(CLOCK_REALTIME) - hs_os_clock_ns(CLOCK_BOOTTIME);
+	int64_t booted_ns = hs_os_clock_wall_ns() - hs_os_clock_ns(CLOCK_BOOTTIME);
 	return booted_ns + (int64_t)values[START_TICKS] * tick_ns;
 }

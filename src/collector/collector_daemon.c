@@ -48,11 +48,6 @@ struct daemon {
 	char **argv;
 };
 
-static int64_t wall_ns(void)
-{
-	return hs_os_clock_ns(CLOCK_REALTIME);
-}
-
 // ---- opening ----
 
 static int open_state(struct daemon *d, struct hs_error *err)
@@ -77,7 +72,7 @@ static int open_tables(struct daemon *d, struct hs_error *err)
 	const struct hs_collector_config *config = d->collector.config;
 
 	d->collector.boot_id = d->service.boot_id;
-	d->collector.now_ns = wall_ns();
+	d->collector.now_ns = hs_os_clock_wall_ns();
 	d->collector.start_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	d->collector.worker.core = config->base.workers[0];
 	d->collector.worker.longest_nap_ns = config->latency_us * INT64_C(1000);
@@ -246,7 +241,7 @@ static void serve(void *context)
 			return;
 		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 		taken = hs_collector_take_events(&d->collector, EVENTS_PER_ROUND, EVENTS_NS);
-		d->collector.now_ns = wall_ns();
+		d->collector.now_ns = hs_os_clock_wall_ns();
 		hs_collector_ports_look(d->ports, steady_ns);
 		hs_scrape_serve(d->scrape, steady_ns);
 		hs_collector_influx_step(d->collector.influx, d->collector.now_ns);

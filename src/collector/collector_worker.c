@@ -249,7 +249,7 @@ unsigned hs_collector_worker_round(struct hs_collector_worker *worker, int64_t n
 
 static unsigned round_now(struct hs_collector_worker *worker)
 {
-	return hs_collector_worker_round(worker, hs_os_clock_ns(CLOCK_REALTIME));
+	return hs_collector_worker_round(worker, hs_os_clock_wall_ns());
 }
 
 // Returns the room of the smallest queue of a port.
@@ -313,8 +313,7 @@ static void rest(struct hs_collector_worker *worker)
 		hs_idle_work(worker->idle, taken);
 		return;
 	}
-	int64_t due_ns = worker->pushes ? worker->push_ns - hs_os_clock_ns(CLOCK_REALTIME)
-					: LONGEST_NS;
+	int64_t due_ns = worker->pushes ? worker->push_ns - hs_os_clock_wall_ns() : LONGEST_NS;
 	ADD(worker->counters.sleeps, 1);
 	hs_idle_sleep(worker->idle, due_ns < LONGEST_NS ? due_ns : LONGEST_NS);
 }

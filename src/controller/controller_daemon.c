@@ -52,11 +52,6 @@ struct daemon {
 	struct controller_influx influx;
 };
 
-static int64_t wall_ns(void)
-{
-	return hs_os_clock_ns(CLOCK_REALTIME);
-}
-
 // ---- the controller's ways out ----
 
 static int send_to(void *context, unsigned node, const char *text, size_t len)
@@ -167,7 +162,7 @@ static int open_state(struct daemon *d, struct hs_error *err)
 {
 	struct hs_state_config config = {.file = d->config->state_file,
 			.sync = d->config->state_sync,
-			.now_ns = wall_ns()};
+			.now_ns = hs_os_clock_wall_ns()};
 	struct hs_state_load load = {0};
 	d->state_line = 1; // the heading
 	int rc = hs_state_open(&config, restore, d, &load, &d->state, err);
@@ -200,8 +195,8 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 			.spent_ns = hs_os_clock_spent_ns,
 			.probe = d->probing ? send_probe : NULL,
 			.connection = &d->limits};
-	int rc = hs_controller_create(
-			d->config, d->service.boot_id, &output, wall_ns(), &d->controller, err);
+	int rc = hs_controller_create(d->config, d->service.boot_id, &output, hs_os_clock_wall_ns(),
+			&d->controller, err);
 	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
 }
 
@@ -258,7 +253,7 @@ static void close_all(void *context)
 
 	hs_scrape_close(d->scrape);
 	hs_controller_snapshot_free(d->snapshot);
-	controller_influx_close(&d->influx, d->controller, wall_ns());
+	controller_influx_close(&d->influx, d->controller, hs_os_clock_wall_ns());
 	hs_controller_destroy(d->controller);
 	hs_state_close(d->state);
 	controller_label_udp_close(d->label);
@@ -280,7 +275,7 @@ static void take_requests(struct daemon *d)
 			free(request);
 			return;
 		}
-		hs_controller_request(d->controller, wall_ns(), request, request->body,
+		hs_controller_request(d->controller, hs_os_clock_wall_ns(), request, request->body,
 				request->len, request->may_change);
 	}
 }
@@ -332,7 +327,7 @@ static void look_at_state(struct daemon *d)
 
 static int wait_ms(const struct daemon *d, bool more)
 {
-	int64_t left_ns = hs_controller_next_ns(d->controller) - wall_ns();
+	int64_t left_ns = hs_controller_next_ns(d->controller) - hs_os_clock_wall_ns();
 
 	if (more || left_ns <= 0)
 		return 0;
@@ -371,8 +366,8 @@ static void serve(void *context)
 		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_controller_event,
 				d->controller);
 		hs_scrape_serve(d->scrape, steady_ns);
-		hs_controller_step(d->controller, wall_ns());
-		controller_influx_step(&d->influx, d->controller, wall_ns());
+		hs_controller_step(d->controller, hs_os_clock_wall_ns());
+		controller_influx_step(&d->influx, d->controller, hs_os_clock_wall_ns());
 		look_at_state(d);
 	}
 }

@@ -154,8 +154,8 @@ static bool take_batch(struct controller_label_capture *capture, unsigned socket
 			tell_error(capture, socket, errno);
 			return false;
 		}
-		hs_controller_label_frame(controller, hs_os_clock_ns(CLOCK_REALTIME),
-				capture->frame, (size_t)len);
+		hs_controller_label_frame(
+				controller, hs_os_clock_wall_ns(), capture->frame, (size_t)len);
 	}
 	return true;
 }

@@ -103,7 +103,7 @@ static bool take_batch(
 		struct controller_label_udp *udp, unsigned socket, struct hs_controller *controller)
 {
 	int n = recvmmsg(udp->sockets[socket].fd, udp->messages, BATCH, MSG_DONTWAIT, NULL);
-	int64_t now_ns = hs_os_clock_ns(CLOCK_REALTIME);
+	int64_t now_ns = hs_os_clock_wall_ns();
 
 	for (int i = 0; i < n; i++)
 		hs_controller_label_take(controller, now_ns, udp->buffers[i],

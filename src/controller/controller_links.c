@@ -217,11 +217,6 @@ int hs_controller_links_send(
 	return hs_bus_peer_send(links->peers[node], text, len);
 }
 
-static int64_t wall_ns(void)
-{
-	return hs_os_clock_ns(CLOCK_REALTIME);
-}
-
 static void see_who_stirs(struct hs_controller_links *links)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
@@ -267,7 +262,7 @@ static void take_replies(struct hs_controller_links *links, struct hs_controller
 			return;
 		}
 		spend(left, len);
-		hs_controller_reply(controller, wall_ns(), node, text, len);
+		hs_controller_reply(controller, hs_os_clock_wall_ns(), node, text, len);
 		free(text);
 	}
 }
@@ -299,8 +294,8 @@ static bool take_messages(struct hs_bus_subscriber *subscriber, struct hs_contro
 		if (hs_bus_subscriber_next(subscriber, 0, &message) < 0)
 			return false;
 		spend(&left, message.len);
-		hs_controller_message(
-				controller, wall_ns(), message.topic, message.json, message.len);
+		hs_controller_message(controller, hs_os_clock_wall_ns(), message.topic,
+				message.json, message.len);
 		free(message.json);
 	}
 	return true;

@@ -108,8 +108,8 @@ bool controller_probing_socket_take(
 	while (len >= 0 && hs_os_clock_spent_ns() < end_ns) {
 		len = recv(socket->fd, socket->frame, sizeof(socket->frame), 0);
 		if (len > 0)
-			hs_controller_probe_take(controller, hs_os_clock_ns(CLOCK_REALTIME),
-					socket->frame, (size_t)len);
+			hs_controller_probe_take(controller, hs_os_clock_wall_ns(), socket->frame,
+					(size_t)len);
 	}
 	return len >= 0;
 }

@@ -231,7 +231,7 @@ int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **out, struc
 		return -ENOMEM;
 	lab->config = *config;
 	lab->scenario = config->scenario;
-	lab->now_ns = config->real ? hs_os_clock_ns(CLOCK_REALTIME) : HS_LAB_START_NS;
+	lab->now_ns = config->real ? hs_os_clock_wall_ns() : HS_LAB_START_NS;
 	lab->run = (struct hs_run){
 			.scenario = config->scenario,
 			.start_ns = lab->now_ns,
