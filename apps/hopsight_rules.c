@@ -8,11 +8,12 @@
 #include <string.h>
 #include <time.h>
 
+#define ADDRESSES "an IPv6 or IPv4 address, or with method int or label a prefix or any"
 const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"ns", 0, "N", "ns_id", false, "by the flow: alike at each node where it is free"},
 		{"app", 0, "N", "app_id", false},
-		{"src", 's', "ADDRESS", "src_ip", true},
-		{"dst", 'd', "ADDRESS", "dst_ip", true},
+		{"src", 's', "ADDRESS", "src_ip", true, NULL, ADDRESSES},
+		{"dst", 'd', "ADDRESS", "dst_ip", true, NULL, ADDRESSES},
 		{"sport", 0, "PORT", "src_port", false},
 		{"dport", 0, "PORT", "dst_port", false},
 		{"proto", 0, "NAME", "protocol", true, "any"},
@@ -76,6 +77,19 @@ static int change_rule(struct hs_cli *cli, enum hs_api_verb verb, json_t *conten
 
 // ---- what the options leave out ----
 
+static int refuse_every(const char *text)
+{
+	char *unit;
+
+	if (strtod(text, &unit) > 0 && strchr(text, '.') && strcmp(unit, "ms") == 0)
+		return hs_cli_usage("--every: %s is no whole number of milliseconds; write "
+				    "--mode frequency --setting %.*s",
+				text, (int)(unit - text), text);
+	return hs_cli_usage("--every: %s is neither a number of packets, such as 100, nor a whole "
+			    "number of ms, s, m or h, such as 20ms",
+			text);
+}
+
 // Reads "100" as one packet of 100, and "20ms" as one packet in 20 ms.
 static int read_every(const char *text, json_t *content)
 {
@@ -83,9 +97,7 @@ static int read_every(const char *text, json_t *content)
 	int64_t ns;
 
 	if (!count && hs_duration_read(text, &ns) < 0)
-		return hs_cli_usage("--every: %s is neither a number of packets nor a length such "
-				    "as 20ms",
-				text);
+		return refuse_every(text);
 	json_object_set_new(content, "mode", json_string(count ? "count" : "frequency"));
 	json_object_set_new(content, "mode_setting",
 			count ? hs_cli_number_or_text(text) : json_integer(ns / 1000000));
@@ -304,6 +316,25 @@ static bool is_ipv4(const json_t *content, const char *key)
 	return address && strchr(address, '.') && !strchr(address, ':');
 }
 
+// Replaces "any" by the prefix of all addresses of the other end's version of IP.
+static int read_any(json_t *content)
+{
+	static const char *const ends[] = {"src_ip", "dst_ip"};
+
+	for (int i = 0; i < 2; i++) {
+		const char *text = json_string_value(json_object_get(content, ends[i]));
+		const char *other = json_string_value(json_object_get(content, ends[!i]));
+		if (!text || strcmp(text, "any") != 0)
+			continue;
+		if (other && strcmp(other, "any") == 0)
+			return hs_cli_usage("any at both ends says no version of IP: write ::/0 or "
+					    "0.0.0.0/0 for --src");
+		json_object_set_new(content, ends[i],
+				json_string(is_ipv4(content, ends[!i]) ? "0.0.0.0/0" : "::/0"));
+	}
+	return HS_CLI_DONE;
+}
+
 static int complete(struct hs_cli *cli, json_t *content)
 {
 	const char *method = json_string_value(json_object_get(content, "method"));
@@ -344,7 +375,9 @@ int hs_cli_rule_add(struct hs_cli *cli)
 	}
 	if (rc == HS_CLI_DONE && !some)
 		rc = hs_cli_usage("rule add needs %s", HS_CLI_RULE_WORDS);
-	else if (rc == HS_CLI_DONE && json_object_get(content, "src_ip") &&
+	else if (rc == HS_CLI_DONE)
+		rc = read_any(content);
+	if (rc == HS_CLI_DONE && json_object_get(content, "src_ip") &&
 			json_object_get(content, "dst_ip"))
 		rc = complete(cli, content); // otherwise the node says what is missing
 	if (rc) {

@@ -93,6 +93,10 @@ def sampling_and_values_are_said_in_words(workspace):
     for words in (("--every", "7", "--percent", "5"), ("--every", "7", "--mode", "count"),
                   ("--every", "20parsec"), ("--every", ""), ("--every", "7", "--setting", "7")):
         hopsight(node, "rule", "add", "-s", A, "-d", B, *words, expected=2)
+    for length, expected in (("1.5ms", "write --mode frequency --setting 1.5"),
+                             ("500us", "a whole number of ms, s, m or h, such as 20ms")):
+        said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--every", length, expected=2)
+        check(f"--every: {length} is " in said and expected in said, said)
     for mode, unit in (("frequency", "MILLISECONDS"), ("probability", "PERCENT")):
         said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--mode", mode, expected=2)
         check(f"--mode {mode} needs --setting {unit}" in said, said)
@@ -100,6 +104,8 @@ def sampling_and_values_are_said_in_words(workspace):
     check("count, frequency or probability" in said, said)
     said = hopsight(node, "rule", "add", "-s", "::", "-d", B, expected=1)
     check("int_request.src_ip" in said and "::/0 for any" in said, said)
+    said = hopsight(node, "rule", "add", "-s", "any", "-d", B, expected=1)
+    check("int_request.src_ip" in said and "methods int and label take a prefix" in said, said)
     said = hopsight(node, "rule", "add", "-s", "192.0.2.1", "-d", "192.0.2.2", expected=1)
     check("no port of this node has a profile of method int" in said, said)
     said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--trace", "colour", expected=2)
@@ -121,11 +127,18 @@ def a_node_of_int_asks_for_every_value_that_its_version_has(workspace):
         equal((rule["method"], rule["protocol"]), ("int", "any"), source)
         check({"node_id", "hop_latency", "queue", "ingress_timestamp"} <= set(rule["instructions"]),
               rule)
+        ns_id = add(node, "--src", "any", "--dst", destination)
+        equal(node.call("int_get", ns_id=ns_id)["rule"]["src_ip"],
+              "0.0.0.0/0" if "." in destination else "::/0", "any source")
         try:  # a value more is one that this version does not have
             node.call("int_request", **dict(rule, ns_id=1, instructions=["queue_congestion"]))
             raise AssertionError("INT 2.1 has queue_congestion")
         except Refused:
             check("queue_congestion" not in rule["instructions"], rule)
+    ns_id = add(node, "--src", "192.0.2.3", "--dst", "any")
+    equal(node.call("int_get", ns_id=ns_id)["rule"]["dst_ip"], "0.0.0.0/0", "any destination")
+    said = hopsight(node, "rule", "add", "--src", "any", "--dst", "any", expected=2)
+    check("write ::/0 or 0.0.0.0/0 for --src" in said, said)
 
 
 @test(limit_s=60)
