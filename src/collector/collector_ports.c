@@ -186,9 +186,10 @@ static int open_ports(struct hs_collector_ports *ports, struct hs_error *err)
 	const struct hs_collector_config *config = ports->collector->config;
 	struct hs_collector_worker *worker = &ports->collector->worker;
 	char prefix[32];
+	int rc = hs_config_find_interfaces(&config->base, "collector", err);
 
-	for (unsigned i = 0; i < config->n_ports; i++) {
-		int rc = hs_port_open(&config->base.ports[i], (uint16_t)i, 1, ports->pool,
+	for (unsigned i = 0; rc == 0 && i < config->n_ports; i++) {
+		rc = hs_port_open(&config->base.ports[i], (uint16_t)i, 1, ports->pool,
 				&worker->ports[i], err);
 		snprintf(prefix, sizeof(prefix), "ports[%u]", i);
 		if (rc < 0) {
@@ -199,7 +200,7 @@ static int open_ports(struct hs_collector_ports *ports, struct hs_error *err)
 		worker->n_ports = i + 1;
 		ports->link_up[i] = true; // a link that is down from the start is reported
 	}
-	return 0;
+	return rc;
 }
 
 static int open_watch(struct hs_collector_ports *ports, struct hs_error *err)

@@ -124,6 +124,10 @@ void hs_config_fini(struct hs_config *config);
 // Adds an error for each interface, PCI device and writable folder that the configuration names and
 // this machine does not have.
 void hs_config_lacks(const struct hs_config *config, struct hs_errors *lacks);
+// Looks for the interfaces of all ports before the first port is opened. Returns 0, or -ENODEV with
+// the last one that is missing in *err; those before it are logged.
+int hs_config_find_interfaces(
+		const struct hs_config *config, const char *module, struct hs_error *err);
 
 // Fills the cores that this process may run on. Returns `own`.
 const cpu_set_t *hs_config_own_cores(cpu_set_t *own);

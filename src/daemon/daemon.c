@@ -64,17 +64,18 @@ static int open_pool(struct hs_daemon *d, struct hs_error *err)
 
 static int open_ports(struct hs_daemon *d, struct hs_error *err)
 {
-	for (unsigned i = 0; i < d->config->n_ports; i++) {
-		int rc = hs_port_open(&d->config->ports[i], (uint16_t)i,
+	int rc = hs_config_find_interfaces(d->config, "daemon", err);
+
+	for (unsigned i = 0; rc == 0 && i < d->config->n_ports; i++) {
+		rc = hs_port_open(&d->config->ports[i], (uint16_t)i,
 				(uint16_t)d->config->node.n_workers, d->pool, &d->ports[i], err);
 		if (rc < 0) {
 			char prefix[32];
 			snprintf(prefix, sizeof(prefix), "ports[%u]", i);
 			hs_error_prefix(err, prefix);
-			return rc;
 		}
 	}
-	return 0;
+	return rc;
 }
 
 static int open_node(struct hs_daemon *d, struct hs_error *err)

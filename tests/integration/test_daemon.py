@@ -205,6 +205,19 @@ def a_device_that_dpdk_cannot_open_is_explained_in_lines_of_one_kind(workspace):
 
 
 @test()
+def a_start_names_every_interface_that_is_not_there(workspace):
+    need()
+    node = ring_node(workspace)
+    node.config["ports"] += [{"name": f"x{i}", "iface": f"nosuch{i}", "side": "host"} for i in range(3)]
+    done = daemon("--config", node.write_config(), "--log-json")
+    equal(done.returncode, 3, done.stderr)
+    said = [json.loads(line)["message"] for line in done.stderr.splitlines()]
+    first = len(node.config["ports"]) - 3
+    equal([line for line in said if "is no interface here" in line],
+          [f'ports[{first + i}].iface: "nosuch{i}" is no interface here' for i in range(3)], said)
+
+
+@test()
 def dpdk_says_nothing_of_a_start_without_faults_and_more_where_it_is_asked_to(workspace):
     need()
     node = ring_node(workspace)
