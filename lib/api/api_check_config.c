@@ -135,22 +135,25 @@ static int add_one(enum hs_api_verb verb, const json_t *item, const struct hs_ap
 	return hs_route_book_add(check->routes, &args.route, err);
 }
 
-static int add_list(enum hs_api_verb verb, json_t *list, const char *name,
-		const struct hs_api_check *check, struct hs_error *err)
+static void add_list(enum hs_api_verb verb, json_t *list, const char *name,
+		const struct hs_api_check *check, struct hs_errors *errors)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		int rc = add_one(verb, json_array_get(list, i), check, err);
-		if (rc) {
-			hs_api_prefix_item(err, name, i);
-			return rc;
-		}
+	bool refused = errors->n > 0; // a neighbour, which a route may name
+	struct hs_error err = {0};
+
+	for (size_t i = 0; i < json_array_size(list) && strcmp(err.code, "table_full") != 0; i++) {
+		if (add_one(verb, json_array_get(list, i), check, &err) == 0 ||
+				(refused && strcmp(err.code, "no_such_neighbour") == 0))
+			continue;
+		hs_api_prefix_item(&err, name, i);
+		hs_errors_keep(errors, &err);
 	}
-	return 0;
 }
 
 int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
-		struct hs_error *err)
+		struct hs_errors *errors)
 {
-	int rc = add_list(HS_VERB_NEIGHBOUR_ADD, neighbours, "neighbours", check, err);
-	return rc ? rc : add_list(HS_VERB_ROUTE_ADD, routes, "routes", check, err);
+	add_list(HS_VERB_NEIGHBOUR_ADD, neighbours, "neighbours", check, errors);
+	add_list(HS_VERB_ROUTE_ADD, routes, "routes", check, errors);
+	return errors->n ? -EINVAL : 0;
 }

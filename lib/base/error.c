@@ -4,26 +4,32 @@
 #include "clean_text.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-int hs_error_set(struct hs_error *err, const char *code, const char *path, const char *expected,
-		const char *format, ...)
+int hs_error_vset(struct hs_error *err, const char *code, const char *path, const char *expected,
+		const char *format, va_list args)
 {
 	if (!err)
 		return -EINVAL;
-
-	va_list args;
-	va_start(args, format);
 	vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
 	snprintf(err->code, sizeof(err->code), "%s", code);
 	snprintf(err->path, sizeof(err->path), "%s", path);
 	snprintf(err->expected, sizeof(err->expected), "%s", expected ? expected : "");
 	hs_clean_mend(err->message);
 	hs_clean_mend(err->path);
 	hs_clean_mend(err->expected);
+	return -EINVAL;
+}
+
+int hs_error_set(struct hs_error *err, const char *code, const char *path, const char *expected,
+		const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	hs_error_vset(err, code, path, expected, format, args);
+	va_end(args);
 	return -EINVAL;
 }
 

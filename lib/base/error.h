@@ -4,6 +4,7 @@
 // Thread rule: any; the struct belongs to the caller.
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 struct hs_error {
@@ -17,6 +18,9 @@ struct hs_error {
 // `return hs_error_set(err, "out_of_range", path, "1 to 65535", "node id is %d", id)`.
 int hs_error_set(struct hs_error *err, const char *code, const char *path, const char *expected,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
+// Does the same with a list of arguments.
+int hs_error_vset(struct hs_error *err, const char *code, const char *path, const char *expected,
+		const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 
 // Prepends a parent to the path of an error that a nested validator filled: "ports[3]" to "mtu",
 // "requests" to "[2].int_request".

@@ -12,24 +12,38 @@ int hs_errors_keep(struct hs_errors *errors, const struct hs_error *err)
 	return -EINVAL;
 }
 
+int hs_errors_add(struct hs_errors *errors, const char *code, const char *path,
+		const char *expected, const char *format, ...)
+{
+	struct hs_error err;
+	va_list args;
+
+	va_start(args, format);
+	hs_error_vset(&err, code, path, expected, format, args);
+	va_end(args);
+	return hs_errors_keep(errors, &err);
+}
+
 void hs_errors_prefix(struct hs_errors *errors, unsigned from, const char *prefix)
 {
 	for (unsigned i = from; i < errors->n && i < HS_ERRORS_MOST; i++)
 		hs_error_prefix(&errors->list[i], prefix);
 }
 
-static bool is_in(const char *path, const char *member)
+// Returns whether a path is the outer path, or leads on from it. Each path leads on from "".
+static bool is_in(const char *path, const char *outer)
 {
-	size_t len = strlen(member);
+	size_t len = strlen(outer);
 
-	return !path[0] || (strncmp(path, member, len) == 0 && strchr(".[", path[len]));
+	return !len || (strncmp(path, outer, len) == 0 && strchr(".[", path[len]));
 }
 
 bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *const members[])
 {
 	for (unsigned i = 0; i < n && i < HS_ERRORS_MOST; i++)
 		for (unsigned m = 0; members[m]; m++)
-			if (is_in(errors->list[i].path, members[m]))
+			if (is_in(errors->list[i].path, members[m]) ||
+					is_in(members[m], errors->list[i].path))
 				return true;
 	return n > HS_ERRORS_MOST;
 }

@@ -192,6 +192,21 @@ static int check_length(const struct hs_schema_field *field, json_t *value, cons
 			"the list has %zu%s%s", n, space, noun);
 }
 
+// Checks an item whose values are right. Where the first error ends the reading, returns that one.
+static int check_item(const struct reader *reader, const struct hs_schema_list *list, json_t *value,
+		const char *path, void *into, size_t index)
+{
+	struct hs_errors own; // not cleared: `n` says what it has
+
+	if (!list->check_all)
+		return list->check ? list->check(value, path, into, index, reader->err) : 0;
+	own.n = 0;
+	list->check_all(value, path, into, index, reader->all ? reader->all : &own);
+	if (own.n)
+		*reader->err = own.list[0];
+	return own.n ? -EINVAL : 0;
+}
+
 static int read_field(const struct reader *reader, const struct hs_schema_field *field,
 		json_t *value, const char *path, void *into);
 
@@ -213,7 +228,7 @@ static int read_item(const struct reader *reader, const struct hs_schema_field *
 		return rc;
 	if (rc == 0 && list->take)
 		return list->take(into, &(struct hs_schema_item){item, value, at, i}, reader->err);
-	return rc == 0 && list->check ? list->check(value, at, into, i, reader->err) : rc;
+	return rc == 0 ? check_item(reader, list, value, at, into, i) : rc;
 }
 
 // All items are read into the same room, one after another.
@@ -306,8 +321,8 @@ static int read_map(const struct reader *reader, const struct hs_schema_field *f
 		int rc = read_name_of_item(list, key, at, item, reader->err);
 		if (rc == 0)
 			rc = read_field(reader, &list->item, value, at, item);
-		if (rc == 0 && list->check && kept(reader) == before)
-			rc = list->check(value, at, into, *n, reader->err);
+		if (rc == 0 && kept(reader) == before)
+			rc = check_item(reader, list, value, at, into, *n);
 		if (rc < 0 && keep(reader, rc) < 0)
 			return rc;
 		if (rc < 0)

@@ -129,6 +129,9 @@ struct hs_schema_list {
 	// NULL.
 	int (*check)(json_t *item, const char *path, void *into, size_t index,
 			struct hs_error *err);
+	// The same, where an item may have several errors.
+	void (*check_all)(json_t *item, const char *path, void *into, size_t index,
+			struct hs_errors *errors);
 	// In place of an array: takes each item, before the next item is read.
 	int (*take)(void *into, const struct hs_schema_item *item, struct hs_error *err);
 };

@@ -117,22 +117,22 @@ static int format_of(const char *name)
 	return -1;
 }
 
-static int check_profile(
-		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+static void check_profile(
+		json_t *item, const char *path, void *into, size_t index, struct hs_errors *errors)
 {
 	struct hs_profile_config *profile = &((struct hs_collector_config *)into)->profiles[index];
 	char at[96];
 
 	(void)item;
+	snprintf(at, sizeof(at), "%s.method", path);
 	if (format_of(profile->name) < 0)
-		return hs_error_set(err, "bad_value", path, "0.5, 1.0 or 2.0",
+		hs_errors_add(errors, "bad_value", path, "0.5, 1.0 or 2.0",
 				"\"%s\" is no format of reports", profile->name);
-	if (profile->method != HS_METHOD_INT) {
-		snprintf(at, sizeof(at), "%s.method", path);
-		return hs_error_set(err, "conflict", at, "int",
+	if (profile->method == HS_METHOD_INT)
+		hs_config_check_profile(profile, path, errors);
+	else
+		hs_errors_add(errors, "conflict", at, "int",
 				"packets in telemetry reports carry INT");
-	}
-	return hs_config_check_profile(profile, path, err);
 }
 
 static const struct hs_schema_list profile_list = {
@@ -142,7 +142,7 @@ static const struct hs_schema_list profile_list = {
 		.name_bytes = HS_PORT_NAME_MAX,
 		HS_SCHEMA_COUNT(struct hs_collector_config, n_profiles),
 		.noun = "profiles",
-		.check = check_profile,
+		.check_all = check_profile,
 		.fresh = &hs_config_profile_fresh,
 };
 
@@ -385,23 +385,20 @@ static int check_ways_in(struct hs_collector_config *config, struct hs_error *er
 		return hs_error_set(err, "out_of_range", "ports", "at most 16 with those of listen",
 				"%u sockets and %u ports are too many", config->n_listen,
 				config->n_ports);
-	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (hs_config_check_port(&config->base, i, err) < 0)
-			return -EINVAL;
-	}
 	return 0;
 }
 
 // Allows one worker, because each table has one owner.
-static int check_workers(const struct hs_collector_config *config, const cpu_set_t *cores,
-		struct hs_error *err)
+static void check_workers(const struct hs_collector_config *config, const cpu_set_t *cores,
+		struct hs_errors *errors)
 {
 	if (config->base.node.n_workers > 1)
-		return hs_error_set(err, "out_of_range", "workers", "one core",
+		hs_errors_add(errors, "out_of_range", "workers", "one core",
 				"%u workers: a collector has one; start another collector with "
 				"listeners of its own for each further core",
 				config->base.node.n_workers);
-	return hs_config_check_cores(&config->base, cores, err);
+	else
+		hs_config_check_cores(&config->base, cores, errors);
 }
 
 static int check_name(struct hs_collector_config *config, struct hs_error *err)
@@ -433,11 +430,12 @@ static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 	struct hs_error err = {0};
 	unsigned n = errors->n; // errors that were found before
 
-	if (!hs_errors_touch(errors, n, of_cores) && check_workers(config, cores, &err) < 0)
-		hs_errors_keep(errors, &err);
+	if (!hs_errors_touch(errors, n, of_cores))
+		check_workers(config, cores, errors);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (!hs_errors_touch(errors, n, parts[i].of) && parts[i].check(config, &err) < 0)
 			hs_errors_keep(errors, &err);
+	hs_config_check_ports(&config->base, errors);
 	if (!hs_errors_touch(errors, n, of_control))
 		hs_config_check_control(&config->base, errors);
 	return errors->n ? -EINVAL : 0;

@@ -30,33 +30,34 @@ static void print_cores(const cpu_set_t *cores, char *text, size_t size)
 	}
 }
 
-static int check_core(unsigned core, const cpu_set_t *cores, const char *path, struct hs_error *err)
+static void check_core(
+		unsigned core, const cpu_set_t *cores, const char *path, struct hs_errors *errors)
 {
-	if (core < CPU_SETSIZE && CPU_ISSET(core, cores))
-		return 0;
 	char bounds[128];
+
+	if (core < CPU_SETSIZE && CPU_ISSET(core, cores))
+		return;
 	print_cores(cores, bounds, sizeof(bounds));
-	return hs_error_set(err, "out_of_range", path, bounds,
-			"this process has no core %u to run on", core);
+	hs_errors_add(errors, "out_of_range", path, bounds, "this process has no core %u to run on",
+			core);
 }
 
-int hs_config_check_cores(
-		const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
+void hs_config_check_cores(
+		const struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors)
 {
-	if (check_core(config->control_core, cores, "control_core", err) < 0)
-		return -EINVAL;
+	check_core(config->control_core, cores, "control_core", errors);
 	for (unsigned i = 0; i < config->node.n_workers; i++) {
+		unsigned core = config->workers[i], j = 0;
 		char at[32];
 		snprintf(at, sizeof(at), "workers[%u]", i);
-		if (check_core(config->workers[i], cores, at, err) < 0)
-			return -EINVAL;
-		for (unsigned j = 0; j < i; j++) {
-			if (config->workers[i] == config->workers[j])
-				return hs_error_set(err, "duplicate", at, "each core once",
-						"core %u already has a worker", config->workers[i]);
-		}
+		while (config->workers[j] != core)
+			j++;
+		if (j < i)
+			hs_errors_add(errors, "duplicate", at, "each core once",
+					"core %u already has a worker", core);
+		else
+			check_core(core, cores, at, errors);
 	}
-	return 0;
 }
 
 static int check_class(const struct hs_config *config, struct hs_error *err)
@@ -92,41 +93,8 @@ static int check_scheduling(struct hs_config *config, struct hs_error *err)
 	return normal ? 0 : check_class(config, err);
 }
 
-int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err)
-{
-	const struct hs_port_config *port = &config->ports[index];
-	char at[48];
-
-	snprintf(at, sizeof(at), "ports[%u].name", index);
-	if (!port->name[0])
-		return hs_error_set(err, "missing_field", at, "", "the port has no name");
-	if (hs_schema_check_name(port->name, at, err) < 0)
-		return -EINVAL;
-	snprintf(at, sizeof(at), "ports[%u]", index);
-	if (!port->device[0])
-		return hs_error_set(err, "missing_field", at, "one of iface, devargs, pci",
-				"port \"%s\" has no device", port->name);
-	snprintf(at, sizeof(at), "ports[%u].driver", index);
-	if (port->driver[0] && port->kind != HS_PORT_IFACE)
-		return hs_error_set(err, "conflict", at, "only beside iface",
-				"a driver can be chosen for kernel interfaces only");
-
-	for (unsigned i = 0; i < index; i++) {
-		snprintf(at, sizeof(at), "ports[%u].name", index);
-		if (strcmp(config->ports[i].name, port->name) == 0)
-			return hs_error_set(err, "duplicate", at, "a name of its own",
-					"port %u is called \"%s\" too", i, port->name);
-		snprintf(at, sizeof(at), "ports[%u]", index);
-		if (strcmp(config->ports[i].device, port->device) == 0)
-			return hs_error_set(err, "duplicate", at, "a device of its own",
-					"port \"%s\" has the device \"%.100s\" too",
-					config->ports[i].name, port->device);
-	}
-	return 0;
-}
-
 // Sets the ids of ports on the wire. A port without an id gets its index plus 1.
-static int resolve_ids(struct hs_config *config, struct hs_error *err)
+static void resolve_ids(struct hs_config *config, struct hs_errors *errors)
 {
 	bool given[HS_MAX_PORTS];
 
@@ -138,30 +106,17 @@ static int resolve_ids(struct hs_config *config, struct hs_error *err)
 	for (unsigned i = 0; i < config->n_ports; i++) {
 		for (unsigned j = 0; j < config->n_ports; j++) {
 			char at[32];
-			if (!given[i] || i == j || config->ports[i].id != config->ports[j].id)
+			bool told = given[j] && j < i; // at that port
+			if (!given[i] || i == j || told ||
+					config->ports[i].id != config->ports[j].id)
 				continue;
 			snprintf(at, sizeof(at), "ports[%u].id", i);
-			return hs_error_set(err, "duplicate", at, "an id of its own",
+			hs_errors_add(errors, "duplicate", at, "an id of its own",
 					"port \"%s\" has the id %u too%s", config->ports[j].name,
 					config->ports[j].id, given[j] ? "" : ", its index plus 1");
+			break;
 		}
 	}
-	return 0;
-}
-
-static int check_queue(const struct hs_config *config, unsigned index, struct hs_error *err)
-{
-	const struct hs_port_config *port = &config->ports[index];
-	const char *given = port->rate_bps ? "rate_bps" : "queue_packets";
-	const char *missing = port->rate_bps ? "queue_packets" : "rate_bps";
-	char at[48], beside[48];
-
-	if (!port->rate_bps == !port->queue_packets)
-		return 0;
-	snprintf(at, sizeof(at), "ports[%u].%s", index, missing);
-	snprintf(beside, sizeof(beside), "%s beside %s, or neither", missing, given);
-	return hs_error_set(err, "missing_field", at, beside, "port \"%s\" has %s only", port->name,
-			given);
 }
 
 static int resolve_end(struct hs_config *config, unsigned pair, unsigned side, bool *used,
@@ -183,17 +138,15 @@ static int resolve_end(struct hs_config *config, unsigned pair, unsigned side, b
 	return 0;
 }
 
-static int resolve_pairs(struct hs_config *config, struct hs_errors *errors)
+static void resolve_pairs(struct hs_config *config, struct hs_errors *errors)
 {
 	bool used[HS_MAX_PORTS] = {false};
 	struct hs_error err;
-	int rc = 0;
 
 	for (unsigned i = 0; i < 2 * config->n_pairs; i++)
 		if (resolve_end(config, i / 2, i % 2, used, &err) < 0)
-			rc = hs_errors_keep(errors, &err);
+			hs_errors_keep(errors, &err);
 	config->node.n_pairs = (uint16_t)config->n_pairs;
-	return rc;
 }
 
 static int refuse_beside(const struct hs_config *config, const char *key, const char *mode,
@@ -231,12 +184,14 @@ static int check_mode(struct hs_config *config, struct hs_error *err)
 	return 0;
 }
 
-static int check_forwarding(struct hs_config *config, struct hs_errors *errors)
+static void check_forwarding(struct hs_config *config, struct hs_errors *errors)
 {
 	struct hs_error err;
 
-	return check_mode(config, &err) < 0 ? hs_errors_keep(errors, &err)
-					    : resolve_pairs(config, errors);
+	if (check_mode(config, &err) < 0)
+		hs_errors_keep(errors, &err);
+	else
+		resolve_pairs(config, errors);
 }
 
 static int find_port(void *context, const char *name)
@@ -255,14 +210,10 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 static int check_tables(struct hs_config *config, const struct hs_api_check *check,
 		struct hs_errors *errors)
 {
-	struct hs_error err;
+	bool routes = hs_api_check_routes(config->neighbours, config->routes, check, errors) == 0;
+	int rc = routes ? hs_api_check_list(config->requests, check, errors) : -EINVAL;
 
-	if (hs_api_check_routes(config->neighbours, config->routes, check, &err) < 0) {
-		hs_error_prefix(&err, "forwarding");
-		return hs_errors_keep(errors, &err);
-	}
-	int rc = hs_api_check_list(config->requests, check, errors);
-	hs_errors_prefix(errors, 0, "requests"); // nothing else is wrong
+	hs_errors_prefix(errors, 0, routes ? "requests" : "forwarding"); // nothing else is wrong
 	return rc;
 }
 
@@ -288,7 +239,7 @@ static int check_requests(struct hs_config *config, struct hs_errors *errors)
 	return rc;
 }
 
-static int resolve_in_band_ports(struct hs_config *config, struct hs_error *err)
+static void resolve_in_band_ports(struct hs_config *config, struct hs_errors *errors)
 {
 	for (unsigned i = 0; i < config->n_in_band_ports; i++) {
 		const char *name = config->in_band_ports[i];
@@ -296,16 +247,16 @@ static int resolve_in_band_ports(struct hs_config *config, struct hs_error *err)
 		char at[48];
 		snprintf(at, sizeof(at), "telemetry.in_band.ports[%u]", i);
 		if (index < 0)
-			return hs_error_set(err, "unknown_port", at, "the name of a port",
+			hs_errors_add(errors, "unknown_port", at, "the name of a port",
 					"no port is called \"%s\"", name);
-		if (config->ports[index].side != HS_SIDE_NETWORK)
-			return hs_error_set(err, "conflict", at, "ports of side network",
+		else if (config->ports[index].side != HS_SIDE_NETWORK)
+			hs_errors_add(errors, "conflict", at, "ports of side network",
 					"port \"%s\" has side host: nothing that hosts send is "
 					"believed",
 					name);
-		config->in_band.ports |= 1u << index;
+		else
+			config->in_band.ports |= 1u << index;
 	}
-	return 0;
 }
 
 static int read_key(struct hs_config *config, struct hs_error *err)
@@ -336,51 +287,53 @@ static int read_key(struct hs_config *config, struct hs_error *err)
 	return 0;
 }
 
-static int check_in_band(struct hs_config *config, struct hs_error *err)
+static void check_in_band(struct hs_config *config, struct hs_errors *errors)
 {
-	int rc = resolve_in_band_ports(config, err);
-	return rc < 0 ? rc : read_key(config, err);
+	struct hs_error err;
+
+	resolve_in_band_ports(config, errors);
+	if (read_key(config, &err) < 0)
+		hs_errors_keep(errors, &err);
 }
 
-static int check_endpoints(const struct hs_endpoints *endpoints, const char *path, bool insecure,
+static void check_endpoints(const struct hs_endpoints *endpoints, const char *path, bool insecure,
 		struct hs_errors *errors)
 {
 	struct hs_error err;
-	int rc = 0;
 
 	for (unsigned i = 0; i < endpoints->n; i++) {
 		char at[64];
 		snprintf(at, sizeof(at), "%s[%u]", path, i);
 		if (hs_bus_check_endpoint(endpoints->text[i], insecure, at, &err) < 0)
-			rc = hs_errors_keep(errors, &err);
+			hs_errors_keep(errors, &err);
 	}
-	return rc;
 }
 
-int hs_config_check_control(const struct hs_config *config, struct hs_errors *errors)
+void hs_config_check_control(const struct hs_config *config, struct hs_errors *errors)
 {
 	const struct hs_endpoints_named bound[] = {
 			{"bind", &config->bind}, {"publish_bind", &config->publish_bind}};
 	struct hs_bus_keys keys;
 	bool used = hs_config_keys(config, &keys), open = config->insecure;
+	unsigned before = errors->n;
 	struct hs_error err;
 
 	if (config->bind.n == 0) {
-		hs_error_set(&err, "missing_field", "control.bind", "at least one endpoint",
+		hs_errors_add(errors, "missing_field", "control.bind", "at least one endpoint",
 				"the node could not be asked anything");
-		return hs_errors_keep(errors, &err);
+		return;
 	}
 	if (used && hs_bus_check_keys(&keys, config->publish_to.n > 0, open, &err) < 0) {
 		hs_error_prefix(&err, "control.keys");
-		return hs_errors_keep(errors, &err);
+		hs_errors_keep(errors, &err);
+		return;
 	}
-	int rc = check_endpoints(&config->bind, "control.bind", open || used, errors);
-	rc |= check_endpoints(&config->publish_to, "control.publish_to", open || keys.server_file,
+	check_endpoints(&config->bind, "control.bind", open || used, errors);
+	check_endpoints(&config->publish_to, "control.publish_to", open || keys.server_file,
 			errors);
-	rc |= check_endpoints(&config->publish_bind, "control.publish_bind", open || used, errors);
-	if (rc == 0 && hs_endpoints_check_once(bound, 2, &err) < 0)
-		rc = hs_errors_keep(errors, &err);
-	return rc;
+	check_endpoints(&config->publish_bind, "control.publish_bind", open || used, errors);
+	if (errors->n == before && hs_endpoints_check_once(bound, 2, &err) < 0)
+		hs_errors_keep(errors, &err);
 }
 
 // ---- all of it ----
@@ -395,66 +348,59 @@ static int check_influx(struct hs_config *config, struct hs_error *err)
 	return hs_influx_check(&config->influx, err);
 }
 
-static int check_control(struct hs_config *config, struct hs_errors *errors)
+static void check_control(struct hs_config *config, struct hs_errors *errors)
 {
-	return hs_config_check_control(config, errors);
+	hs_config_check_control(config, errors);
 }
 
-static int check_ports(struct hs_config *config, struct hs_errors *errors)
+static void check_ports(struct hs_config *config, struct hs_errors *errors)
 {
-	struct hs_error err = {0};
-	int rc = 0;
+	static const char *const of_ports[] = {"ports", NULL};
 
-	if (config->n_ports == 0) {
-		hs_error_set(&err, "missing_field", "ports", "at least one port",
+	if (config->n_ports == 0 && !hs_errors_touch(errors, errors->n, of_ports))
+		hs_errors_add(errors, "missing_field", "ports", "at least one port",
 				"the node has no ports");
-		return hs_errors_keep(errors, &err);
-	}
-	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (hs_config_check_port(config, i, &err) < 0 || check_queue(config, i, &err) < 0)
-			rc = hs_errors_keep(errors, &err);
-	}
-	return rc;
+	hs_config_check_ports(config, errors);
 }
 
 // A check of members of the configuration, each of which is right by itself.
 static const struct part {
 	const char *of[5]; // NULL ends them
 	int (*one)(struct hs_config *, struct hs_error *);
-	int (*all)(struct hs_config *, struct hs_errors *);
+	void (*all)(struct hs_config *, struct hs_errors *);
 } parts[] = {
 		{{"node"}, .one = check_name},
 		{{"worker_scheduling", "polling", "workers", "control_core"},
 				.one = check_scheduling},
 		{{"control"}, .all = check_control},
 		{{"influx"}, .one = check_influx},
-		{{"ports"}, .all = check_ports},
-		{{"ports"}, .one = resolve_ids},
-		{{"ports", "profiles"}, .one = hs_config_resolve_profiles},
-		{{"ports", "export"}, .one = hs_config_resolve_exports},
+		{{NULL}, .all = check_ports}, // looks at the members of each port by itself
+		{{"ports"}, .all = resolve_ids},
+		{{"ports", "profiles"}, .all = hs_config_resolve_profiles},
+		{{"ports", "export"}, .all = hs_config_resolve_exports},
 		{{"ports", "profiles", "export"}, .one = hs_config_check_labels},
 		{{"ports", "profiles"}, .one = hs_config_check_probes},
 		{{"ports", "forwarding"}, .all = check_forwarding},
-		{{"ports", "telemetry"}, .one = check_in_band},
+		{{"ports", "telemetry"}, .all = check_in_band},
 };
 
-static int check_part(const struct part *part, struct hs_config *config, struct hs_errors *errors)
+static void check_part(const struct part *part, struct hs_config *config, struct hs_errors *errors)
 {
 	struct hs_error err;
 
 	if (part->all)
-		return part->all(config, errors);
-	return part->one(config, &err) < 0 ? hs_errors_keep(errors, &err) : 0;
+		part->all(config, errors);
+	else if (part->one(config, &err) < 0)
+		hs_errors_keep(errors, &err);
 }
 
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors)
 {
 	static const char *const of_cores[] = {"workers", "control_core", NULL};
 	unsigned n = errors->n; // found before
-	struct hs_error err;
 
-	if (!hs_errors_touch(errors, n, of_cores) && hs_config_check_cores(config, cores, &err) < 0)
-		hs_errors_keep(errors, &err);
+	if (!hs_errors_touch(errors, n, of_cores))
+		hs_config_check_cores(config, cores, errors);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		// Without ports, a pair that names one is no further error.
 		if (!hs_errors_touch(errors, config->n_ports ? n : errors->n, parts[i].of))

@@ -9,9 +9,9 @@
 // errors already are left out. Returns 0, or -EINVAL with *errors.
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors);
 
-// Check a part of this, with the same result: the cores; one port's name and device, beside those
-// of the ports before it; endpoints and keys.
-int hs_config_check_cores(
-		const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);
-int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err);
-int hs_config_check_control(const struct hs_config *config, struct hs_errors *errors);
+// Check a part of this: the cores; what the members of each port mean together, beside the ports
+// before it; endpoints and keys.
+void hs_config_check_cores(
+		const struct hs_config *config, const cpu_set_t *cores, struct hs_errors *errors);
+void hs_config_check_ports(const struct hs_config *config, struct hs_errors *errors);
+void hs_config_check_control(const struct hs_config *config, struct hs_errors *errors);

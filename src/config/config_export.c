@@ -159,7 +159,7 @@ static const struct hs_schema_field export_fields[] = {
 };
 
 // Requires the keys that a receiver with a port needs. A socket finds these values out by itself.
-static int check_port_keys(json_t *item, const char *path, struct hs_error *err)
+static void check_port_keys(json_t *item, const char *path, struct hs_errors *errors)
 {
 	static const char *const keys[] = {"from", "mac"};
 	char at[96];
@@ -168,15 +168,14 @@ static int check_port_keys(json_t *item, const char *path, struct hs_error *err)
 		if (json_object_get(item, keys[i]))
 			continue;
 		snprintf(at, sizeof(at), "%s.%s", path, keys[i]);
-		return hs_error_set(err, "missing_field", at, "",
+		hs_errors_add(errors, "missing_field", at, "",
 				"there is no \"%s\", which a port needs", keys[i]);
 	}
-	return 0;
 }
 
 // Refuses keys without a use: each of these keys may only stand beside the key that it belongs to.
-static int check_item(
-		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+static void check_item(
+		json_t *item, const char *path, void *into, size_t index, struct hs_errors *errors)
 {
 	static const struct {
 		const char *key, *beside;
@@ -194,6 +193,7 @@ static int check_item(
 			{"queue_quota", "queue_packets", has_queue},
 	};
 	struct hs_export_item *export = &((struct hs_config *)into)->exports[index];
+	unsigned before = errors->n;
 	char at[96], only[64];
 
 	if (!is_report(export)) // this format has no reports
@@ -204,15 +204,15 @@ static int check_item(
 			continue;
 		snprintf(at, sizeof(at), "%s.%s", path, rules[i].key);
 		snprintf(only, sizeof(only), "only beside %s", rules[i].beside);
-		return hs_error_set(err, "conflict", at, only, "%s has no use here%s", rules[i].key,
+		hs_errors_add(errors, "conflict", at, only, "%s has no use here%s", rules[i].key,
 				rules[i].why ? rules[i].why : "");
 	}
-	if (has_port(export) && check_port_keys(item, path, err) < 0)
-		return -EINVAL;
-	if (!is_report(export) || export->of.flows || export->of.drops || export->of.queue_packets)
-		return 0;
-	return hs_error_set(err, "missing_field", path, "flows, drops or queue_packets",
-			"the receiver would get no report");
+	if (has_port(export))
+		check_port_keys(item, path, errors);
+	if (errors->n == before && is_report(export) && !export->of.flows && !export->of.drops &&
+			!export->of.queue_packets)
+		hs_errors_add(errors, "missing_field", path, "flows, drops or queue_packets",
+				"the receiver would get no report");
 }
 
 const struct hs_schema_list hs_config_export_list = {
@@ -225,7 +225,7 @@ const struct hs_schema_list hs_config_export_list = {
 									.bytes = HS_EXPORT_BYTES,
 									.latency_change_ns = 1000,
 									.queue_quota = 1}},
-		.check = check_item,
+		.check_all = check_item,
 };
 
 // ---- checks ----
@@ -336,11 +336,11 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 	return 0;
 }
 
-int hs_config_resolve_exports(struct hs_config *config, struct hs_error *err)
+void hs_config_resolve_exports(struct hs_config *config, struct hs_errors *errors)
 {
-	for (unsigned i = 0; i < config->node.n_exports; i++) {
-		if (resolve(config, i, err) < 0)
-			return -EINVAL;
-	}
-	return 0;
+	struct hs_error err;
+
+	for (unsigned i = 0; i < config->node.n_exports; i++)
+		if (resolve(config, i, &err) < 0)
+			hs_errors_keep(errors, &err);
 }

@@ -21,19 +21,18 @@ bool hs_config_keys(const struct hs_config *config, struct hs_bus_keys *keys);
 extern const struct hs_schema_word hs_config_layout_words[];
 // "profiles" of struct hs_config.
 extern const struct hs_schema_list hs_config_profile_list;
-// Gives each port the profile that it names. Returns 0, or -EINVAL with *err.
-int hs_config_resolve_profiles(struct hs_config *config, struct hs_error *err);
+// Gives each port the profile that it names.
+void hs_config_resolve_profiles(struct hs_config *config, struct hs_errors *errors);
 // "export" of struct hs_config.
 extern const struct hs_schema_list hs_config_export_list;
 // Copies the receivers to the node's configuration, with the index of the port that each names.
-// Returns 0, or -EINVAL with *err.
-int hs_config_resolve_exports(struct hs_config *config, struct hs_error *err);
+void hs_config_resolve_exports(struct hs_config *config, struct hs_errors *errors);
 // One profile: the fields of struct hs_profile_config, the profile before it is read, and the check
-// of a profile that was read. The check fills in the settings. Returns 0, or -EINVAL with *err.
+// of a profile that was read. The check fills in the settings.
 extern const struct hs_schema_field hs_config_profile_fields[];
 extern const struct hs_profile_config hs_config_profile_fresh;
-int hs_config_check_profile(
-		struct hs_profile_config *profile, const char *path, struct hs_error *err);
+void hs_config_check_profile(
+		struct hs_profile_config *profile, const char *path, struct hs_errors *errors);
 // Checks a profile of method label that was read, and fills in `label`.
 #define HS_CONFIG_LABEL_MOST_NS INT64_C(3600000000000)
 int hs_config_check_label(

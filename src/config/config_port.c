@@ -2,6 +2,7 @@
 #include "config_parts.h"
 
 #include "config.h"
+#include "config_check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -143,6 +144,107 @@ const struct hs_schema_list hs_config_port_list = {
 		.noun = "ports",
 		.fresh = &(const struct hs_port_config){.mtu = 1500, .rx_queues = 1},
 };
+
+// ---- checks ----
+
+static int check_name(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const char *name = config->ports[index].name;
+	char at[32];
+
+	snprintf(at, sizeof(at), "ports[%u].name", index);
+	if (!name[0])
+		return hs_error_set(err, "missing_field", at, "", "the port has no name");
+	if (hs_schema_check_name(name, at, err) < 0)
+		return -EINVAL;
+	int first = hs_config_port_index(config, name);
+	return first == (int)index ? 0
+				   : hs_error_set(err, "duplicate", at, "a name of its own",
+						     "port %d is called \"%s\" too", first, name);
+}
+
+static int check_device(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_port_config *port = &config->ports[index];
+	char at[32];
+
+	snprintf(at, sizeof(at), "ports[%u]", index);
+	if (!port->device[0])
+		return hs_error_set(err, "missing_field", at, "one of iface, devargs, pci",
+				"port \"%s\" has no device", port->name);
+	for (unsigned i = 0; i < index; i++) {
+		if (strcmp(config->ports[i].device, port->device) == 0)
+			return hs_error_set(err, "duplicate", at, "a device of its own",
+					"port \"%s\" has the device \"%.100s\" too",
+					config->ports[i].name, port->device);
+	}
+	return 0;
+}
+
+static int check_driver(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_port_config *port = &config->ports[index];
+	char at[32];
+
+	snprintf(at, sizeof(at), "ports[%u].driver", index);
+	return !port->driver[0] || port->kind == HS_PORT_IFACE
+			       ? 0
+			       : hs_error_set(err, "conflict", at, "only beside iface",
+						 "a driver can be chosen for kernel interfaces "
+						 "only");
+}
+
+static int check_queue(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_port_config *port = &config->ports[index];
+	const char *given = port->rate_bps ? "rate_bps" : "queue_packets";
+	const char *missing = port->rate_bps ? "queue_packets" : "rate_bps";
+	char at[48], beside[48];
+
+	if (!port->rate_bps == !port->queue_packets)
+		return 0;
+	snprintf(at, sizeof(at), "ports[%u].%s", index, missing);
+	snprintf(beside, sizeof(beside), "%s beside %s, or neither", missing, given);
+	return hs_error_set(err, "missing_field", at, beside, "port \"%s\" has %s only", port->name,
+			given);
+}
+
+// A check of members of a port. NULL ends the members.
+static const struct part {
+	const char *of[5];
+	int (*check)(const struct hs_config *config, unsigned index, struct hs_error *err);
+} parts[] = {
+		{{"name"}, check_name},
+		{{"iface", "devargs", "pci"}, check_device},
+		{{"driver", "iface", "devargs", "pci"}, check_driver},
+		{{"rate_bps", "queue_packets"}, check_queue},
+};
+
+// Returns whether one of the first `n` errors is in one of these members of the port.
+static bool is_wrong(const struct hs_errors *errors, unsigned n, unsigned index,
+		const char *const members[])
+{
+	char at[48];
+
+	for (; *members; members++) {
+		snprintf(at, sizeof(at), "ports[%u].%s", index, *members);
+		if (hs_errors_touch(errors, n, (const char *const[]){at, NULL}))
+			return true;
+	}
+	return false;
+}
+
+void hs_config_check_ports(const struct hs_config *config, struct hs_errors *errors)
+{
+	unsigned n = errors->n; // found before
+	struct hs_error err;
+
+	for (unsigned i = 0; i < config->n_ports; i++)
+		for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
+			if (!is_wrong(errors, n, i, parts[p].of) &&
+					parts[p].check(config, i, &err) < 0)
+				hs_errors_keep(errors, &err);
+}
 
 int hs_config_port_index(const struct hs_config *config, const char *name)
 {

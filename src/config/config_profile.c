@@ -332,54 +332,56 @@ static bool is_useful(const struct hs_profile_config *profile, const struct hs_s
 	return is_int;
 }
 
-// Returns the first key that is given and has no use.
-static const char *useless_key(const struct hs_profile_config *profile)
-{
-	for (const struct hs_schema_field *field = hs_config_profile_fields + 1; field->key;
-			field++) {
-		if (field->given(profile) && !is_useful(profile, field))
-			return field->key;
-	}
-	return NULL;
-}
-
-int hs_config_check_profile(
-		struct hs_profile_config *profile, const char *path, struct hs_error *err)
+static int check_int(struct hs_profile_config *profile, const char *path, struct hs_error *err)
 {
 	const char *allowed, *key;
 	char at[96];
 
-	if (profile->method == HS_METHOD_INT) {
-		snprintf(at, sizeof(at), "%s.version", path);
-		if (!has_version(profile))
-			return hs_error_set(err, "missing_field", at, "2016-06, 0.5, 1.0 or 2.1",
-					"version is missing");
-		make_settings(profile);
-		key = hs_int_settings_wrong(&profile->settings, &allowed);
-		snprintf(at, sizeof(at), "%s.%s", path, key ? key : "");
-		if (key)
-			return hs_error_set(err, "out_of_range", at, allowed,
-					"%s does not go with version %s and what stands before it",
-					key, hs_int_version_name(profile->version));
-	}
-	if (profile->method == HS_METHOD_LABEL && hs_config_check_label(profile, path, err) < 0)
-		return -EINVAL;
-	if (profile->method == HS_METHOD_PROBE && hs_config_check_probe(profile, path, err) < 0)
-		return -EINVAL;
-	if (profile->method == HS_METHOD_FLEXINT && !has_layout(profile))
-		profile->layout = HS_LAYOUT_ALIGNED;
-	key = useless_key(profile);
+	snprintf(at, sizeof(at), "%s.version", path);
+	if (!has_version(profile))
+		return hs_error_set(err, "missing_field", at, "2016-06, 0.5, 1.0 or 2.1",
+				"version is missing");
+	make_settings(profile);
+	key = hs_int_settings_wrong(&profile->settings, &allowed);
 	snprintf(at, sizeof(at), "%s.%s", path, key ? key : "");
-	return key ? hs_error_set(err, "conflict", at, "none", "%s: this profile has no use for it",
-				     key)
+	return key ? hs_error_set(err, "out_of_range", at, allowed,
+				     "%s does not go with version %s and what stands before it",
+				     key, hs_int_version_name(profile->version))
 		   : 0;
 }
 
-static int check_profile(
-		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+void hs_config_check_profile(
+		struct hs_profile_config *profile, const char *path, struct hs_errors *errors)
+{
+	bool is_int = profile->method == HS_METHOD_INT;
+	struct hs_error err;
+	char at[96];
+	int rc = is_int				      ? check_int(profile, path, &err)
+		 : profile->method == HS_METHOD_LABEL ? hs_config_check_label(profile, path, &err)
+		 : profile->method == HS_METHOD_PROBE ? hs_config_check_probe(profile, path, &err)
+						      : 0;
+
+	if (rc < 0)
+		hs_errors_keep(errors, &err);
+	if (rc < 0 && is_int) // the version and the carrier decide which other keys are of use
+		return;
+	if (profile->method == HS_METHOD_FLEXINT && !has_layout(profile))
+		profile->layout = HS_LAYOUT_ALIGNED;
+	for (const struct hs_schema_field *field = hs_config_profile_fields + 1; field->key;
+			field++) {
+		if (!field->given(profile) || is_useful(profile, field))
+			continue;
+		snprintf(at, sizeof(at), "%s.%s", path, field->key);
+		hs_errors_add(errors, "conflict", at, "none", "%s: this profile has no use for it",
+				field->key);
+	}
+}
+
+static void check_profile(
+		json_t *item, const char *path, void *into, size_t index, struct hs_errors *errors)
 {
 	(void)item;
-	return hs_config_check_profile(&((struct hs_config *)into)->profiles[index], path, err);
+	hs_config_check_profile(&((struct hs_config *)into)->profiles[index], path, errors);
 }
 
 const struct hs_schema_list hs_config_profile_list = {
@@ -389,7 +391,7 @@ const struct hs_schema_list hs_config_profile_list = {
 		.name_bytes = HS_PORT_NAME_MAX,
 		HS_SCHEMA_COUNT(struct hs_config, n_profiles),
 		.noun = "profiles",
-		.check = check_profile,
+		.check_all = check_profile,
 		.fresh = &hs_config_profile_fresh,
 };
 
@@ -503,11 +505,11 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 	return check_marks(config, index, profile, err);
 }
 
-int hs_config_resolve_profiles(struct hs_config *config, struct hs_error *err)
+void hs_config_resolve_profiles(struct hs_config *config, struct hs_errors *errors)
 {
-	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (resolve(config, i, err) < 0)
-			return -EINVAL;
-	}
-	return 0;
+	struct hs_error err;
+
+	for (unsigned i = 0; i < config->n_ports; i++)
+		if (resolve(config, i, &err) < 0)
+			hs_errors_keep(errors, &err);
 }

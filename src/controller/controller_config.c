@@ -27,25 +27,28 @@ static const struct hs_schema_field node_fields[] = {
 		{NULL},
 };
 
-static int check_node(json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+static void check_node(
+		json_t *item, const char *at, void *into, size_t index, struct hs_errors *errors)
 {
 	const struct hs_controller_config *config = into;
 	const struct hs_controller_node_config *node = &config->nodes[index];
+	bool name = false, id = false; // another node has it, too
 	char path[96];
 
 	(void)item;
 	for (size_t i = 0; i < index; i++) {
-		snprintf(path, sizeof(path), "%s.%s", at, "name");
-		if (strcmp(config->nodes[i].name, node->name) == 0)
-			return hs_error_set(err, "bad_value", path, "each name once",
-					"two nodes are called \"%s\"", node->name);
+		name |= strcmp(config->nodes[i].name, node->name) == 0;
 		// All end nodes without an id of their own have 0.
-		snprintf(path, sizeof(path), "%s.%s", at, "id");
-		if (node->id && config->nodes[i].id == node->id)
-			return hs_error_set(err, "bad_value", path, "each id but 0 once",
-					"two nodes have the id %u", node->id);
+		id |= node->id && config->nodes[i].id == node->id;
 	}
-	return 0;
+	snprintf(path, sizeof(path), "%s.name", at);
+	if (name)
+		hs_errors_add(errors, "bad_value", path, "each name once",
+				"two nodes are called \"%s\"", node->name);
+	snprintf(path, sizeof(path), "%s.id", at);
+	if (id)
+		hs_errors_add(errors, "bad_value", path, "each id but 0 once",
+				"two nodes have the id %u", node->id);
 }
 
 static const struct hs_schema_list node_list = {
@@ -54,7 +57,7 @@ static const struct hs_schema_list node_list = {
 		HS_SCHEMA_COUNT(struct hs_controller_config, n_nodes),
 		.heap = true,
 		.noun = "nodes",
-		.check = check_node,
+		.check_all = check_node,
 };
 
 int hs_controller_config_node(const struct hs_controller_config *config, const char *name)

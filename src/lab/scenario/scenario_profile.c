@@ -46,6 +46,7 @@ int hs_scenario_profiles(const struct hs_scenario *scenario, uint32_t node,
 {
 	struct hs_config *config = scenario->profiles;
 	uint32_t entries[HS_MAX_PORTS];
+	struct hs_errors errors = {0};
 	unsigned port = 0;
 
 	if (!config)
@@ -63,9 +64,12 @@ int hs_scenario_profiles(const struct hs_scenario *scenario, uint32_t node,
 					sizeof(made->profile));
 		entries[config->n_ports++] = link->entry;
 	}
-	int rc = hs_config_resolve_profiles(config, err);
-	if (rc < 0 && sscanf(err->path, "ports[%u]", &port) == 1)
-		snprintf(err->path, sizeof(err->path), "links[%u].profile", entries[port]);
+	hs_config_resolve_profiles(config, &errors);
 	memcpy(profiles, config->node.profiles, sizeof(config->node.profiles));
-	return rc;
+	if (errors.n == 0)
+		return 0;
+	*err = errors.list[0];
+	if (sscanf(err->path, "ports[%u]", &port) == 1)
+		snprintf(err->path, sizeof(err->path), "links[%u].profile", entries[port]);
+	return -EINVAL;
 }

@@ -220,18 +220,28 @@ static void a_file_that_is_not_there_is_refused(void **state)
 	assert_string_equal(errors.list[0].code, "not_readable");
 }
 
-// Errors of values, and of what others mean together, in one file.
-static void all_errors_of_a_file_come_at_once(void **state)
+static void assert_errors(const char *text, const char *const paths[])
 {
-	static const char *const paths[] = {"polling", "name", "listen", "control.bind[0]", NULL};
 	char file[] = FILE_OF_TEST;
 	struct hs_errors errors = {0};
 
-	(void)state;
-	make_file(file, "{'name':'x y','polling':'lazy','listen':[],'control':{'bind':['xyz']}}");
+	make_file(file, text);
 	assert_true(hs_collector_config_load(file, NULL, &config, &errors) < 0);
 	unlink(file);
 	assert_paths(&errors, paths);
+}
+
+// Errors of values, and of what others mean together, in one file.
+static void all_errors_of_a_file_come_at_once(void **state)
+{
+	(void)state;
+	assert_errors("{'name':'x y','polling':'lazy','listen':[],'control':{'bind':['xyz']}}",
+			(const char *const[]){
+					"polling", "name", "listen", "control.bind[0]", NULL});
+	assert_errors("{'ports':[{'name':'a','udp_port':9},{'name':'a','devargs':'net_ring0',"
+		      "'driver':'af_xdp'}]}",
+			(const char *const[]){"ports[1].udp_port", "ports[0]", "ports[1].name",
+					"ports[1].driver", NULL});
 }
 
 int main(void)

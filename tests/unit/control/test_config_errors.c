@@ -60,6 +60,40 @@ static void errors_of_values_and_of_what_they_mean_together_come_at_once(void **
 			"nod", "workers[0]", "ports[1].name", "forwarding.pairs[0][1]");
 }
 
+static void each_element_of_a_list_has_all_its_errors(void **state)
+{
+	(void)state;
+	ASSERT_ERRORS("{'ports': [{'name': 'a', 'side': 'left', 'mtu': 7}, {'name': 'b b', "
+		      "'devargs': 'net_ring0', 'driver': 'af_xdp', 'side': 'host', "
+		      "'queue_packets': 9}, {'name': 'a', 'iface': 'c', 'side': 'host'}]}",
+			"ports[0].side", "ports[0].mtu", "ports[0]", "ports[1].name",
+			"ports[1].driver", "ports[1].rate_bps", "ports[2].name");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'export': [{'to': '192.0.2.1:9', 'mac': "
+		      "'02:00:00:00:00:01', 'queue_quota': 3}, {'to': '192.0.2.1:9', 'port': "
+		      "'b'}]}",
+			"export[0].mac", "export[0].queue_quota", "export[1].from",
+			"export[1].mac");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'export': [{'to': '[fe80::1]:9'}, {'to': "
+		      "'[fe80::2]:9'}]}",
+			"export[0].to", "export[1].to");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'profiles': {'p': {'method': 'flexint', 'version': "
+		      "'2.1', 'dscp': 3}, 'q': {'method': 'label', 'dscp': 3, 'ip_protocol': 6}}}",
+			"profiles.p.version", "profiles.p.dscp", "profiles.q.ip_protocol",
+			"profiles.q.dscp");
+	ASSERT_ERRORS("{" PAIR ", 'ports': [{'name': 'a', 'iface': 'a', 'side': 'network', "
+		      "'profile': 'x', 'id': 7}, {'name': 'b', 'iface': 'b', 'side': 'host', "
+		      "'profile': 'y', 'id': 7}], 'telemetry': {'in_band': {'ports': ['z', 'b']}}}",
+			"ports[0].id", "ports[0].profile", "ports[1].profile",
+			"telemetry.in_band.ports[0]", "telemetry.in_band.ports[1]");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'workers': [7, 8, 1, 1]}", "workers[0]", "workers[1]",
+			"workers[3]");
+	ASSERT_ERRORS("{" PORTS ", 'forwarding': {'mode': 'route', 'neighbours': [{'addr': "
+		      "'2001:db8::1', 'port': 'y', 'mac': '02:00:00:00:00:01'}], 'routes': "
+		      "[{'prefix': '2001:db8:1::/48', 'via': '2001:db8::1'}, {'prefix': "
+		      "'2001:db8:2::/48', 'port': 'z', 'next_hop_mac': '02:00:00:00:00:02'}]}}",
+			"forwarding.neighbours[0].port", "forwarding.routes[1].port");
+}
+
 static void a_wrong_value_brings_no_further_error(void **state)
 {
 	(void)state;
@@ -69,6 +103,10 @@ static void a_wrong_value_brings_no_further_error(void **state)
 		      "'b', 'side': 'network'}], " PAIR "}",
 			"ports[0].name");
 	ASSERT_ERRORS("{'ports': [], " PAIR "}", "ports");
+	ASSERT_ERRORS("{'ports': 7}", "ports");
+	ASSERT_ERRORS("{'ports': [7, {'name': 'b', 'iface': 7, 'side': 'host'}, {'name': 'b', "
+		      "'iface': '', 'driver': 'af_xdp', 'side': 'host'}]}",
+			"ports[0]", "ports[1].iface", "ports[2].iface", "ports[2].name");
 	ASSERT_ERRORS("{'workers': 'all', 'worker_scheduling': {'priority': 5}, " PORTS ", " PAIR
 		      "}",
 			"workers");
@@ -86,6 +124,7 @@ int main(void)
 			cmocka_unit_test(a_file_without_errors_has_none),
 			cmocka_unit_test(
 					errors_of_values_and_of_what_they_mean_together_come_at_once),
+			cmocka_unit_test(each_element_of_a_list_has_all_its_errors),
 			cmocka_unit_test(a_wrong_value_brings_no_further_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,19 +239,26 @@ static void the_least_mtu_of_probes_is_the_one_that_is_told(void **state)
 	hs_controller_config_fini(&config);
 }
 
-// Errors of values, and of what others mean together, in one file.
-static void all_errors_of_a_file_come_at_once(void **state)
+static void assert_errors(const char *text, const char *const paths[])
 {
-	static const char *const paths[] = {"controller.nope", "nodes", NULL};
 	struct hs_controller_config config;
 	char file[] = FILE_OF_TEST;
 	struct hs_errors errors = {0};
 
-	(void)state;
-	make_file(file, "{'controller':{'nope':1},'nodes':[]}");
+	make_file(file, text);
 	assert_true(hs_controller_config_load(file, &config, &errors) < 0);
 	unlink(file);
 	assert_paths(&errors, paths);
+}
+
+// Errors of values, and of what others mean together, in one file.
+static void all_errors_of_a_file_come_at_once(void **state)
+{
+	(void)state;
+	assert_errors("{'controller':{'nope':1},'nodes':[]}",
+			(const char *const[]){"controller.nope", "nodes", NULL});
+	assert_errors("{'nodes':[{'name':'a','id':1,'api':'x'},{'name':'a','id':1,'api':'y'}]}",
+			(const char *const[]){"nodes[1].name", "nodes[1].id", NULL});
 }
 
 int main(void)

@@ -214,6 +214,21 @@ static int check_stop(
 	return 0;
 }
 
+// Refuses ends of one letter, each by itself.
+static void check_way(
+		json_t *item, const char *path, void *into, size_t index, struct hs_errors *errors)
+{
+	const struct way *way = &((struct journey *)into)->ways[index];
+	char at[64];
+
+	(void)item;
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(at, sizeof(at), "%s.ends[%u]", path, i);
+		if (strcmp(way->ends[i], "z") == 0)
+			hs_errors_add(errors, "bad_value", at, "a to y", "it is z");
+	}
+}
+
 static const struct hs_schema_names stop_names = {
 		"unknown_name", "stop", "the name of a stop", find_stop, stop_name};
 static const struct hs_schema_word all_words[] = {{"*", ALL}, {NULL, 0}};
@@ -260,6 +275,7 @@ static const struct hs_schema_list way_list = {
 		HS_SCHEMA_COUNT(struct journey, n_ways),
 		.heap = true,
 		.noun = "ways",
+		.check_all = check_way,
 };
 static const struct hs_schema_field mood_fields[] = {
 		{"quick", HS_SCHEMA_BOOL, 0, 1},
@@ -422,6 +438,8 @@ static void each_error_in_a_list_has_its_path(void **state)
 			 "\"more\": 1}",
 					"unknown_field", "more", "one of stops, ways, notes, mood"},
 			{"{\"notes\": {}}", "wrong_type", "notes", "a list of notes"},
+			{"{\"ways\": [{\"ends\": [\"z\", \"z\"]}]}", "bad_value", "ways[0].ends[0]",
+					"a to y"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -531,6 +549,26 @@ static void all_errors_are_told_and_what_is_right_is_read(void **state)
 	json_decref(object);
 }
 
+static void an_item_has_all_its_errors(void **state)
+{
+	static const char *const paths[] = {
+			"more", "ways[0].ends[0]", "ways[0].ends[1]", "ways[1].last"};
+	json_t *object = json_loads("{\"ways\": [{\"ends\": [\"z\", \"z\"]}, "
+				    "{\"ends\": [\"z\", \"z\"], \"last\": 1}], \"more\": 1}",
+			0, NULL);
+	struct hs_errors errors = {0};
+	struct journey journey = {0};
+
+	(void)state;
+	assert_int_equal(
+			hs_schema_read_all(journey_fields, object, "", &journey, &errors), -EINVAL);
+	assert_int_equal(errors.n, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(errors.list[i].path, paths[i]);
+	journey_fini(&journey);
+	json_decref(object);
+}
+
 static void of_many_errors_the_first_are_kept_and_all_are_counted(void **state)
 {
 	json_t *object = json_object();
@@ -554,6 +592,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(all_errors_are_told_and_what_is_right_is_read),
 			cmocka_unit_test(of_many_errors_the_first_are_kept_and_all_are_counted),
+			cmocka_unit_test(an_item_has_all_its_errors),
 			cmocka_unit_test(integers_may_have_a_sign),
 			cmocka_unit_test(numbers_may_have_a_fraction_or_none),
 			cmocka_unit_test(seconds_are_kept_to_the_nearest_nanosecond),
