@@ -74,9 +74,11 @@ void hs_machine_iface(const char *name, const char *path, struct hs_errors *lack
 
 void hs_machine_pci(const char *address, const char *path, struct hs_errors *lacks)
 {
+	bool brief = strchr(address, ':') == strrchr(address, ':'); // without a domain
 	char device[96];
 
-	snprintf(device, sizeof(device), "/sys/bus/pci/devices/%.64s", address);
+	snprintf(device, sizeof(device), "/sys/bus/pci/devices/%s%.64s", brief ? "0000:" : "",
+			address);
 	if (access(device, F_OK) < 0)
 		lack(lacks, path, address, "is no PCI device here");
 }
