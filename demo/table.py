@@ -90,6 +90,7 @@ def summary(out, result):
     for flow in result["flows"]:
         rows += hop_rows(flow["name"], flow["hopsight"]) if flow["hopsight"] else []
     columns(out, rows, left=2)
+    out.write("0 is the source.\n")
     int_hops(out, result["flows"])
 
     out.write("\nWhat each program said of its traffic, and what Hopsight measured in it\n\n")
@@ -131,8 +132,8 @@ def int_hops(out, flows):
             rows.append((hop_name(hop), *delays, micro(hop.get("jitter_ns")),
                          "-" if inside is None else f"{inside / 1000:.1f}"))
         columns(out, rows)
-        out.write("0 is the source. \"In node\" is the mean time inside the hop's first node. INT"
-                  " carries no counts\nof packets, so that it tells no loss.\n")
+        out.write("\"In node\" is the mean time inside the hop's first node. INT carries no counts"
+                  "\nof packets, so that it tells no loss.\n")
 
 
 def say_drops(out, node_id, drop):
