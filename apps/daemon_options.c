@@ -110,7 +110,9 @@ static int read_options(const struct daemon_program *program, int argc, char **a
 	bool words = program->takes_eal_words;
 	if (optind < argc && !(words && strcmp(argv[optind - 1], "--") == 0)) {
 		fprintf(stderr, "%s: unexpected word '%s'%s\n", program->name, argv[optind],
-				words ? "; arguments for EAL come after --" : "");
+				!options->config ? "; the configuration comes after --config"
+				: words		 ? "; arguments for EAL come after --"
+						 : "");
 		return -EINVAL;
 	}
 	if (!options->config && !options->help && !options->version) {

@@ -185,6 +185,8 @@ def bad_usage_ends_with_code_2(workspace):
         done = daemon(*words)
         equal(done.returncode, 2, words)
         check(done.stderr.strip(), words, "said nothing")
+    said = daemon(node.write_config()).stderr
+    check("the configuration comes after --config" in said, said)
 
 
 @test()
