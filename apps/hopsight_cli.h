@@ -266,6 +266,7 @@ void hs_cli_view_applications(const json_t *ok);
 void hs_cli_view_routes(const json_t *ok);
 void hs_cli_view_neighbours(const json_t *ok);
 void hs_cli_view_qos(const json_t *ok);
+void hs_cli_view_run(const json_t *ok); // of window `run`
 void hs_cli_view_ports(const json_t *ok);
 void hs_cli_view_drops(const json_t *ok);
 void hs_cli_view_stats(const json_t *ok);

@@ -333,7 +333,8 @@ static int qos(struct hs_cli *cli)
 		json_object_set_new(content, "window", json_string(window));
 	if (app)
 		return hs_cli_ask_and_show(cli, HS_VERB_QOS_GET, content, hs_cli_view_applications);
-	return hs_cli_list(cli, HS_VERB_QOS_GET, content, hs_cli_view_qos);
+	bool run = window && strcmp(window, "run") == 0;
+	return hs_cli_list(cli, HS_VERB_QOS_GET, content, run ? hs_cli_view_run : hs_cli_view_qos);
 }
 
 // ---- reports ----

@@ -278,22 +278,32 @@ static void print_qos(const json_t *report)
 	json_decref(rows);
 }
 
-void hs_cli_view_qos(const json_t *ok)
+static void view_windows(const json_t *ok, const char *none)
 {
 	const json_t *list = json_object_get(ok, "qos");
 	json_t *item;
 	size_t i;
 
 	if (json_array_size(list) == 0)
-		hs_cli_print_text(0,
-				"no metrics: they are made from the reports of the node where a "
-				"flow leaves, and there are none here; `hopsight explain NS` says "
-				"why");
+		hs_cli_print_text(0, none);
 	json_array_foreach (list, i, item) {
 		const json_t *inner = json_object_get(item, "qos_report");
 		printf("%s", i ? "\n" : "");
 		print_qos(inner ? inner : item);
 	}
+}
+
+void hs_cli_view_qos(const json_t *ok)
+{
+	view_windows(ok, "no metrics: they are made from the reports of the node where a flow "
+			 "leaves, and there are none here; `hopsight explain NS` says why");
+}
+
+void hs_cli_view_run(const json_t *ok)
+{
+	view_windows(ok, "no metrics of the whole run: ask the node where the flow leaves, because "
+			 "a controller has them only where it computes metrics itself; `hopsight "
+			 "explain NS` says whether the node has reports");
 }
 
 // ---- applications ----
