@@ -49,7 +49,7 @@ static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, 
 
 	bool is_as_before = number == HS_COLLECT_NONE && view->added == c->flows.added;
 	if (!is_as_before && !hs_collect_is_flow(c, number, &view->key))
-		number = hs_collect_flow_at(c, &view->key, view->hash);
+		number = hs_collect_flow_number(c, &view->key, view->hash);
 	walk->is_new = number == HS_COLLECT_NONE;
 	if (walk->is_new && !is_cut)
 		add_flow(c, view, &number);

@@ -473,7 +473,7 @@ static inline bool hs_collect_is_flow(
 	return !differs && c->flow[number].key.reporter == key->reporter;
 }
 
-static inline uint32_t hs_collect_flow_at(
+static inline uint32_t hs_collect_flow_number(
 		const struct hs_collect *c, const struct hs_collect_flow_key *key, uint32_t hash)
 {
 	uint32_t probe = 0, number;

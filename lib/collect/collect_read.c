@@ -101,7 +101,7 @@ bool hs_collect_find_flow(const struct hs_collect *collect, const struct hs_coll
 		struct hs_collect_flow *out)
 {
 	uint32_t hash = hs_collect_hash_flow(&collect->secret, key);
-	uint32_t number = hs_collect_flow_at(collect, key, hash);
+	uint32_t number = hs_collect_flow_number(collect, key, hash);
 
 	if (number == HS_COLLECT_NONE)
 		return false;

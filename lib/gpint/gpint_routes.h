@@ -10,7 +10,7 @@
 // Thread rule: owner.
 #pragma once
 
-#include "gpint_health.h"
+#include "gpint_damping.h"
 
 #define HS_GPINT_NO_ARC UINT32_MAX
 

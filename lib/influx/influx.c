@@ -2,7 +2,7 @@
 #include "influx.h"
 
 #include "influx_http.h"
-#include "influx_target.h"
+#include "influx_database.h"
 
 #include "log.h"
 #include "os_clock.h"
@@ -22,7 +22,7 @@ struct hs_influx {
 	struct influx_http *http;
 	pthread_t thread;
 	pthread_mutex_t lock; // protects the members below; the thread holds it briefly
-	struct influx_target targets[HS_INFLUX_MAX];
+	struct influx_database targets[HS_INFLUX_MAX];
 	bool ending;
 	int64_t end_ns;
 };
@@ -49,7 +49,7 @@ static void take_answers(struct hs_influx *influx)
 	while (influx_http_next(influx->http, &index, &answer)) {
 		struct influx_says says = {0};
 		pthread_mutex_lock(&influx->lock);
-		influx_target_answer(&influx->targets[index], steady_ns(), &answer, &says);
+		influx_database_answer(&influx->targets[index], steady_ns(), &answer, &says);
 		pthread_mutex_unlock(&influx->lock);
 		tell(influx, &says);
 	}
@@ -58,13 +58,13 @@ static void take_answers(struct hs_influx *influx)
 // Sends the batch that is due. Returns when there is more to do.
 static int64_t send_due(struct hs_influx *influx, unsigned index)
 {
-	struct influx_target *target = &influx->targets[index];
+	struct influx_database *target = &influx->targets[index];
 	struct influx_says says = {0};
 	int64_t now_ns = steady_ns(), due_ns;
 
 	pthread_mutex_lock(&influx->lock);
-	struct influx_batch *batch = influx_target_next(target, now_ns, &due_ns);
-	influx_target_look(target, now_ns, &says);
+	struct influx_batch *batch = influx_database_next(target, now_ns, &due_ns);
+	influx_database_look(target, now_ns, &says);
 	pthread_mutex_unlock(&influx->lock);
 	tell(influx, &says);
 	if (batch) // nobody else touches the batch until its answer is here
@@ -102,8 +102,8 @@ static bool is_over(struct hs_influx *influx, int64_t *end_ns)
 	*end_ns = ending ? influx->end_ns : INT64_MAX;
 	for (unsigned i = 0; i < influx->config.n; i++) {
 		if (ending && !influx->targets[i].flushing)
-			influx_target_flush(&influx->targets[i]);
-		empty &= influx_target_is_empty(&influx->targets[i]);
+			influx_database_flush(&influx->targets[i]);
+		empty &= influx_database_is_empty(&influx->targets[i]);
 	}
 	pthread_mutex_unlock(&influx->lock);
 	return ending && (empty || steady_ns() >= *end_ns);
@@ -114,7 +114,7 @@ static void drop_rest(struct hs_influx *influx)
 	for (unsigned i = 0; i < influx->config.n; i++) {
 		struct influx_says says = {0};
 		pthread_mutex_lock(&influx->lock);
-		influx_target_abort(&influx->targets[i], &says);
+		influx_database_abort(&influx->targets[i], &says);
 		pthread_mutex_unlock(&influx->lock);
 		tell(influx, &says);
 	}
@@ -164,7 +164,7 @@ int hs_influx_open(const struct hs_influx_list *config, const char *module,
 	i->module = module;
 	pthread_mutex_init(&i->lock, NULL);
 	for (unsigned k = 0; k < config->n; k++)
-		influx_target_init(&i->targets[k], &i->config.of[k], (uint64_t)steady_ns() + k);
+		influx_database_init(&i->targets[k], &i->config.of[k], (uint64_t)steady_ns() + k);
 	int rc = start(i, err);
 	if (rc < 0) {
 		pthread_mutex_destroy(&i->lock);
@@ -201,7 +201,7 @@ void hs_influx_close(struct hs_influx *influx)
 		return;
 	}
 	for (unsigned i = 0; i < influx->config.n; i++)
-		influx_target_fini(&influx->targets[i]);
+		influx_database_fini(&influx->targets[i]);
 	pthread_mutex_destroy(&influx->lock);
 	free(influx);
 }
@@ -228,7 +228,7 @@ void hs_influx_add(
 	pthread_mutex_lock(&influx->lock);
 	for (unsigned i = 0; i < influx->config.n; i++) {
 		if (index == HS_INFLUX_ALL || index == i)
-			ripe |= influx_target_add(&influx->targets[i], lines, len, n);
+			ripe |= influx_database_add(&influx->targets[i], lines, len, n);
 	}
 	pthread_mutex_unlock(&influx->lock);
 	if (ripe)
@@ -255,7 +255,7 @@ void hs_influx_counters(
 		struct hs_influx_counters one;
 		if (index != HS_INFLUX_ALL && index != i)
 			continue;
-		influx_target_counters(&influx->targets[i], &one);
+		influx_database_counters(&influx->targets[i], &one);
 		add_counters(counters, &one);
 	}
 	pthread_mutex_unlock(&influx->lock);

@@ -42,8 +42,8 @@ void hs_udp_front_init(struct hs_udp_front *front, const struct hs_udp_front_set
 			 settings->dst_port;
 }
 
-void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
-		uint16_t src_port)
+void hs_udp_front_write_headers(const struct hs_udp_front *front, uint8_t *frame,
+		size_t payload_bytes, uint16_t src_port)
 {
 	uint8_t *ip = frame + HS_ETHER_BYTES;
 	uint8_t *udp = frame + front->len - UDP_BYTES;
@@ -63,8 +63,8 @@ void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t
 	hs_be16_store(udp + UDP_LENGTH, udp_bytes);
 }
 
-void hs_udp_front_end(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
-		uint16_t src_port, uint32_t payload_sum)
+void hs_udp_front_write_checksum(const struct hs_udp_front *front, uint8_t *frame,
+		size_t payload_bytes, uint16_t src_port, uint32_t payload_sum)
 {
 	uint8_t *udp = frame + front->len - UDP_BYTES;
 
@@ -80,8 +80,8 @@ void hs_udp_front_end(const struct hs_udp_front *front, uint8_t *frame, size_t p
 void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port)
 {
-	hs_udp_front_begin(front, frame, payload_bytes, src_port);
+	hs_udp_front_write_headers(front, frame, payload_bytes, src_port);
 	if (front->checksum)
-		hs_udp_front_end(front, frame, payload_bytes, src_port,
+		hs_udp_front_write_checksum(front, frame, payload_bytes, src_port,
 				hs_ip_sum(frame + front->len, payload_bytes));
 }

@@ -39,12 +39,12 @@ struct hs_udp_front {
 void hs_udp_front_init(struct hs_udp_front *front, const struct hs_udp_front_settings *settings);
 
 // Writes front->len bytes to the start of the frame, without UDP's checksum.
-void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
-		uint16_t src_port);
+void hs_udp_front_write_headers(const struct hs_udp_front *front, uint8_t *frame,
+		size_t payload_bytes, uint16_t src_port);
 // Writes UDP's checksum, if the front has one. `payload_sum` is the payload's sum; the payload need
 // not be in the frame.
-void hs_udp_front_end(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
-		uint16_t src_port, uint32_t payload_sum);
+void hs_udp_front_write_checksum(const struct hs_udp_front *front, uint8_t *frame,
+		size_t payload_bytes, uint16_t src_port, uint32_t payload_sum);
 
 // Does both. The payload, at most HS_UDP_FRONT_MAX_PAYLOAD bytes, is after the front already. IPv4
 // packets have DF and identification 0.

@@ -5,7 +5,7 @@
 #include "collector_shape.h"
 
 #include "api_reply.h"
-#include "bus_limits.h"
+#include "bus_told_limits.h"
 #include "ip_address.h"
 #include "os_clock.h"
 
@@ -279,7 +279,7 @@ static json_t *hello(struct hs_collector *collector)
 {
 	static const char *const features[] = {"collector", "events"};
 	const struct hs_api_connection_limits limits =
-			hs_bus_limits(collector->config->base.publish_queue);
+			hs_bus_told_limits(collector->config->base.publish_queue);
 	const struct hs_api_hello said = {
 			.version = HS_VERSION,
 			.name = collector->config->base.node.name,

@@ -16,7 +16,7 @@
 #include "qos_lengths.h"
 #include "rule_admission.h"
 #include "rule_mask.h"
-#include "telemetry.h"
+#include "dpdk_telemetry.h"
 
 #include <errno.h>
 #include <rte_common.h>
@@ -208,7 +208,7 @@ static void each_second(struct hs_control *control)
 	hs_control_watch_monitor(watch, now_ns, control->config.monitored_rules);
 	hs_control_watch_state(control);
 	hs_control_watch_ports(watch, now_ns);
-	hs_telemetry_update(control->config.telemetry, &totals);
+	hs_dpdk_telemetry_update(control->config.telemetry, &totals);
 }
 
 unsigned hs_control_step(struct hs_control *control, int64_t now_ns)

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-struct hs_telemetry;
+struct hs_dpdk_telemetry;
 
 // The destinations of messages. Each may be NULL.
 struct hs_control_output {
@@ -44,7 +44,7 @@ struct hs_control_config {
 	// Members that node_get repeats, among them "polling" and the endpoints. May be NULL;
 	// borrowed for the life of the control.
 	json_t *settings;
-	struct hs_telemetry *telemetry;		   // may be NULL; borrowed
+	struct hs_dpdk_telemetry *telemetry;	   // may be NULL; borrowed
 	const struct hs_in_band_settings *in_band; // NULL: the defaults; copied
 	// A step takes well under a millisecond, however many reports wait, because requests wait
 	// for it.

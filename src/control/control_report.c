@@ -95,7 +95,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 	if (note)
 		note->ends_here = true;
 	if (rule->piggyback_report)
-		hs_in_band_report(control->in_band, record->rule_slot, &report);
+		hs_in_band_queue_report(control->in_band, record->rule_slot, &report);
 	if (!rule->transmit_report)
 		control->counts.reports_suppressed++;
 	else if (hs_control_publish_report(&control->events, &report, rule->app_id, node_id) < 0)

@@ -5,7 +5,7 @@
 #include "in_band.h"
 #include "metric.h"
 #include "qos.h"
-#include "telemetry.h"
+#include "dpdk_telemetry.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -112,9 +112,9 @@ void hs_control_shift_notes(struct control_rules *rules, int64_t by_ns)
 int hs_control_install_rule(struct control_rules *rules, const struct hs_rule *rule,
 		enum hs_rule_origin origin, uint32_t *shadowed_by, struct hs_error *err)
 {
-	hs_telemetry_lock(rules->telemetry);
+	hs_dpdk_telemetry_lock(rules->telemetry);
 	int rc = hs_flow_table_install(rules->flows, rule, shadowed_by, err);
-	hs_telemetry_unlock(rules->telemetry);
+	hs_dpdk_telemetry_unlock(rules->telemetry);
 	if (rc < 0)
 		return rc;
 	rules->changes++;
@@ -125,9 +125,9 @@ int hs_control_install_rule(struct control_rules *rules, const struct hs_rule *r
 int hs_control_update_rule(struct control_rules *rules, uint32_t ns_id,
 		const struct hs_rule_update *update, struct hs_error *err)
 {
-	hs_telemetry_lock(rules->telemetry);
+	hs_dpdk_telemetry_lock(rules->telemetry);
 	int rc = hs_flow_table_update(rules->flows, ns_id, update, err);
-	hs_telemetry_unlock(rules->telemetry);
+	hs_dpdk_telemetry_unlock(rules->telemetry);
 	if (rc == 0)
 		rules->changes++;
 	return rc;
@@ -142,9 +142,9 @@ int hs_control_remove_rule(struct control_rules *rules, uint32_t ns_id, struct h
 		hs_in_band_slot_goes(rules->in_band, slot);
 		hs_control_forget(rules, slot);
 	}
-	hs_telemetry_lock(rules->telemetry);
+	hs_dpdk_telemetry_lock(rules->telemetry);
 	int rc = hs_flow_table_remove(rules->flows, ns_id, err);
-	hs_telemetry_unlock(rules->telemetry);
+	hs_dpdk_telemetry_unlock(rules->telemetry);
 	if (rc == 0)
 		rules->changes++;
 	return rc;
@@ -152,9 +152,9 @@ int hs_control_remove_rule(struct control_rules *rules, uint32_t ns_id, struct h
 
 void hs_control_reclaim_rules(struct control_rules *rules)
 {
-	hs_telemetry_lock(rules->telemetry);
+	hs_dpdk_telemetry_lock(rules->telemetry);
 	hs_flow_table_reclaim(rules->flows);
-	hs_telemetry_unlock(rules->telemetry);
+	hs_dpdk_telemetry_unlock(rules->telemetry);
 }
 
 uint32_t hs_control_walk_rules(struct control_rules *rules)

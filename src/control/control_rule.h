@@ -34,7 +34,7 @@ struct rule_note {
 
 struct control_rules { // zeroed at first
 	struct hs_flow_table *flows;
-	struct hs_telemetry *telemetry; // may be NULL
+	struct hs_dpdk_telemetry *telemetry; // may be NULL
 	struct hs_qos *qos;
 	struct hs_in_band *in_band;
 	struct rule_note **notes; // indexed by slot

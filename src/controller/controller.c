@@ -295,7 +295,7 @@ void hs_controller_destroy(struct hs_controller *controller)
 		return;
 	if (controller->nodes) {
 		controller_close_relays(controller);
-		controller_forget_rules(controller);
+		controller_close_rules(controller);
 	}
 	controller_close_monitor(controller);
 	controller_close_reroute(controller);

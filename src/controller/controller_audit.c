@@ -72,7 +72,7 @@ void controller_found_anew(struct hs_controller *controller, struct controller_n
 	want_audit(controller, node);
 }
 
-void controller_cut_audit_short(
+void controller_abandon_audit(
 		struct hs_controller *controller, struct controller_node *node, int64_t pause_ns)
 {
 	node->auditing = false;
@@ -86,7 +86,7 @@ static void ask_page(struct hs_controller *controller, struct controller_node *n
 			REPLY_PAGE);
 
 	if (controller_call(controller, node, &call, "int_list", content) < 0)
-		controller_cut_audit_short(controller, node, RETRY_NS);
+		controller_abandon_audit(controller, node, RETRY_NS);
 }
 
 void controller_begin_audit(struct hs_controller *controller, struct controller_node *node)
@@ -263,7 +263,7 @@ static void take_page(struct hs_controller *controller, struct controller_node *
 
 	if (reply_read_rules(ok, &page, &err) < 0) {
 		controller_bad_reply(controller, node, "int_list", &err);
-		controller_cut_audit_short(controller, node, SECOND_NS);
+		controller_abandon_audit(controller, node, SECOND_NS);
 		return;
 	}
 	qsort(page.in_band, page.n_in_band, sizeof(page.in_band[0]), by_id);
@@ -275,7 +275,7 @@ static void take_page(struct hs_controller *controller, struct controller_node *
 		return;
 	}
 	if (page.next <= node->audit_offset) {
-		controller_cut_audit_short(controller, node, SECOND_NS);
+		controller_abandon_audit(controller, node, SECOND_NS);
 		return;
 	}
 	node->audit_offset = page.next;
@@ -290,5 +290,5 @@ void controller_take_list(struct hs_controller *controller, struct controller_no
 	if (ok)
 		take_page(controller, node, ok);
 	else
-		controller_cut_audit_short(controller, node, SECOND_NS);
+		controller_abandon_audit(controller, node, SECOND_NS);
 }

@@ -26,5 +26,5 @@ void controller_begin_audit(struct hs_controller *controller, struct controller_
 // Handle a page of an audit, and one that did not come.
 void controller_take_list(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok);
-void controller_cut_audit_short(
+void controller_abandon_audit(
 		struct hs_controller *controller, struct controller_node *node, int64_t pause_ns);

@@ -5,12 +5,12 @@
 #include "controller_influx.h"
 #include "controller_label_capture.h"
 #include "controller_label_udp.h"
-#include "controller_links.h"
+#include "controller_connections.h"
 #include "controller_probing_socket.h"
 
 #include "api.h"
 #include "bus.h"
-#include "bus_limits.h"
+#include "bus_told_limits.h"
 #include "key_watch.h"
 #include "log.h"
 #include "os_clock.h"
@@ -37,7 +37,7 @@ struct daemon {
 	const struct hs_controller_config *config;
 	struct hs_bus *bus;
 	struct hs_api_connection_limits limits; // of its sockets
-	struct hs_controller_links *links;
+	struct hs_controller_connections *links;
 	struct controller_label_udp *label;	   // NULL: no socket listens
 	struct controller_label_capture *capture;  // NULL: no interface is read
 	struct controller_probing_socket *probing; // NULL: no probes
@@ -57,7 +57,7 @@ struct daemon {
 static int send_to(void *context, unsigned node, const char *text, size_t len)
 {
 	struct daemon *d = context;
-	return hs_controller_links_send(d->links, node, text, len);
+	return hs_controller_connections_send(d->links, node, text, len);
 }
 
 static void reply(void *context, void *token, const char *text)
@@ -111,7 +111,7 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 {
 	const struct hs_controller_config *c = d->config;
 	struct hs_bus_keys keys;
-	bool used = hs_controller_links_keys(c, &keys);
+	bool used = hs_controller_connections_keys(c, &keys);
 	const char *bind[HS_MAX_ENDPOINTS], *publish_bind[HS_MAX_ENDPOINTS];
 
 	struct hs_bus_config bus = {
@@ -130,7 +130,7 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 
 static int open_links(struct daemon *d, struct hs_error *err)
 {
-	return hs_controller_links_open(d->config, &d->links, err);
+	return hs_controller_connections_open(d->config, &d->links, err);
 }
 
 static int open_label(struct daemon *d, struct hs_error *err)
@@ -183,7 +183,7 @@ static int open_state(struct daemon *d, struct hs_error *err)
 
 static int open_controller(struct daemon *d, struct hs_error *err)
 {
-	d->limits = hs_bus_limits(0);
+	d->limits = hs_bus_told_limits(0);
 	struct hs_controller_output output = {.context = d,
 			.send = send_to,
 			.reply = reply,
@@ -259,7 +259,7 @@ static void close_all(void *context)
 	controller_label_udp_close(d->label);
 	controller_label_capture_close(d->capture);
 	controller_probing_socket_close(d->probing);
-	hs_controller_links_close(d->links);
+	hs_controller_connections_close(d->links);
 	hs_bus_close(d->bus);
 }
 
@@ -341,7 +341,7 @@ static void serve(void *context)
 	struct daemon *d = context;
 	struct pollfd fds[4 + HS_CONTROLLER_MAX_LISTEN + HS_CONTROLLER_MAX_CAPTURES] = {
 			{.fd = d->service.signal_fd, .events = POLLIN},
-			{.fd = hs_controller_links_fd(d->links), .events = POLLIN},
+			{.fd = hs_controller_connections_fd(d->links), .events = POLLIN},
 	};
 	unsigned n = 2 + controller_label_udp_fds(d->label, fds + 2);
 	n += controller_label_capture_fds(d->capture, fds + n);
@@ -361,7 +361,7 @@ static void serve(void *context)
 		more = controller_label_udp_take(d->label, d->controller);
 		more |= controller_label_capture_take(d->capture, d->controller);
 		more |= controller_probing_socket_take(d->probing, d->controller);
-		more |= hs_controller_links_take(d->links, d->controller);
+		more |= hs_controller_connections_take(d->links, d->controller);
 		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_controller_event,
 				d->controller);
@@ -376,7 +376,7 @@ static void serve(void *context)
 
 int hs_controller_daemon_check(const struct hs_controller_config *config, struct hs_error *err)
 {
-	return hs_controller_links_check(config, err);
+	return hs_controller_connections_check(config, err);
 }
 
 static void say_ready(void *context)

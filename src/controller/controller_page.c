@@ -146,7 +146,7 @@ static const struct row session_rows[] = {
 		{.family = {NULL}},
 };
 
-#define OF_HEALTH(member) HS_SCHEMA_MEMBER(struct hs_gpint_health, member)
+#define OF_HEALTH(member) HS_SCHEMA_MEMBER(struct hs_gpint_damping, member)
 
 static const struct row health_rows[] = {
 		{COUNTER("reroute_changes", "sessions",

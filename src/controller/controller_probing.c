@@ -113,7 +113,7 @@ static int open_nodes(struct controller_probing *probing)
 static int open_probing(struct controller_probing *probing)
 {
 	const struct hs_probing_config *config = probing->config;
-	const struct hs_gpint_recovery_config recovery = {
+	const struct hs_gpint_prober_config prober = {
 			.feedback_ns = config->feedback_ms * PROBING_MS_NS,
 			.resolution_ns = config->resolution_ms * PROBING_MS_NS,
 			.attempts = config->attempts,
@@ -130,7 +130,7 @@ static int open_probing(struct controller_probing *probing)
 		return -ENOMEM;
 	fill_arcs(probing);
 	return take_plan(probing, config->paths) ?: open_nodes(probing)
-			       ?: hs_gpint_recovery_create(&recovery, &probing->recovery);
+			       ?: hs_gpint_prober_create(&prober, &probing->prober);
 }
 
 // Returns the first request ID. Nodes remember the IDs of an earlier process for seconds, and
@@ -161,7 +161,7 @@ void controller_close_probing(struct hs_controller *controller)
 
 	if (!probing)
 		return;
-	hs_gpint_recovery_destroy(probing->recovery);
+	hs_gpint_prober_destroy(probing->prober);
 	close_plan(probing);
 	probing_forget_packets(probing);
 	for (unsigned i = 0; i < probing->n_nodes; i++)
@@ -186,7 +186,7 @@ int64_t controller_probing_next_ns(const struct hs_controller *controller)
 
 	if (!probing)
 		return INT64_MAX;
-	int64_t next_ns = probing->running ? hs_gpint_recovery_next_ns(probing->recovery)
+	int64_t next_ns = probing->running ? hs_gpint_prober_next_ns(probing->prober)
 					   : probing->next_ns;
 	return next_ns == INT64_MAX ? next_ns : next_ns + probing->skew_ns;
 }
@@ -241,10 +241,10 @@ static void take_states(struct hs_controller *controller)
 	struct controller_probing *probing = controller->probing;
 	int64_t now_ns = controller_probing_ns(controller);
 	size_t n;
-	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(probing->recovery, &n);
+	const struct hs_gpint_crossing *links = hs_gpint_prober_links(probing->prober, &n);
 
 	for (unsigned i = 0; i < probing->n_nodes; i++) {
-		enum hs_gpint_state state = hs_gpint_recovery_switch(probing->recovery, i);
+		enum hs_gpint_state state = hs_gpint_prober_switch(probing->prober, i);
 		if (state != probing->nodes[i].state)
 			probing->nodes[i].since_ns = now_ns;
 		probing->nodes[i].state = (uint8_t)state;
@@ -269,7 +269,7 @@ static void end_session(struct hs_controller *controller)
 	struct probing_counters *counters = &probing->counters;
 
 	probing->running = false;
-	probing->last = (struct probing_session){*hs_gpint_recovery_session(probing->recovery),
+	probing->last = (struct probing_session){*hs_gpint_prober_session(probing->prober),
 			probing->began_wall_ns, probing->knocks};
 	const struct hs_gpint_session *told = &probing->last.told;
 	counters->sessions++;
@@ -293,8 +293,8 @@ static void end_session(struct hs_controller *controller)
 static void adapt_paths(struct controller_probing *probing)
 {
 	const struct hs_probing_config *config = probing->config;
-	uint32_t paths = hs_gpint_measure_paths(hs_gpint_recovery_measure(probing->recovery),
-			config->n_nodes, config->paths);
+	uint32_t paths = hs_gpint_measure_paths(
+			hs_gpint_prober_measure(probing->prober), config->n_nodes, config->paths);
 
 	if (!config->adaptive || !config->max_paths || config->plan == HS_PROBING_EULER)
 		return;
@@ -318,7 +318,7 @@ static void begin_session(struct hs_controller *controller)
 	adapt_paths(probing);
 	probing->knocks = 0;
 	probing->began_wall_ns = controller->now_ns;
-	probing->running = hs_gpint_recovery_begin(probing->recovery, now_ns, &probing->plan) == 0;
+	probing->running = hs_gpint_prober_begin(probing->prober, now_ns, &probing->plan) == 0;
 }
 
 static bool run_probing(struct hs_controller *controller)
@@ -338,8 +338,8 @@ void controller_step_probing(struct hs_controller *controller)
 	int64_t now_ns = controller_probing_ns(controller);
 	if (!probing->running && now_ns >= probing->next_ns)
 		begin_session(controller);
-	if (probing->running && !hs_gpint_recovery_step(probing->recovery, now_ns, probing_send,
-						controller))
+	if (probing->running &&
+			!hs_gpint_prober_step(probing->prober, now_ns, probing_send, controller))
 		end_session(controller);
 }
 

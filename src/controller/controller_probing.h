@@ -18,7 +18,7 @@
 
 #include "api.h"
 #include "controller_state.h"
-#include "gpint_recovery.h"
+#include "gpint_prober.h"
 
 #include <jansson.h>
 
@@ -50,7 +50,7 @@ struct probing_node {
 
 // A packet that was sent in this session.
 struct probing_packet {
-	uint16_t attempt; // of the recovery module
+	uint16_t attempt; // of the prober
 	bool knock;
 	uint16_t n_way, n_end, n; // nodes of the way; with those of the path; with the way back
 	int64_t sent_ns;
@@ -78,7 +78,7 @@ struct controller_probing {
 	const struct hs_probing_config *config;
 	struct hs_gpint_plan plan;
 	uint32_t paths; // k of the plan
-	struct hs_gpint_recovery *recovery;
+	struct hs_gpint_prober *prober;
 	unsigned n_arcs, n_nodes;
 	struct probing_arc *arcs;		     // owned, two of each link
 	struct probing_node *nodes;		     // owned, as the configuration has them
@@ -109,7 +109,7 @@ json_t *controller_probing_arc_details(
 // Returns the arc that leaves a node by a port, or NULL.
 struct probing_arc *probing_find_arc(
 		const struct controller_probing *probing, uint32_t from, uint8_t port);
-// Sends an attempt of the recovery module; the context is the controller (hs_gpint_send_fn).
+// Sends an attempt of the prober; the context is the controller (hs_gpint_send_fn).
 void probing_send(
 		void *context, uint16_t attempt, const struct hs_gpint_hop *hops, uint32_t n_hops);
 void probing_forget_packets(struct controller_probing *probing);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "controller_probing_config.h"
 
-#include "gpint_health.h"
+#include "gpint_damping.h"
 #include "gpint_net.h"
 #include "ip_address.h"
 #include "route_text.h"
@@ -214,7 +214,7 @@ static const struct hs_schema_field reroute_fields[] = {
 		{"hold_ms", HS_SCHEMA_UINT, REROUTE(hold_ms), .min = 0, .max = 86400000},
 		{"max_hold_ms", HS_SCHEMA_UINT, REROUTE(max_hold_ms), .min = 0, .max = 86400000},
 		{"changes_per_minute", HS_SCHEMA_UINT, REROUTE(changes_per_minute), .min = 1,
-				.max = HS_GPINT_HEALTH_CHANGES},
+				.max = HS_GPINT_DAMPING_CHANGES},
 		{NULL},
 };
 

@@ -334,16 +334,15 @@ static void take_data(struct hs_controller *controller, const struct probing_pac
 		return;
 	if (!packet->knock)
 		keep_values(controller, packet, stack);
-	hs_gpint_recovery_take(probing->recovery, controller_probing_ns(controller), answer,
+	hs_gpint_prober_take(probing->prober, controller_probing_ns(controller), answer,
 			packet->attempt, packet->knock ? 0 : n - packet->n_way);
 }
 
 static void take_feedback(struct hs_controller *controller, const struct probing_packet *packet)
 {
 	if (packet->n_way == 0)
-		hs_gpint_recovery_take(controller->probing->recovery,
-				controller_probing_ns(controller), HS_GPINT_FEEDBACK,
-				packet->attempt, 0);
+		hs_gpint_prober_take(controller->probing->prober, controller_probing_ns(controller),
+				HS_GPINT_FEEDBACK, packet->attempt, 0);
 }
 
 void controller_probe_take(struct hs_controller *controller, const uint8_t *frame, size_t len)

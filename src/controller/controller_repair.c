@@ -226,7 +226,7 @@ void controller_repair_lost(struct hs_controller *controller, struct controller_
 {
 	if (call->kind == CALL_LIST) {
 		if (node->auditing && call->of == node->audits)
-			controller_cut_audit_short(controller, node, 0);
+			controller_abandon_audit(controller, node, 0);
 		return;
 	}
 	struct binding *binding = controller_find_binding(controller, call->ns_id, node->index);

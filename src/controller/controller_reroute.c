@@ -62,7 +62,7 @@ int controller_open_reroute(struct hs_controller *controller)
 {
 	struct controller_probing *probing = controller->probing;
 	const struct hs_probing_reroute *config = &controller->config->probing.reroute;
-	const struct hs_gpint_health_config health = {
+	const struct hs_gpint_damping_config health = {
 			.bad_sessions = config->bad_sessions,
 			.hold_ns = config->hold_ms * PROBING_MS_NS,
 			.max_hold_ns = config->max_hold_ms * PROBING_MS_NS,
@@ -79,7 +79,7 @@ int controller_open_reroute(struct hs_controller *controller)
 	reroute->retry_ns = INT64_MAX;
 	int rc = open_arrays(probing, reroute);
 	if (rc == 0)
-		rc = hs_gpint_health_init(&reroute->health, &health, probing->n_arcs / 2);
+		rc = hs_gpint_damping_init(&reroute->health, &health, probing->n_arcs / 2);
 	if (rc == 0)
 		fill(controller, reroute);
 	return rc;
@@ -91,7 +91,7 @@ void controller_close_reroute(struct hs_controller *controller)
 
 	if (!reroute)
 		return;
-	hs_gpint_health_fini(&reroute->health);
+	hs_gpint_damping_fini(&reroute->health);
 	free(reroute->links);
 	free(reroute->arcs);
 	free(reroute->states);
@@ -122,7 +122,7 @@ void controller_reroute_decide(struct hs_controller *controller, const char *kin
 static void tell_link(struct hs_controller *controller, size_t i)
 {
 	const struct controller_probing *probing = controller->probing;
-	const struct hs_gpint_health_link *link = &controller->reroute->health.links[i];
+	const struct hs_gpint_damping_link *link = &controller->reroute->health.links[i];
 	struct probing_arc *arc = &probing->arcs[2 * i];
 	int from = probing->config->nodes[arc->from].id, to = probing->config->nodes[arc->to].id;
 	json_t *details = controller_probing_arc_details(controller, arc);
@@ -171,7 +171,7 @@ void controller_reroute_use_links(struct hs_controller *controller)
 static void read_states(const struct controller_probing *probing, uint8_t *states)
 {
 	size_t n;
-	const struct hs_gpint_crossing *crossings = hs_gpint_recovery_links(probing->recovery, &n);
+	const struct hs_gpint_crossing *crossings = hs_gpint_prober_links(probing->prober, &n);
 
 	memset(states, HS_GPINT_UNKNOWN, probing->n_arcs / 2);
 	for (size_t i = 0; i < n; i++) {
@@ -195,7 +195,7 @@ static void take_session(struct hs_controller *controller)
 	read_states(probing, reroute->states);
 	bool begins = reroute->sessions < reroute->config->bad_sessions &&
 		      ++reroute->sessions == reroute->config->bad_sessions;
-	bool changed = hs_gpint_health_take(&reroute->health, controller_probing_ns(controller),
+	bool changed = hs_gpint_damping_take(&reroute->health, controller_probing_ns(controller),
 				       reroute->states) > 0;
 	for (size_t i = 0; changed && i < reroute->health.n_links; i++)
 		if (reroute->health.links[i].changed)

@@ -13,7 +13,7 @@
 #include "api.h"
 #include "controller_state.h"
 #include "controller_probing.h"
-#include "gpint_health.h"
+#include "gpint_damping.h"
 #include "gpint_routes.h"
 
 // The port and the MAC address that route_add needs for an arc. "": ports_get has not told it yet.
@@ -43,7 +43,7 @@ struct reroute_counters {
 
 struct controller_reroute {
 	const struct hs_probing_reroute *config;
-	struct hs_gpint_health health;
+	struct hs_gpint_damping health;
 	struct hs_gpint_routes routes;
 	size_t n_places;   // routes: destinations times nodes
 	uint64_t seen;	   // sessions that ended

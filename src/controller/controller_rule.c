@@ -409,7 +409,7 @@ int controller_want(
 	return -ENOMEM;
 }
 
-void controller_change(struct hs_controller *controller, struct controller_rule *rule)
+void controller_rule_changed(struct hs_controller *controller, struct controller_rule *rule)
 {
 	controller->wanted.generation++;
 	rule->revision = next_revision(controller, 0);
@@ -437,7 +437,7 @@ void controller_unwant(struct hs_controller *controller, struct controller_rule 
 		remove_rule(controller, rule);
 }
 
-void controller_forget_rules(struct hs_controller *controller)
+void controller_close_rules(struct hs_controller *controller)
 {
 	struct controller_rule *rule;
 

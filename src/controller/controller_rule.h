@@ -10,13 +10,15 @@ struct controller_rule *controller_find_rule(struct hs_controller *controller, u
 // Wants a rule at the nodes of `on` (checked and borrowed; NULL: all). It replaces what was wanted
 // under this ns_id before and is not yet removed from its nodes. Returns 0 or -ENOMEM.
 int controller_want(struct hs_controller *controller, const struct hs_rule *rule, const json_t *on);
-void controller_change(struct hs_controller *controller, struct controller_rule *rule);
+// Gives a rule that was changed its next revision, and queues it for its nodes.
+void controller_rule_changed(struct hs_controller *controller, struct controller_rule *rule);
 void controller_unwant(struct hs_controller *controller, struct controller_rule *rule);
 // Removes the binding, because the node has removed the rule. The rule may end with it.
 void controller_drop_binding(struct hs_controller *controller, struct binding *binding);
 struct binding *controller_find_binding(
 		struct hs_controller *controller, uint32_t ns_id, unsigned node);
-void controller_forget_rules(struct hs_controller *controller);
+// Frees all rules and bindings. Nodes keep their rules.
+void controller_close_rules(struct hs_controller *controller);
 void controller_set_state(struct hs_controller *controller, struct binding *binding,
 		enum binding_state state);
 // Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err, path "on…".

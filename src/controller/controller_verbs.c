@@ -78,7 +78,7 @@ static int int_update(struct hs_controller *controller, const struct hs_api_args
 	int rc = hs_rule_apply(&rule->rule, &args->update, err);
 	if (rc < 0)
 		return rc;
-	controller_change(controller, rule);
+	controller_rule_changed(controller, rule);
 	const struct hs_api_changed changed = {
 			args->ns_id, .rule = controller_rule_json(controller, rule)};
 	*result = hs_schema_print(hs_api_update_fields, &changed);

@@ -2,7 +2,7 @@
 #include "daemon.h"
 
 #include "daemon_parts.h"
-#include "telemetry.h"
+#include "dpdk_telemetry.h"
 
 #include "config_read.h"
 #include "idle.h"
@@ -10,7 +10,7 @@
 
 #include "api.h"
 #include "bus.h"
-#include "bus_limits.h"
+#include "bus_told_limits.h"
 #include "log.h"
 #include "os_clock.h"
 
@@ -103,13 +103,13 @@ static int open_influx(struct hs_daemon *d, struct hs_error *err)
 static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 {
 	(void)err;
-	struct hs_telemetry_config telemetry = {
+	struct hs_dpdk_telemetry_config telemetry = {
 			.node = d->node,
 			.version = HS_VERSION,
 			.boot_id = d->service.boot_id,
 	};
 	// A node without telemetry of DPDK works completely.
-	int rc = hs_telemetry_create(&telemetry, &d->telemetry);
+	int rc = hs_dpdk_telemetry_create(&telemetry, &d->telemetry);
 	if (rc < 0)
 		hs_log(HS_LOG_WARNING, "daemon", "no counters over DPDK's telemetry: %s",
 				strerror(-rc));
@@ -220,7 +220,7 @@ static int open_control(struct hs_daemon *d, struct hs_error *err)
 			.spent_ns = hs_os_clock_spent_ns,
 			.connection = &d->limits,
 	};
-	d->limits = hs_bus_limits(d->config->publish_queue);
+	d->limits = hs_bus_told_limits(d->config->publish_queue);
 	memcpy(control.boot_id, d->service.boot_id, sizeof(control.boot_id));
 	hs_api_set_windows(d->config->window_ns);
 	int rc = hs_control_create(
@@ -349,7 +349,7 @@ static void close_all(void *context)
 		hs_worker_thread_fini(&d->workers[i]);
 	hs_scrape_close(d->scrape);
 	hs_port_watch_destroy(d->watch);
-	hs_telemetry_destroy(d->telemetry);
+	hs_dpdk_telemetry_destroy(d->telemetry);
 	hs_control_destroy(d->control);
 	hs_daemon_close_exports(d);
 	json_decref(d->settings);

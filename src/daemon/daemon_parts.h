@@ -29,7 +29,7 @@ struct hs_daemon {
 	struct hs_bus *bus;
 	struct hs_api_connection_limits limits; // of the sockets of `bus`
 	struct hs_port_watch *watch;
-	struct hs_telemetry *telemetry;
+	struct hs_dpdk_telemetry *telemetry;
 	json_t *settings;
 	struct hs_control *control;
 	struct hs_worker_thread workers[HS_MAX_WORKERS];

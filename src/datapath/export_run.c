@@ -63,7 +63,8 @@ static void set_copied(
 	prepared->copied = bytes;
 	prepared->payload = (uint16_t)(head + hs_int_report_patch_copied(target->config.format,
 							      report, head, bytes));
-	hs_udp_front_begin(&target->front, prepared->bytes, prepared->payload, exporter->src_port);
+	hs_udp_front_write_headers(
+			&target->front, prepared->bytes, prepared->payload, exporter->src_port);
 	if (target->front.checksum)
 		prepared->sum = hs_ip_sum(report, head);
 }
@@ -127,7 +128,8 @@ static void write(const struct hs_exporter *exporter, const struct hs_export_tar
 	m->data_len = (uint16_t)bytes;
 	m->pkt_len = bytes;
 	if (unlikely(target->front.checksum))
-		hs_udp_front_end(&target->front, frame, prepared->payload, exporter->src_port,
+		hs_udp_front_write_checksum(&target->front, frame, prepared->payload,
+				exporter->src_port,
 				prepared->sum + (sequence >> 16) + (uint16_t)sequence +
 						hs_ip_sum(copy, prepared->copied));
 }

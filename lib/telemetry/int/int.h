@@ -92,7 +92,7 @@ int hs_int_source_growth(const struct hs_int_settings *settings,
 
 // Returns by how much a packet grows at most on its path, if as many nodes add values as may, the
 // source included. Returns 0 if no node adds anything.
-size_t hs_int_path_growth(
+size_t hs_int_most_path_growth(
 		const struct hs_int_settings *settings, const struct hs_int_request *request);
 
 // Inserts INT. With an `own` of NULL, inserts the headers only; then M is set, if the version has

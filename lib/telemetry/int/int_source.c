@@ -226,7 +226,7 @@ static size_t most_front_bytes(const struct hs_int_settings *settings)
 	return bytes;
 }
 
-size_t hs_int_path_growth(
+size_t hs_int_most_path_growth(
 		const struct hs_int_settings *settings, const struct hs_int_request *request)
 {
 	bool old_shim = settings->carrier != HS_INT_GENEVE && settings->version != HS_INT_2_1;

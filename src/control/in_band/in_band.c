@@ -216,7 +216,8 @@ struct hs_in_band_shown hs_in_band_show(struct hs_in_band *in_band, uint32_t slo
 
 // ---- reports ----
 
-void hs_in_band_report(struct hs_in_band *in_band, uint32_t slot, const struct hs_report *report)
+void hs_in_band_queue_report(
+		struct hs_in_band *in_band, uint32_t slot, const struct hs_report *report)
 {
 	hs_in_band_piggyback_report(&in_band->piggyback, slot, report);
 }

@@ -80,7 +80,8 @@ struct hs_in_band_shown hs_in_band_show(struct hs_in_band *in_band, uint32_t slo
 // ---- reports ----
 
 // Keeps a report of the rule of this slot until a packet goes back.
-void hs_in_band_report(struct hs_in_band *in_band, uint32_t slot, const struct hs_report *report);
+void hs_in_band_queue_report(
+		struct hs_in_band *in_band, uint32_t slot, const struct hs_report *report);
 // Returns the number of reports that wait.
 uint64_t hs_in_band_reports_waiting(const struct hs_in_band *in_band);
 

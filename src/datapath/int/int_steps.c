@@ -67,7 +67,7 @@ static uint16_t path_bytes(const struct hs_profile *profile, uint32_t trace_type
 
 	if (settings && trace_type & HS_RULE_TRACE_INT)
 		request.bitmap = hs_int_ask(settings->version, trace_type, NULL);
-	return request.bitmap ? (uint16_t)hs_int_path_growth(settings, &request) : 0;
+	return request.bitmap ? (uint16_t)hs_int_most_path_growth(settings, &request) : 0;
 }
 
 #define FAMILY(version)                                                                            \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The monitoring host: it plans probes over the scenario's network, begins a session each period,
-// and compares what it says of links with the truth. With recovery, the recovery module of
+// and compares what it says of links with the truth. With recovery, the prober of
 // lib/gpint runs the session. Without recovery, a session ends when each probe is back or its
 // waiting time has passed.
 #include "lab_probing.h"
@@ -39,7 +39,7 @@ static void note_dead(struct hs_lab *lab)
 static enum hs_gpint_state state_of(const struct lab_probing *probing, const struct lab_port *port)
 {
 	size_t n;
-	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(probing->recovery, &n);
+	const struct hs_gpint_crossing *links = hs_gpint_prober_links(probing->prober, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (links[i].from == port->node->index &&
@@ -52,7 +52,7 @@ static void count_false(struct hs_lab *lab)
 {
 	struct hs_probing_counts *counts = &lab->probing->counts;
 	size_t n;
-	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(lab->probing->recovery, &n);
+	const struct hs_gpint_crossing *links = hs_gpint_prober_links(lab->probing->prober, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct lab_port *port = &lab->nodes[links[i].from].ports[links[i].port - 1];
@@ -63,7 +63,7 @@ static void count_false(struct hs_lab *lab)
 	}
 	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++) {
 		const struct lab_port *port = &lab->nodes[i].ports[lab->nodes[i].n_ports - 1];
-		counts->false_unavailable += hs_gpint_recovery_switch(lab->probing->recovery, i) ==
+		counts->false_unavailable += hs_gpint_prober_switch(lab->probing->prober, i) ==
 							     HS_GPINT_UNAVAILABLE &&
 					     !is_dead(port) && !was_dead(port);
 	}
@@ -101,7 +101,7 @@ static void send_probe(void *context, uint16_t request_id, const struct hs_gpint
 static void count_recovery(struct hs_lab *lab)
 {
 	struct lab_probing *probing = lab->probing;
-	const struct hs_gpint_session *session = hs_gpint_recovery_session(probing->recovery);
+	const struct hs_gpint_session *session = hs_gpint_prober_session(probing->prober);
 
 	probing->counts.sessions_failed += session->failed;
 	probing->counts.recovery_probes += session->recovery;
@@ -117,9 +117,9 @@ static void end_session(struct hs_lab *lab)
 	int64_t ended_ns = probing->newest_ns, collected_ns = ended_ns;
 	uint64_t covered = 0;
 
-	if (probing->recovery) {
+	if (probing->prober) {
 		ended_ns = lab->now_ns;
-		collected_ns = hs_gpint_recovery_session(probing->recovery)->collected_ns;
+		collected_ns = hs_gpint_prober_session(probing->prober)->collected_ns;
 	}
 	int64_t elapsed_ns = ended_ns - probing->began_ns;
 	collected_ns -= probing->began_ns;
@@ -134,7 +134,7 @@ static void end_session(struct hs_lab *lab)
 	counts->elapsed_max_ns = RTE_MAX(counts->elapsed_max_ns, elapsed_ns);
 	counts->collected_sum_ns += collected_ns;
 	counts->collected_max_ns = RTE_MAX(counts->collected_max_ns, collected_ns);
-	if (probing->recovery)
+	if (probing->prober)
 		count_recovery(lab);
 	else
 		counts->sessions_failed += probing->back < probing->sent;
@@ -196,8 +196,8 @@ static void begin_session(struct hs_lab *lab)
 	probing->began_ns = probing->newest_ns = lab->now_ns;
 	probing->first_id = (uint16_t)((probing->first_id + probing->sent) % LAB_PROBE_IDS);
 	probing->sent = probing->back = 0;
-	if (probing->recovery &&
-			hs_gpint_recovery_begin(probing->recovery, lab->now_ns, &probing->plan) < 0)
+	if (probing->prober &&
+			hs_gpint_prober_begin(probing->prober, lab->now_ns, &probing->plan) < 0)
 		lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for a session");
 }
 
@@ -216,12 +216,12 @@ static void step(struct hs_lab *lab)
 {
 	struct lab_probing *probing = lab->probing;
 	int64_t next_ns = 0;
-	bool goes_on = probing->recovery ? hs_gpint_recovery_step(probing->recovery, lab->now_ns,
-							   send_probe, lab)
-					 : send_paths(lab, &next_ns);
+	bool goes_on = probing->prober ? hs_gpint_prober_step(probing->prober, lab->now_ns,
+							 send_probe, lab)
+				       : send_paths(lab, &next_ns);
 
-	if (goes_on && probing->recovery)
-		next_ns = hs_gpint_recovery_next_ns(probing->recovery);
+	if (goes_on && probing->prober)
+		next_ns = hs_gpint_prober_next_ns(probing->prober);
 	if (!goes_on)
 		end_session(lab);
 	hs_event_set_timer(&lab->queue, lab_monitor_timer(lab),
@@ -245,8 +245,8 @@ static const struct hs_gpint_hop *hops_of(
 	const struct hs_gpint_plan *plan = &probing->plan;
 	uint32_t path = (uint32_t)(request_id - probing->first_id) % LAB_PROBE_IDS;
 
-	if (probing->recovery)
-		return hs_gpint_recovery_hops(probing->recovery, request_id, n);
+	if (probing->prober)
+		return hs_gpint_prober_attempt_hops(probing->prober, request_id, n);
 	*n = path < plan->n_paths ? plan->paths[path].n_hops : 0;
 	return *n ? plan->paths[path].hops : NULL;
 }
@@ -281,8 +281,8 @@ void lab_monitor_take(struct hs_lab *lab, enum hs_gpint_answer answer, uint16_t 
 		probing->newest_ns = lab->now_ns;
 		probing->back++;
 	}
-	if (probing->recovery)
-		hs_gpint_recovery_take(probing->recovery, lab->now_ns, answer, request_id, n);
+	if (probing->prober)
+		hs_gpint_prober_take(probing->prober, lab->now_ns, answer, request_id, n);
 	step(lab);
 }
 
@@ -343,7 +343,7 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 	struct lab_probing *probing = lab->probing;
 	int rc = hs_scenario_graph_init(&probing->network, lab->scenario) ?: make_plan(lab, err);
 	if (rc == 0 && config->recovery)
-		rc = hs_gpint_recovery_create(&config->tuning, &probing->recovery);
+		rc = hs_gpint_prober_create(&config->tuning, &probing->prober);
 	if (rc == 0)
 		rc = hs_event_add_timer(&lab->queue, due, 0);
 	return rc;
@@ -380,7 +380,7 @@ void lab_free_probing(struct hs_lab *lab)
 
 	if (!probing)
 		return;
-	hs_gpint_recovery_destroy(probing->recovery);
+	hs_gpint_prober_destroy(probing->prober);
 	hs_gpint_plan_fini(&probing->plan);
 	hs_scenario_graph_fini(&probing->network);
 	free(probing->profiles);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "event_queue.h"
-#include "gpint_recovery.h"
+#include "gpint_prober.h"
 #include "label_item.h"
 #include "lab_clock.h"
 #include "lab_config.h"

@@ -16,7 +16,7 @@ struct lab_probing {
 	struct hs_probe_profile *profiles; // of each node
 	struct hs_scenario_graph network;
 	struct hs_gpint_plan plan;
-	struct hs_gpint_recovery *recovery; // NULL: without recovery
+	struct hs_gpint_prober *prober; // NULL: without recovery
 	// The session.
 	bool running;
 	int64_t began_ns, newest_ns; // newest: arrival of the newest whole probe

@@ -134,7 +134,7 @@ struct outcome_row *outcome_row_of(struct outcome_flow *flow, const struct outco
 	return add_row(flow, hop);
 }
 
-static void compare(struct outcome_column *column, double measured, double value)
+static void add_error(struct outcome_column *column, double measured, double value)
 {
 	double off = measured - value;
 	if (isnan(off))
@@ -157,7 +157,7 @@ void outcome_row_add(
 	}
 	for (unsigned kind = 0; kind < HS_LAB_KINDS && !partial; kind++)
 		for (unsigned i = 0; i < OUTCOME_SIDES; i++)
-			compare(&row->columns[kind][i], hs_measured_number(measured, kind),
+			add_error(&row->columns[kind][i], hs_measured_number(measured, kind),
 					hs_measured_number(sides[i], kind));
 }
 

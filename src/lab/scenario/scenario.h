@@ -6,7 +6,7 @@
 #pragma once
 
 #include "error.h"
-#include "gpint_recovery.h"
+#include "gpint_prober.h"
 #include "in_band_settings.h"
 #include "ip.h"
 #include "ip_address.h"
@@ -218,7 +218,7 @@ struct hs_scenario_probing {
 	uint32_t paths; // k; 0: three for ten nodes
 	uint32_t mtu;	// of a probe's IP packet; 0: the scenario's
 	bool recovery;	// SQR in the nodes, and the recovery module at the host
-	struct hs_gpint_recovery_config tuning; // t_f is that of the nodes, too
+	struct hs_gpint_prober_config tuning; // t_f is that of the nodes, too
 	int64_t start_ns, period_ns;
 	uint32_t sessions; // after which the run ends; 0: it ends after its duration
 	int64_t wait_ns;   // without recovery: how long the host waits for a probe

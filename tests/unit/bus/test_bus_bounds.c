@@ -2,7 +2,7 @@
 // What one client may cost, and that it costs no other anything.
 #include "bus_rig.h"
 
-#include "bus_limits.h"
+#include "bus_told_limits.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static void a_client_that_leaves_its_replies_gets_each_of_them_when_it_takes_the
 static void as_many_requests_are_under_way_as_the_limits_say(void **state)
 {
 	struct fixture *f = *state;
-	const unsigned most = hs_bus_limits(0).requests;
+	const unsigned most = hs_bus_told_limits(0).requests;
 	struct hs_bus_request taken[1024], next;
 
 	assert_in_range(most, 1, 1023);
@@ -125,7 +125,7 @@ static int raw_socket(const char *endpoint, const char *kind)
 static void as_many_bytes_of_requests_are_read_as_the_limits_say(void **state)
 {
 	struct fixture *f = *state;
-	const struct hs_api_connection_limits limits = hs_bus_limits(0);
+	const struct hs_api_connection_limits limits = hs_bus_told_limits(0);
 	static uint8_t part[9 + 4096] = {2, [7] = 4096 >> 8};
 	size_t sent = 0, at = 0;
 	int buffers;
@@ -211,7 +211,7 @@ static bool is_closed(struct fixture *f)
 static void a_subscriber_may_have_as_many_subscriptions_as_the_limits_say(void **state)
 {
 	struct fixture *f = *state;
-	const unsigned most = hs_bus_limits(0).subscriptions;
+	const unsigned most = hs_bus_told_limits(0).subscriptions;
 	char topic[24] = "\0\x0f\x01";
 
 	f->bus = open_bus(f->api, f->reports, 0);

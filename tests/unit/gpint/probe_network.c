@@ -163,8 +163,7 @@ static void answer(struct network *net, const struct move *move)
 			net->delivered[hop->at] = true;
 	}
 	net->answers[answers[move->kind]]++;
-	hs_gpint_recovery_take(
-			net->recovery, net->now_ns, answers[move->kind], move->id, move->done);
+	hs_gpint_prober_take(net->prober, net->now_ns, answers[move->kind], move->id, move->done);
 }
 
 static uint32_t sent_at_once;
@@ -182,7 +181,7 @@ static void send_probe(void *context, uint16_t id, const struct hs_gpint_hop *ho
 static bool step(struct network *net)
 {
 	sent_at_once = 0;
-	bool runs = hs_gpint_recovery_step(net->recovery, net->now_ns, send_probe, net);
+	bool runs = hs_gpint_prober_step(net->prober, net->now_ns, send_probe, net);
 	if (sent_at_once > net->most_at_once)
 		net->most_at_once = sent_at_once;
 	return runs;
@@ -193,10 +192,10 @@ void network_session(struct network *net, const struct hs_gpint_plan *plan)
 	int64_t limit_ns = net->now_ns + HOUR_NS;
 
 	memset(net->delivered, 0, sizeof(net->delivered));
-	assert_int_equal(hs_gpint_recovery_begin(net->recovery, net->now_ns, plan), 0);
-	net->feedback_ns = hs_gpint_recovery_feedback_ns(net->recovery);
+	assert_int_equal(hs_gpint_prober_begin(net->prober, net->now_ns, plan), 0);
+	net->feedback_ns = hs_gpint_prober_feedback_ns(net->prober);
 	while (step(net)) {
-		int64_t due_ns = hs_gpint_recovery_next_ns(net->recovery);
+		int64_t due_ns = hs_gpint_prober_next_ns(net->prober);
 		bool moves_first = n_moves && moves[0].at_ns <= due_ns;
 		net->now_ns = moves_first ? moves[0].at_ns : due_ns;
 		if (net->now_ns >= net->dies_ns)
@@ -213,7 +212,7 @@ void network_session(struct network *net, const struct hs_gpint_plan *plan)
 }
 
 void network_init(struct network *net, struct test_graph *graph, uint64_t seed,
-		const struct hs_gpint_recovery_config *config)
+		const struct hs_gpint_prober_config *config)
 {
 	memset(net, 0, sizeof(*net));
 	net->graph = graph;
@@ -222,10 +221,10 @@ void network_init(struct network *net, struct test_graph *graph, uint64_t seed,
 	memset(seen, 0, sizeof(seen));
 	memset(held, 0, sizeof(held));
 	hs_rng_init(&net->rng, seed);
-	assert_int_equal(hs_gpint_recovery_create(config, &net->recovery), 0);
+	assert_int_equal(hs_gpint_prober_create(config, &net->prober), 0);
 }
 
 void network_fini(struct network *net)
 {
-	hs_gpint_recovery_destroy(net->recovery);
+	hs_gpint_prober_destroy(net->prober);
 }

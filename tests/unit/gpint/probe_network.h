@@ -4,13 +4,13 @@
 #pragma once
 
 #include "gpint_graphs.h"
-#include "gpint_recovery.h"
+#include "gpint_prober.h"
 
 #define NET_SWITCHES 128
 
 struct network {
 	struct test_graph *graph;
-	struct hs_gpint_recovery *recovery;
+	struct hs_gpint_prober *prober;
 	struct hs_rng rng;
 	int64_t now_ns;
 	double loss;		      // of each link, in each direction
@@ -26,7 +26,7 @@ struct network {
 };
 
 void network_init(struct network *net, struct test_graph *graph, uint64_t seed,
-		const struct hs_gpint_recovery_config *config);
+		const struct hs_gpint_prober_config *config);
 void network_fini(struct network *net);
 // Runs a session over the plan to its end, of at most an hour. All sessions together have fewer
 // than 32,768 probes, because switches remember the requests.

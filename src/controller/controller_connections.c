@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "controller_links.h"
+#include "controller_connections.h"
 
 #include "bus.h"
 #include "os_clock.h"
@@ -17,7 +17,7 @@
 #define LOOK_NS		   INT64_C(50000000)
 #define LOOKS		   20 // rounds until each node was checked once
 
-struct hs_controller_links {
+struct hs_controller_connections {
 	const struct hs_controller_config *config;
 	int epoll_fd;
 	struct hs_bus_peer **peers;
@@ -35,7 +35,8 @@ static const char *file_of(const char *text)
 	return text[0] ? text : NULL;
 }
 
-bool hs_controller_links_keys(const struct hs_controller_config *config, struct hs_bus_keys *keys)
+bool hs_controller_connections_keys(
+		const struct hs_controller_config *config, struct hs_bus_keys *keys)
 {
 	*keys = (struct hs_bus_keys){
 			.secret_file = file_of(config->secret_key),
@@ -89,10 +90,10 @@ static int check_node(const struct hs_controller_config *config, unsigned i, str
 	return rc;
 }
 
-int hs_controller_links_check(const struct hs_controller_config *config, struct hs_error *err)
+int hs_controller_connections_check(const struct hs_controller_config *config, struct hs_error *err)
 {
 	struct hs_bus_keys keys;
-	bool used = hs_controller_links_keys(config, &keys), open = config->insecure || used;
+	bool used = hs_controller_connections_keys(config, &keys), open = config->insecure || used;
 	int rc = used ? hs_bus_check_keys(&keys, false, config->insecure, err) : 0;
 
 	if (rc < 0) {
@@ -117,17 +118,18 @@ int hs_controller_links_check(const struct hs_controller_config *config, struct 
 // ---- opening ----
 
 // Watches a descriptor. `what` is the index of a node, or n_nodes plus the index of a subscriber.
-static int watch(struct hs_controller_links *links, int fd, unsigned what)
+static int watch(struct hs_controller_connections *links, int fd, unsigned what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
 	return epoll_ctl(links->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static int open_subscriber(struct hs_controller_links *links, unsigned i, struct hs_error *err)
+static int open_subscriber(
+		struct hs_controller_connections *links, unsigned i, struct hs_error *err)
 {
 	const struct hs_controller_config *config = links->config;
 	struct hs_bus_keys keys;
-	bool used = hs_controller_links_keys(config, &keys);
+	bool used = hs_controller_connections_keys(config, &keys);
 	struct hs_bus_subscriber **subscriber = &links->subscribers[i];
 	int rc = hs_bus_subscriber_open(config->subscribe_bind.text[i], "", true,
 			used ? &keys : NULL, subscriber, err);
@@ -139,7 +141,7 @@ static int open_subscriber(struct hs_controller_links *links, unsigned i, struct
 	return rc;
 }
 
-static int open_peer(struct hs_controller_links *links, unsigned i, struct hs_error *err)
+static int open_peer(struct hs_controller_connections *links, unsigned i, struct hs_error *err)
 {
 	struct hs_bus_keys keys;
 	bool used = node_keys(links->config, i, &keys);
@@ -153,7 +155,7 @@ static int open_peer(struct hs_controller_links *links, unsigned i, struct hs_er
 	return rc;
 }
 
-static int open_all(struct hs_controller_links *links, struct hs_error *err)
+static int open_all(struct hs_controller_connections *links, struct hs_error *err)
 {
 	unsigned n = links->config->n_nodes;
 	int rc = 0;
@@ -170,10 +172,10 @@ static int open_all(struct hs_controller_links *links, struct hs_error *err)
 	return rc;
 }
 
-int hs_controller_links_open(const struct hs_controller_config *config,
-		struct hs_controller_links **out, struct hs_error *err)
+int hs_controller_connections_open(const struct hs_controller_config *config,
+		struct hs_controller_connections **out, struct hs_error *err)
 {
-	struct hs_controller_links *links = calloc(1, sizeof(*links));
+	struct hs_controller_connections *links = calloc(1, sizeof(*links));
 
 	if (!links) {
 		hs_error_set(err, "internal", "", "", "memory is out");
@@ -182,13 +184,13 @@ int hs_controller_links_open(const struct hs_controller_config *config,
 	links->config = config;
 	int rc = open_all(links, err);
 	if (rc < 0)
-		hs_controller_links_close(links);
+		hs_controller_connections_close(links);
 	else
 		*out = links;
 	return rc;
 }
 
-void hs_controller_links_close(struct hs_controller_links *links)
+void hs_controller_connections_close(struct hs_controller_connections *links)
 {
 	if (!links)
 		return;
@@ -205,19 +207,19 @@ void hs_controller_links_close(struct hs_controller_links *links)
 
 // ---- using ----
 
-int hs_controller_links_fd(const struct hs_controller_links *links)
+int hs_controller_connections_fd(const struct hs_controller_connections *links)
 {
 	return links->epoll_fd;
 }
 
-int hs_controller_links_send(
-		struct hs_controller_links *links, unsigned node, const char *text, size_t len)
+int hs_controller_connections_send(struct hs_controller_connections *links, unsigned node,
+		const char *text, size_t len)
 {
 	links->stirred[node] = true; // after a send, the descriptor may not report what has come
 	return hs_bus_peer_send(links->peers[node], text, len);
 }
 
-static void see_who_stirs(struct hs_controller_links *links)
+static void see_who_stirs(struct hs_controller_connections *links)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int n = epoll_wait(links->epoll_fd, events, EVENTS_AT_ONCE, 0);
@@ -250,7 +252,7 @@ static void spend(struct allowance *left, size_t bytes)
 	left->bytes -= (int64_t)bytes;
 }
 
-static void take_replies(struct hs_controller_links *links, struct hs_controller *controller,
+static void take_replies(struct hs_controller_connections *links, struct hs_controller *controller,
 		unsigned node, struct allowance *left)
 {
 	char *text;
@@ -267,7 +269,8 @@ static void take_replies(struct hs_controller_links *links, struct hs_controller
 	}
 }
 
-static bool take_all_replies(struct hs_controller_links *links, struct hs_controller *controller)
+static bool take_all_replies(
+		struct hs_controller_connections *links, struct hs_controller *controller)
 {
 	struct allowance left = new_allowance();
 	unsigned n = links->config->n_nodes, first = links->turn;
@@ -301,7 +304,7 @@ static bool take_messages(struct hs_bus_subscriber *subscriber, struct hs_contro
 	return true;
 }
 
-static void look_at_nodes(struct hs_controller_links *links, struct hs_controller *controller)
+static void look_at_nodes(struct hs_controller_connections *links, struct hs_controller *controller)
 {
 	unsigned n = links->config->n_nodes;
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
@@ -317,7 +320,8 @@ static void look_at_nodes(struct hs_controller_links *links, struct hs_controlle
 	}
 }
 
-bool hs_controller_links_take(struct hs_controller_links *links, struct hs_controller *controller)
+bool hs_controller_connections_take(
+		struct hs_controller_connections *links, struct hs_controller *controller)
 {
 	see_who_stirs(links);
 	bool more = take_all_replies(links, controller);

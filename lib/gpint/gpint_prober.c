@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "gpint_recovery.h"
+#include "gpint_prober.h"
 
 #include "array.h"
 #include "probe_stack.h"
@@ -38,8 +38,8 @@ struct attempt {
 	int64_t sent_ns;
 };
 
-struct hs_gpint_recovery {
-	struct hs_gpint_recovery_config config;
+struct hs_gpint_prober {
+	struct hs_gpint_prober_config config;
 	struct hs_gpint_session session;
 	struct hs_gpint_measure measure;
 	const struct hs_gpint_plan *plan;
@@ -58,20 +58,20 @@ struct hs_gpint_recovery {
 
 // ---- making ----
 
-int hs_gpint_recovery_create(
-		const struct hs_gpint_recovery_config *config, struct hs_gpint_recovery **recovery)
+int hs_gpint_prober_create(
+		const struct hs_gpint_prober_config *config, struct hs_gpint_prober **prober)
 {
-	struct hs_gpint_recovery *made = calloc(1, sizeof(*made));
+	struct hs_gpint_prober *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return -ENOMEM;
 	made->config = *config;
 	made->feedback_ns = config->feedback_ns;
-	*recovery = made;
+	*prober = made;
 	return 0;
 }
 
-static void clear(struct hs_gpint_recovery *r)
+static void clear(struct hs_gpint_prober *r)
 {
 	hs_u32_map_fini(&r->link_map);
 	free(r->switches);
@@ -90,7 +90,7 @@ static void clear(struct hs_gpint_recovery *r)
 	r->session = (struct hs_gpint_session){0};
 }
 
-void hs_gpint_recovery_destroy(struct hs_gpint_recovery *r)
+void hs_gpint_prober_destroy(struct hs_gpint_prober *r)
 {
 	if (!r)
 		return;
@@ -99,7 +99,7 @@ void hs_gpint_recovery_destroy(struct hs_gpint_recovery *r)
 }
 
 static struct probe *add_probe(
-		struct hs_gpint_recovery *r, const struct hs_gpint_hop *hops, uint32_t n)
+		struct hs_gpint_prober *r, const struct hs_gpint_hop *hops, uint32_t n)
 {
 	struct probe *probe = HS_ARRAY_APPEND(
 			r->probes, r->n_probes, (struct probe){.hops = hops, .n = n});
@@ -119,7 +119,7 @@ static uint32_t key_of(const struct hs_gpint_hop *from)
 }
 
 static struct hs_gpint_crossing *find_link(
-		const struct hs_gpint_recovery *r, const struct hs_gpint_hop *from)
+		const struct hs_gpint_prober *r, const struct hs_gpint_hop *from)
 {
 	uint32_t at = hs_u32_map_find(&r->link_map, key_of(from));
 
@@ -127,7 +127,7 @@ static struct hs_gpint_crossing *find_link(
 }
 
 static struct hs_gpint_crossing *need_link(
-		struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to)
+		struct hs_gpint_prober *r, const struct hs_gpint_hop *from, uint32_t to)
 {
 	struct hs_gpint_crossing *link = find_link(r, from);
 
@@ -146,7 +146,7 @@ static const struct hs_gpint_hop *hops_of(const struct probe *probe)
 	return probe->hops ? probe->hops : probe->pair;
 }
 
-static void finish(struct hs_gpint_recovery *r, struct probe *probe)
+static void finish(struct hs_gpint_prober *r, struct probe *probe)
 {
 	r->under_way -= probe->progress == SENT;
 	r->open -= probe->progress != FINISHED;
@@ -154,20 +154,20 @@ static void finish(struct hs_gpint_recovery *r, struct probe *probe)
 	probe->progress = FINISHED;
 }
 
-static void wait(struct hs_gpint_recovery *r, struct probe *probe)
+static void wait(struct hs_gpint_prober *r, struct probe *probe)
 {
 	r->under_way -= probe->progress == SENT;
 	probe->progress = WAITS;
 }
 
-static void finish_check(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from)
+static void finish_check(struct hs_gpint_prober *r, const struct hs_gpint_hop *from)
 {
 	for (size_t i = r->plan->n_paths; i < r->n_probes; i++)
 		if (key_of(&r->probes[i].pair[0]) == key_of(from))
 			finish(r, &r->probes[i]);
 }
 
-static void prove(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to)
+static void prove(struct hs_gpint_prober *r, const struct hs_gpint_hop *from, uint32_t to)
 {
 	struct hs_gpint_crossing *link = need_link(r, from, to);
 
@@ -183,8 +183,8 @@ static void prove(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, 
 
 // Suspects a link on which a probe or its feedback was lost (`copy`), or over which no probe was
 // sent. Without memory, the link stays unknown. May move the array of probes.
-static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from, uint32_t to,
-		bool copy)
+static void suspect(
+		struct hs_gpint_prober *r, const struct hs_gpint_hop *from, uint32_t to, bool copy)
 {
 	struct hs_gpint_crossing *link = need_link(r, from, to);
 
@@ -206,7 +206,7 @@ static void suspect(struct hs_gpint_recovery *r, const struct hs_gpint_hop *from
 	link->state = copy ? HS_GPINT_SUSPECT : HS_GPINT_UNTRIED;
 }
 
-static void give_up_link(struct hs_gpint_recovery *r, struct probe *probe)
+static void give_up_link(struct hs_gpint_prober *r, struct probe *probe)
 {
 	find_link(r, &probe->pair[0])->state = HS_GPINT_UNAVAILABLE;
 	finish(r, probe);
@@ -214,7 +214,7 @@ static void give_up_link(struct hs_gpint_recovery *r, struct probe *probe)
 
 // ---- switches ----
 
-static void give_up_switch(struct hs_gpint_recovery *r, uint32_t at)
+static void give_up_switch(struct hs_gpint_prober *r, uint32_t at)
 {
 	if (r->switches[at] == HS_GPINT_AVAILABLE)
 		return;
@@ -228,7 +228,7 @@ static void give_up_switch(struct hs_gpint_recovery *r, uint32_t at)
 }
 
 // Lets a path go on from a hop, or from the next hop whose switch is not unavailable.
-static void go_on(struct hs_gpint_recovery *r, struct probe *probe, uint32_t index)
+static void go_on(struct hs_gpint_prober *r, struct probe *probe, uint32_t index)
 {
 	if (probe->progress == FINISHED || index <= probe->index)
 		return;
@@ -244,13 +244,13 @@ static void go_on(struct hs_gpint_recovery *r, struct probe *probe, uint32_t ind
 
 // ---- a session ----
 
-static bool adapts_feedback(const struct hs_gpint_recovery *r)
+static bool adapts_feedback(const struct hs_gpint_prober *r)
 {
 	return r->config.adaptive && (!r->config.fixed_feedback || r->config.switch_feedback_ns);
 }
 
 // Returns the time after which an answer over n_hops switches is late. A copy comes that late.
-static int64_t late_ns(const struct hs_gpint_recovery *r, uint32_t n_hops, int64_t otherwise_ns)
+static int64_t late_ns(const struct hs_gpint_prober *r, uint32_t n_hops, int64_t otherwise_ns)
 {
 	int64_t measured_ns = hs_gpint_measure_timeout_ns(&r->measure, n_hops);
 
@@ -258,8 +258,8 @@ static int64_t late_ns(const struct hs_gpint_recovery *r, uint32_t n_hops, int64
 						 : otherwise_ns;
 }
 
-int hs_gpint_recovery_begin(
-		struct hs_gpint_recovery *r, int64_t now_ns, const struct hs_gpint_plan *plan)
+int hs_gpint_prober_begin(
+		struct hs_gpint_prober *r, int64_t now_ns, const struct hs_gpint_plan *plan)
 {
 	int64_t timeout_ns = late_ns(r, 1, r->config.feedback_ns);
 
@@ -283,7 +283,7 @@ int hs_gpint_recovery_begin(
 }
 
 // Makes the links of the plan's paths from and to an unavailable switch unavailable, too.
-static void judge_links(struct hs_gpint_recovery *r)
+static void judge_links(struct hs_gpint_prober *r)
 {
 	for (uint32_t p = 0; p < r->plan->n_paths; p++)
 		for (uint32_t i = 1; i < r->plan->paths[p].n_hops; i++) {
@@ -298,7 +298,7 @@ static void judge_links(struct hs_gpint_recovery *r)
 		}
 }
 
-static void judge_attempts(struct hs_gpint_recovery *r)
+static void judge_attempts(struct hs_gpint_prober *r)
 {
 	uint32_t crossed = 0, lost = 0;
 
@@ -311,7 +311,7 @@ static void judge_attempts(struct hs_gpint_recovery *r)
 	hs_gpint_measure_links(&r->measure, crossed, lost);
 }
 
-static void end(struct hs_gpint_recovery *r, int64_t now_ns)
+static void end(struct hs_gpint_prober *r, int64_t now_ns)
 {
 	struct hs_gpint_session *session = &r->session;
 
@@ -345,7 +345,7 @@ static void take_values(const struct probe *probe, uint32_t i, struct hs_gpint_h
 			hop->first = hop->end = 0;
 }
 
-static uint32_t write_hops(struct hs_gpint_recovery *r, const struct probe *probe)
+static uint32_t write_hops(struct hs_gpint_prober *r, const struct probe *probe)
 {
 	uint32_t n = probe->hops && probe->stalls >= STALLS ? 1 : probe->n - probe->index;
 
@@ -357,12 +357,12 @@ static uint32_t write_hops(struct hs_gpint_recovery *r, const struct probe *prob
 }
 
 // Returns the time until the first answer is late.
-static int64_t first_timeout_ns(const struct hs_gpint_recovery *r, const struct probe *probe)
+static int64_t first_timeout_ns(const struct hs_gpint_prober *r, const struct probe *probe)
 {
 	return probe->hops ? r->feedback_ns : late_ns(r, 2, 2 * r->feedback_ns);
 }
 
-static void send_probe(struct hs_gpint_recovery *r, uint32_t index, int64_t now_ns,
+static void send_probe(struct hs_gpint_prober *r, uint32_t index, int64_t now_ns,
 		hs_gpint_send_fn send, void *context)
 {
 	struct attempt *attempt = r->n_attempts < REQUEST_IDS
@@ -394,14 +394,14 @@ static void send_probe(struct hs_gpint_recovery *r, uint32_t index, int64_t now_
 
 // ---- timeouts ----
 
-static uint32_t attempts_of(const struct hs_gpint_recovery *r)
+static uint32_t attempts_of(const struct hs_gpint_prober *r)
 {
 	uint32_t measured = hs_gpint_measure_attempts(&r->measure);
 
 	return r->config.adaptive && measured > r->config.attempts ? measured : r->config.attempts;
 }
 
-static void time_out(struct hs_gpint_recovery *r, struct probe *probe)
+static void time_out(struct hs_gpint_prober *r, struct probe *probe)
 {
 	bool last;
 
@@ -421,7 +421,7 @@ static void time_out(struct hs_gpint_recovery *r, struct probe *probe)
 
 // Sends the probes that wait. A path goes on behind a switch that another path found unavailable.
 static void send_waiting(
-		struct hs_gpint_recovery *r, int64_t now_ns, hs_gpint_send_fn send, void *context)
+		struct hs_gpint_prober *r, int64_t now_ns, hs_gpint_send_fn send, void *context)
 {
 	for (uint32_t i = 0; i < r->n_probes && r->under_way < r->config.concurrent; i++) {
 		struct probe *probe = &r->probes[i];
@@ -433,7 +433,7 @@ static void send_waiting(
 	}
 }
 
-static void look_for_timeouts(struct hs_gpint_recovery *r, int64_t now_ns)
+static void look_for_timeouts(struct hs_gpint_prober *r, int64_t now_ns)
 {
 	if (now_ns < r->check_ns)
 		return;
@@ -443,8 +443,8 @@ static void look_for_timeouts(struct hs_gpint_recovery *r, int64_t now_ns)
 	r->check_ns = now_ns + r->config.resolution_ns;
 }
 
-bool hs_gpint_recovery_step(
-		struct hs_gpint_recovery *r, int64_t now_ns, hs_gpint_send_fn send, void *context)
+bool hs_gpint_prober_step(
+		struct hs_gpint_prober *r, int64_t now_ns, hs_gpint_send_fn send, void *context)
 {
 	if (!r->session.running)
 		return false;
@@ -457,22 +457,22 @@ bool hs_gpint_recovery_step(
 	return r->session.running;
 }
 
-int64_t hs_gpint_recovery_next_ns(const struct hs_gpint_recovery *r)
+int64_t hs_gpint_prober_next_ns(const struct hs_gpint_prober *r)
 {
 	return r->session.running ? r->check_ns : INT64_MAX;
 }
 
 // ---- answers ----
 
-static struct attempt *find_attempt(const struct hs_gpint_recovery *r, uint16_t request_id)
+static struct attempt *find_attempt(const struct hs_gpint_prober *r, uint16_t request_id)
 {
 	uint32_t i = (request_id + REQUEST_IDS - r->first_id) % REQUEST_IDS;
 
 	return i < r->n_attempts ? &r->attempts[i] : NULL;
 }
 
-const struct hs_gpint_hop *hs_gpint_recovery_hops(
-		const struct hs_gpint_recovery *r, uint16_t request_id, uint32_t *n_hops)
+const struct hs_gpint_hop *hs_gpint_prober_attempt_hops(
+		const struct hs_gpint_prober *r, uint16_t request_id, uint32_t *n_hops)
 {
 	const struct attempt *attempt = find_attempt(r, request_id);
 
@@ -481,7 +481,7 @@ const struct hs_gpint_hop *hs_gpint_recovery_hops(
 }
 
 // Marks the switches up to the sender, and the links between them, as available.
-static void take_hops(struct hs_gpint_recovery *r, struct attempt *attempt, uint32_t n_hops)
+static void take_hops(struct hs_gpint_prober *r, struct attempt *attempt, uint32_t n_hops)
 {
 	const struct hs_gpint_hop *hops = hops_of(&r->probes[attempt->probe]) + attempt->first;
 
@@ -494,7 +494,7 @@ static void take_hops(struct hs_gpint_recovery *r, struct attempt *attempt, uint
 		attempt->reached = n_hops;
 }
 
-static void take_feedback(struct hs_gpint_recovery *r, struct attempt *attempt, int64_t now_ns)
+static void take_feedback(struct hs_gpint_prober *r, struct attempt *attempt, int64_t now_ns)
 {
 	struct probe *probe = &r->probes[attempt->probe];
 	int64_t switch_ns = r->config.switch_feedback_ns ? 0 : r->feedback_ns;
@@ -513,7 +513,7 @@ static void take_feedback(struct hs_gpint_recovery *r, struct attempt *attempt, 
 }
 
 // Lets a path go on behind the switches that answered. For a suspect link, a copy is a failure.
-static void take_data(struct hs_gpint_recovery *r, struct attempt *attempt, uint32_t n_hops)
+static void take_data(struct hs_gpint_prober *r, struct attempt *attempt, uint32_t n_hops)
 {
 	struct probe *probe = &r->probes[attempt->probe];
 	uint32_t next = attempt->first + n_hops, index = attempt->probe;
@@ -528,8 +528,8 @@ static void take_data(struct hs_gpint_recovery *r, struct attempt *attempt, uint
 	go_on(r, &r->probes[index], next);
 }
 
-void hs_gpint_recovery_take(struct hs_gpint_recovery *r, int64_t now_ns,
-		enum hs_gpint_answer answer, uint16_t request_id, uint32_t n_hops)
+void hs_gpint_prober_take(struct hs_gpint_prober *r, int64_t now_ns, enum hs_gpint_answer answer,
+		uint16_t request_id, uint32_t n_hops)
 {
 	struct attempt *attempt = r->session.running ? find_attempt(r, request_id) : NULL;
 	bool right = attempt &&
@@ -553,29 +553,28 @@ void hs_gpint_recovery_take(struct hs_gpint_recovery *r, int64_t now_ns,
 
 // ---- what is known ----
 
-const struct hs_gpint_session *hs_gpint_recovery_session(const struct hs_gpint_recovery *r)
+const struct hs_gpint_session *hs_gpint_prober_session(const struct hs_gpint_prober *r)
 {
 	return &r->session;
 }
 
-const struct hs_gpint_crossing *hs_gpint_recovery_links(
-		const struct hs_gpint_recovery *r, size_t *n)
+const struct hs_gpint_crossing *hs_gpint_prober_links(const struct hs_gpint_prober *r, size_t *n)
 {
 	*n = r->n_links;
 	return r->links;
 }
 
-enum hs_gpint_state hs_gpint_recovery_switch(const struct hs_gpint_recovery *r, uint32_t at)
+enum hs_gpint_state hs_gpint_prober_switch(const struct hs_gpint_prober *r, uint32_t at)
 {
 	return r->switches ? r->switches[at] : HS_GPINT_UNKNOWN;
 }
 
-int64_t hs_gpint_recovery_feedback_ns(const struct hs_gpint_recovery *r)
+int64_t hs_gpint_prober_feedback_ns(const struct hs_gpint_prober *r)
 {
 	return r->feedback_ns;
 }
 
-const struct hs_gpint_measure *hs_gpint_recovery_measure(const struct hs_gpint_recovery *r)
+const struct hs_gpint_measure *hs_gpint_prober_measure(const struct hs_gpint_prober *r)
 {
 	return &r->measure;
 }

@@ -9,25 +9,28 @@
 #include "controller.h"
 #include "controller_config.h"
 
-struct hs_controller_links;
+struct hs_controller_connections;
 
 // Returns the keys that the configuration names for bound sockets. False: there are none.
-bool hs_controller_links_keys(const struct hs_controller_config *config, struct hs_bus_keys *keys);
+bool hs_controller_connections_keys(
+		const struct hs_controller_config *config, struct hs_bus_keys *keys);
 // Checks all keys and endpoints. Returns 0, or a negative errno with *err, whose path is that of
 // the configuration.
-int hs_controller_links_check(const struct hs_controller_config *config, struct hs_error *err);
+int hs_controller_connections_check(
+		const struct hs_controller_config *config, struct hs_error *err);
 
 // Opens all sockets. `config` is borrowed. Returns 0, or a negative errno with *err. close accepts
 // NULL.
-int hs_controller_links_open(const struct hs_controller_config *config,
-		struct hs_controller_links **links, struct hs_error *err);
-void hs_controller_links_close(struct hs_controller_links *links);
+int hs_controller_connections_open(const struct hs_controller_config *config,
+		struct hs_controller_connections **links, struct hs_error *err);
+void hs_controller_connections_close(struct hs_controller_connections *links);
 
 // Returns a descriptor for poll(2) that is readable when something has come.
-int hs_controller_links_fd(const struct hs_controller_links *links);
+int hs_controller_connections_fd(const struct hs_controller_connections *links);
 // Sends a request to a node, as hs_controller_output.send says.
-int hs_controller_links_send(
-		struct hs_controller_links *links, unsigned node, const char *text, size_t len);
+int hs_controller_connections_send(struct hs_controller_connections *links, unsigned node,
+		const char *text, size_t len);
 // Passes what has come to the controller, for a few milliseconds. Returns true if more may wait.
 // Also reports to the controller which nodes refuse its key.
-bool hs_controller_links_take(struct hs_controller_links *links, struct hs_controller *controller);
+bool hs_controller_connections_take(
+		struct hs_controller_connections *links, struct hs_controller *controller);

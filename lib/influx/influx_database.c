@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "influx_target.h"
+#include "influx_database.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,15 +9,15 @@
 #define FLUSH_PAUSE_NS INT64_C(100000000)
 #define MOST_DOUBLINGS 10
 
-void influx_target_init(
-		struct influx_target *target, const struct hs_influx_config *config, uint64_t seed)
+void influx_database_init(struct influx_database *target, const struct hs_influx_config *config,
+		uint64_t seed)
 {
-	*target = (struct influx_target){.config = config};
+	*target = (struct influx_database){.config = config};
 	influx_queue_init(&target->queue, config->queue_bytes);
 	hs_rng_init(&target->rng, seed);
 }
 
-void influx_target_fini(struct influx_target *target)
+void influx_database_fini(struct influx_database *target)
 {
 	if (target->sent)
 		influx_queue_free(&target->queue, target->sent);
@@ -26,8 +26,8 @@ void influx_target_fini(struct influx_target *target)
 }
 
 // Adds the first lines that have room. Returns how many.
-static unsigned add_some(
-		struct influx_target *target, const char *lines, size_t len, unsigned n, bool *ripe)
+static unsigned add_some(struct influx_database *target, const char *lines, size_t len, unsigned n,
+		bool *ripe)
 {
 	for (unsigned i = 0; i < n; i++) {
 		const char *end = memchr(lines, '\n', len);
@@ -40,7 +40,7 @@ static unsigned add_some(
 	return n;
 }
 
-bool influx_target_add(struct influx_target *target, const char *lines, size_t len, unsigned n)
+bool influx_database_add(struct influx_database *target, const char *lines, size_t len, unsigned n)
 {
 	bool ripe = false;
 
@@ -60,7 +60,7 @@ static int64_t later(int64_t now_ns, int64_t then_ns)
 
 // Returns when the batch may be sent. The age of a batch begins when the sender first sees it.
 static int64_t ripe_ns(
-		const struct influx_target *target, struct influx_batch *batch, int64_t now_ns)
+		const struct influx_database *target, struct influx_batch *batch, int64_t now_ns)
 {
 	if (!batch->seen) {
 		batch->seen = true;
@@ -71,8 +71,8 @@ static int64_t ripe_ns(
 	return batch->opened_ns + INFLUX_LINGER_NS;
 }
 
-struct influx_batch *influx_target_next(
-		struct influx_target *target, int64_t now_ns, int64_t *due_ns)
+struct influx_batch *influx_database_next(
+		struct influx_database *target, int64_t now_ns, int64_t *due_ns)
 {
 	struct influx_batch *first = influx_queue_first(&target->queue);
 
@@ -91,7 +91,7 @@ struct influx_batch *influx_target_next(
 
 // Returns the pause before the next attempt. Half of the pause is random, so that programs that
 // lost a database together do not connect again together.
-static int64_t pause_ns(struct influx_target *target, int64_t asked_ns)
+static int64_t pause_ns(struct influx_database *target, int64_t asked_ns)
 {
 	unsigned doublings = target->attempts < MOST_DOUBLINGS ? target->attempts : MOST_DOUBLINGS;
 	int64_t pause = INFLUX_RETRY_NS << doublings;
@@ -108,9 +108,9 @@ static int64_t pause_ns(struct influx_target *target, int64_t asked_ns)
 
 // ---- what the log hears ----
 
-static void say(struct influx_target *target, struct influx_says *says, const char *format, ...)
+static void say(struct influx_database *target, struct influx_says *says, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
-static void say(struct influx_target *target, struct influx_says *says, const char *format, ...)
+static void say(struct influx_database *target, struct influx_says *says, const char *format, ...)
 {
 	va_list args;
 	int n = snprintf(says->text, sizeof(says->text), "%s: ", target->config->url);
@@ -121,7 +121,7 @@ static void say(struct influx_target *target, struct influx_says *says, const ch
 }
 
 // Returns whether the log may hear of a trouble now: at once, and then once a minute.
-static bool may_say(struct influx_target *target, int64_t now_ns, enum influx_trouble trouble)
+static bool may_say(struct influx_database *target, int64_t now_ns, enum influx_trouble trouble)
 {
 	int64_t *said_ns = &target->said_ns[trouble];
 
@@ -132,7 +132,7 @@ static bool may_say(struct influx_target *target, int64_t now_ns, enum influx_tr
 	return true;
 }
 
-static void say_waiting(struct influx_target *target, int64_t now_ns,
+static void say_waiting(struct influx_database *target, int64_t now_ns,
 		const struct influx_verdict *verdict, struct influx_says *says)
 {
 	bool no_answer = verdict->fate == INFLUX_UNREACHABLE;
@@ -143,7 +143,7 @@ static void say_waiting(struct influx_target *target, int64_t now_ns,
 				target->queue.lines);
 }
 
-static void say_refused(struct influx_target *target, int64_t now_ns,
+static void say_refused(struct influx_database *target, int64_t now_ns,
 		const struct influx_verdict *verdict, struct influx_says *says)
 {
 	bool whole = verdict->fate == INFLUX_REFUSED;
@@ -156,7 +156,7 @@ static void say_refused(struct influx_target *target, int64_t now_ns,
 				target->counters.dropped[HS_INFLUX_REFUSED]);
 }
 
-static void say_fine(struct influx_target *target, struct influx_says *says)
+static void say_fine(struct influx_database *target, struct influx_says *says)
 {
 	if (!target->troubled)
 		return;
@@ -165,7 +165,7 @@ static void say_fine(struct influx_target *target, struct influx_says *says)
 	say(target, says, "lines are written again; %" PRIu64 " wait", target->queue.lines);
 }
 
-void influx_target_look(struct influx_target *target, int64_t now_ns, struct influx_says *says)
+void influx_database_look(struct influx_database *target, int64_t now_ns, struct influx_says *says)
 {
 	uint64_t full = target->counters.dropped[HS_INFLUX_QUEUE_FULL];
 
@@ -180,7 +180,7 @@ void influx_target_look(struct influx_target *target, int64_t now_ns, struct inf
 
 // ---- answers ----
 
-static void end_batch(struct influx_target *target)
+static void end_batch(struct influx_database *target)
 {
 	influx_queue_free(&target->queue, target->sent);
 	target->sent = NULL;
@@ -188,14 +188,14 @@ static void end_batch(struct influx_target *target)
 	target->retry_ns = 0;
 }
 
-static void repeat(struct influx_target *target, int64_t now_ns, int64_t asked_ns)
+static void repeat(struct influx_database *target, int64_t now_ns, int64_t asked_ns)
 {
 	target->counters.failures++;
 	target->retry_ns = now_ns + pause_ns(target, asked_ns);
 	target->attempts++;
 }
 
-void influx_target_answer(struct influx_target *target, int64_t now_ns,
+void influx_database_answer(struct influx_database *target, int64_t now_ns,
 		const struct influx_answer *answer, struct influx_says *says)
 {
 	unsigned lines = target->sent->lines;
@@ -221,30 +221,31 @@ void influx_target_answer(struct influx_target *target, int64_t now_ns,
 
 // ---- the end ----
 
-void influx_target_flush(struct influx_target *target)
+void influx_database_flush(struct influx_database *target)
 {
 	target->flushing = true;
 	target->retry_ns = 0;
 }
 
-bool influx_target_is_empty(const struct influx_target *target)
+bool influx_database_is_empty(const struct influx_database *target)
 {
 	return target->queue.lines == 0;
 }
 
-void influx_target_abort(struct influx_target *target, struct influx_says *says)
+void influx_database_abort(struct influx_database *target, struct influx_says *says)
 {
 	uint64_t lines = target->queue.lines;
 
 	target->counters.dropped[HS_INFLUX_SHUTDOWN] += lines;
 	target->under_way = false;
-	influx_target_fini(target);
+	influx_database_fini(target);
 	influx_queue_init(&target->queue, target->config->queue_bytes);
 	if (lines)
 		say(target, says, "no time to write the last %" PRIu64 " lines", lines);
 }
 
-void influx_target_counters(const struct influx_target *target, struct hs_influx_counters *counters)
+void influx_database_counters(
+		const struct influx_database *target, struct hs_influx_counters *counters)
 {
 	*counters = target->counters;
 	counters->waiting = target->queue.lines;

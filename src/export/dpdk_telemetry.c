@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "telemetry.h"
+#include "dpdk_telemetry.h"
 
 #include <rte_telemetry.h>
 
@@ -13,7 +13,7 @@
 // A reply of rte_telemetry is truncated at 16 KiB; this many rules fit.
 #define RULES_PER_PAGE 32
 
-struct hs_telemetry {
+struct hs_dpdk_telemetry {
 	struct hs_node *node;
 	char version[32];
 	char boot_id[32];
@@ -23,7 +23,7 @@ struct hs_telemetry {
 
 // Only one node can be shown, because commands carry no context.
 static pthread_mutex_t shown_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hs_telemetry *shown;
+static struct hs_dpdk_telemetry *shown;
 
 // Names in replies may contain only letters, digits, '_' and '/'.
 static void copy_name(char *to, size_t size, const char *name)
@@ -64,7 +64,7 @@ static struct rte_tel_data *add_dict(struct rte_tel_data *parent, const char *na
 	return dict;
 }
 
-static int show_info(struct hs_telemetry *t, const char *params, struct rte_tel_data *reply)
+static int show_info(struct hs_dpdk_telemetry *t, const char *params, struct rte_tel_data *reply)
 {
 	(void)params;
 	const struct hs_node_config *config = hs_node_config(t->node);
@@ -78,7 +78,7 @@ static int show_info(struct hs_telemetry *t, const char *params, struct rte_tel_
 	return 0;
 }
 
-static int show_clock(struct hs_telemetry *t, const char *params, struct rte_tel_data *reply)
+static int show_clock(struct hs_dpdk_telemetry *t, const char *params, struct rte_tel_data *reply)
 {
 	(void)params;
 	struct hs_metric_view view = {.node = t->totals};
@@ -90,7 +90,7 @@ static int show_clock(struct hs_telemetry *t, const char *params, struct rte_tel
 	return 0;
 }
 
-static int show_ports(struct hs_telemetry *t, const char *params, struct rte_tel_data *reply)
+static int show_ports(struct hs_dpdk_telemetry *t, const char *params, struct rte_tel_data *reply)
 {
 	(void)params;
 	struct hs_port_counters ports[HS_MAX_PORTS];
@@ -106,7 +106,7 @@ static int show_ports(struct hs_telemetry *t, const char *params, struct rte_tel
 	return 0;
 }
 
-static int show_drops(struct hs_telemetry *t, const char *params, struct rte_tel_data *reply)
+static int show_drops(struct hs_dpdk_telemetry *t, const char *params, struct rte_tel_data *reply)
 {
 	(void)params;
 	struct hs_port_counters ports[HS_MAX_PORTS];
@@ -121,7 +121,7 @@ static int show_drops(struct hs_telemetry *t, const char *params, struct rte_tel
 	return 0;
 }
 
-static int show_lcores(struct hs_telemetry *t, const char *params, struct rte_tel_data *reply)
+static int show_lcores(struct hs_dpdk_telemetry *t, const char *params, struct rte_tel_data *reply)
 {
 	(void)params;
 	for (unsigned i = 0; i < hs_node_config(t->node)->n_workers; i++) {
@@ -137,7 +137,7 @@ static int show_lcores(struct hs_telemetry *t, const char *params, struct rte_te
 	return 0;
 }
 
-static int show_rules(struct hs_telemetry *t, const char *params, struct rte_tel_data *reply)
+static int show_rules(struct hs_dpdk_telemetry *t, const char *params, struct rte_tel_data *reply)
 {
 	struct hs_flow_table *flows = hs_node_flows(t->node);
 	unsigned long offset = params ? strtoul(params, NULL, 10) : 0;
@@ -169,7 +169,7 @@ static int show_rules(struct hs_telemetry *t, const char *params, struct rte_tel
 static const struct command {
 	const char *name;
 	const char *help;
-	int (*show)(struct hs_telemetry *t, const char *params, struct rte_tel_data *reply);
+	int (*show)(struct hs_dpdk_telemetry *t, const char *params, struct rte_tel_data *reply);
 } commands[] = {
 		{"/hopsight/info", "The node: name, version, totals. No parameters", show_info},
 		{"/hopsight/ports", "Counters of every port. No parameters", show_ports},
@@ -210,9 +210,10 @@ static int register_commands(void)
 	return 0;
 }
 
-int hs_telemetry_create(const struct hs_telemetry_config *config, struct hs_telemetry **telemetry)
+int hs_dpdk_telemetry_create(
+		const struct hs_dpdk_telemetry_config *config, struct hs_dpdk_telemetry **telemetry)
 {
-	struct hs_telemetry *t = calloc(1, sizeof(*t));
+	struct hs_dpdk_telemetry *t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	t->node = config->node;
@@ -234,7 +235,7 @@ int hs_telemetry_create(const struct hs_telemetry_config *config, struct hs_tele
 	return 0;
 }
 
-void hs_telemetry_destroy(struct hs_telemetry *telemetry)
+void hs_dpdk_telemetry_destroy(struct hs_dpdk_telemetry *telemetry)
 {
 	if (!telemetry)
 		return;
@@ -245,7 +246,8 @@ void hs_telemetry_destroy(struct hs_telemetry *telemetry)
 	free(telemetry);
 }
 
-void hs_telemetry_update(struct hs_telemetry *telemetry, const struct hs_node_totals *totals)
+void hs_dpdk_telemetry_update(
+		struct hs_dpdk_telemetry *telemetry, const struct hs_node_totals *totals)
 {
 	if (!telemetry)
 		return;
@@ -254,13 +256,13 @@ void hs_telemetry_update(struct hs_telemetry *telemetry, const struct hs_node_to
 	pthread_mutex_unlock(&telemetry->lock);
 }
 
-void hs_telemetry_lock(struct hs_telemetry *telemetry)
+void hs_dpdk_telemetry_lock(struct hs_dpdk_telemetry *telemetry)
 {
 	if (telemetry)
 		pthread_mutex_lock(&telemetry->lock);
 }
 
-void hs_telemetry_unlock(struct hs_telemetry *telemetry)
+void hs_dpdk_telemetry_unlock(struct hs_dpdk_telemetry *telemetry)
 {
 	if (telemetry)
 		pthread_mutex_unlock(&telemetry->lock);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which links traffic avoids: when it leaves a link, when it comes back, and how often at most.
-#include "gpint_health.h"
+#include "gpint_damping.h"
 
-#include "gpint_recovery.h"
+#include "gpint_prober.h"
 #include "rng.h"
 
 // clang-format off: cmocka wants these before it
@@ -19,12 +19,12 @@
 #define DEAD HS_GPINT_UNAVAILABLE
 #define NONE HS_GPINT_UNKNOWN
 
-static struct hs_gpint_health health;
+static struct hs_gpint_damping health;
 static int64_t now_ns;
 
 static int setup(void **state)
 {
-	static const struct hs_gpint_health_config config = {
+	static const struct hs_gpint_damping_config config = {
 			.bad_sessions = 2,
 			.hold_ns = 10 * SECOND,
 			.max_hold_ns = 100 * SECOND,
@@ -33,13 +33,13 @@ static int setup(void **state)
 
 	(void)state;
 	now_ns = 0;
-	return hs_gpint_health_init(&health, &config, 2);
+	return hs_gpint_damping_init(&health, &config, 2);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	hs_gpint_health_fini(&health);
+	hs_gpint_damping_fini(&health);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static enum hs_gpint_use take(enum hs_gpint_state state)
 	const uint8_t states[] = {(uint8_t)state, GOOD};
 
 	now_ns += SECOND;
-	hs_gpint_health_take(&health, now_ns, states);
+	hs_gpint_damping_take(&health, now_ns, states);
 	assert_int_equal(health.links[1].use, HS_GPINT_USED);
 	return health.links[0].use;
 }
@@ -157,14 +157,14 @@ static void sessions_that_change_something_are_limited(void **state)
 
 	(void)state;
 	teardown(NULL);
-	const struct hs_gpint_health_config config = {
+	const struct hs_gpint_damping_config config = {
 			.bad_sessions = 1, .hold_ns = 0, .max_hold_ns = 0, .changes = 5};
-	hs_gpint_health_init(&health, &config, 2);
+	hs_gpint_damping_init(&health, &config, 2);
 	hs_rng_init(&rng, 7);
 	for (unsigned i = 0; i < 4000; i++) {
 		const uint8_t states[] = {hs_rng_u32(&rng) & 1 ? DEAD : GOOD, GOOD};
 		now_ns += SECOND;
-		if (hs_gpint_health_take(&health, now_ns, states))
+		if (hs_gpint_damping_take(&health, now_ns, states))
 			changes_ns[n++] = now_ns;
 	}
 	assert_int_equal(health.changes, n);

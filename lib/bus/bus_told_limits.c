@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bus_limits.h"
+#include "bus_told_limits.h"
 
 #include "bus.h"
 #include "bus_frames.h"
@@ -7,7 +7,7 @@
 #include "bus_queue.h"
 #include "bus_socket.h"
 
-struct hs_api_connection_limits hs_bus_limits(unsigned publish_queue)
+struct hs_api_connection_limits hs_bus_told_limits(unsigned publish_queue)
 {
 	return (struct hs_api_connection_limits){
 			.requests = HS_BUS_UNDER_WAY,

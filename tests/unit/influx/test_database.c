@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One database in virtual time: when lines are sent, what becomes of them, and what the log hears.
-#include "influx_target.h"
+#include "influx_database.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +16,14 @@
 
 static const struct hs_influx_config config = {
 		.url = "http://db:8086", .database = "x", .queue_bytes = 64u << 10};
-static struct influx_target target;
+static struct influx_database target;
 static struct influx_says says;
 static int64_t now_ns, due_ns;
 
 static int setup(void **state)
 {
 	(void)state;
-	influx_target_init(&target, &config, 1);
+	influx_database_init(&target, &config, 1);
 	now_ns = 1000 * S;
 	return 0;
 }
@@ -31,7 +31,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	influx_target_fini(&target);
+	influx_database_fini(&target);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static struct hs_influx_counters counters(void)
 	struct hs_influx_counters c;
 	uint64_t dropped = 0;
 
-	influx_target_counters(&target, &c);
+	influx_database_counters(&target, &c);
 	for (unsigned i = 0; i < HS_INFLUX_DROPS; i++)
 		dropped += c.dropped[i];
 	assert_int_equal(c.made, c.written + c.waiting + dropped);
@@ -50,12 +50,12 @@ static struct hs_influx_counters counters(void)
 
 static bool add(unsigned n)
 {
-	return influx_target_add(&target, "m f=1i 1\n", 9, n);
+	return influx_database_add(&target, "m f=1i 1\n", 9, n);
 }
 
 static struct influx_batch *next(void)
 {
-	return influx_target_next(&target, now_ns, &due_ns);
+	return influx_database_next(&target, now_ns, &due_ns);
 }
 
 static void answer(long status, const char *body, int64_t retry_ns)
@@ -64,7 +64,7 @@ static void answer(long status, const char *body, int64_t retry_ns)
 			.status = status, .error = "", .body = body, .retry_ns = retry_ns};
 
 	says = (struct influx_says){0};
-	influx_target_answer(&target, now_ns, &it, &says);
+	influx_database_answer(&target, now_ns, &it, &says);
 	counters();
 }
 
@@ -104,9 +104,9 @@ static void a_full_batch_is_sent_at_once(void **state)
 	add(1);
 	assert_null(next());
 	for (unsigned i = 1; i < INFLUX_BATCH_LINES - 1; i++)
-		assert_false(influx_target_add(&target, "m\n", 2, 1));
-	assert_true(influx_target_add(&target, "m\n", 2, 1));
-	assert_true(influx_target_add(&target, "n\n", 2, 1)); // of the next batch
+		assert_false(influx_database_add(&target, "m\n", 2, 1));
+	assert_true(influx_database_add(&target, "m\n", 2, 1));
+	assert_true(influx_database_add(&target, "n\n", 2, 1)); // of the next batch
 	assert_int_equal(next()->lines, INFLUX_BATCH_LINES);
 	answer(204, "", 0);
 	assert_null(next());
@@ -250,18 +250,18 @@ static void a_full_queue_counts_what_it_does_not_take(void **state)
 	for (unsigned i = 599; i < sizeof(lines); i += 600)
 		lines[i] = '\n';
 	for (unsigned i = 0; i < 20; i++) {
-		influx_target_add(&target, lines, sizeof(lines), 10);
+		influx_database_add(&target, lines, sizeof(lines), 10);
 		taken = (unsigned)counters().waiting;
 	}
 	assert_int_equal(taken, 109); // 65,400 of 65,536 bytes
 	assert_int_equal(counters().dropped[HS_INFLUX_QUEUE_FULL], 91);
 	assert_int_equal(counters().waiting_bytes, 65400);
 	says = (struct influx_says){0};
-	influx_target_look(&target, now_ns, &says);
+	influx_database_look(&target, now_ns, &says);
 	assert_string_equal(says.text, "http://db:8086: the queue of 65536 bytes is full; 91 "
 				       "lines were dropped for this reason so far");
 	says = (struct influx_says){0};
-	influx_target_look(&target, now_ns + 61 * S, &says);
+	influx_database_look(&target, now_ns + 61 * S, &says);
 	assert_int_equal(says.text[0], 0); // no more lines than those
 	assert_non_null(next());	   // it does not wait to fill
 	answer(204, "", 0);
@@ -277,17 +277,17 @@ static void at_the_end_nothing_waits_and_the_rest_is_counted(void **state)
 	now_ns += S;
 	serve(0, "Connection refused");
 	add(2);
-	influx_target_flush(&target);
+	influx_database_flush(&target);
 	serve(0, "Connection refused");
 	assert_null(next());
 	assert_true(due_ns - now_ns <= 200 * MS);
 	now_ns = due_ns;
 	serve(204, "");
 	assert_int_equal(next()->lines, 2);
-	assert_false(influx_target_is_empty(&target));
+	assert_false(influx_database_is_empty(&target));
 	says = (struct influx_says){0};
-	influx_target_abort(&target, &says);
-	assert_true(influx_target_is_empty(&target));
+	influx_database_abort(&target, &says);
+	assert_true(influx_database_is_empty(&target));
 	assert_int_equal(counters().dropped[HS_INFLUX_SHUTDOWN], 2);
 	assert_string_equal(says.text, "http://db:8086: no time to write the last 2 lines");
 }

@@ -11,13 +11,13 @@
 
 #define MS INT64_C(1000000)
 
-static const struct hs_gpint_recovery_config paper = {.feedback_ns = 1500 * MS,
+static const struct hs_gpint_prober_config paper = {.feedback_ns = 1500 * MS,
 		.resolution_ns = 10 * MS,
 		.attempts = 10,
 		.concurrent = 12};
-static const struct hs_gpint_recovery_config tuned = {
+static const struct hs_gpint_prober_config tuned = {
 		.feedback_ns = 400 * MS, .resolution_ns = 10 * MS, .attempts = 2, .concurrent = 12};
-static const struct hs_gpint_recovery_config ours = {.feedback_ns = 400 * MS,
+static const struct hs_gpint_prober_config ours = {.feedback_ns = 400 * MS,
 		.resolution_ns = 10 * MS,
 		.attempts = 2,
 		.concurrent = 12,
@@ -58,7 +58,7 @@ static void plan_tree(uint32_t n, uint64_t seed, struct hs_gpint_plan *plan)
 static enum hs_gpint_state state_of(uint32_t from, uint32_t to)
 {
 	size_t n;
-	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(net.recovery, &n);
+	const struct hs_gpint_crossing *links = hs_gpint_prober_links(net.prober, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (links[i].from == from && links[i].to == to)
@@ -70,13 +70,13 @@ static enum hs_gpint_state state_of(uint32_t from, uint32_t to)
 // link of a path is unavailable.
 static void assert_truth(const struct hs_gpint_plan *plan)
 {
-	const struct hs_gpint_session *session = hs_gpint_recovery_session(net.recovery);
+	const struct hs_gpint_session *session = hs_gpint_prober_session(net.prober);
 	uint32_t unavailable = 0;
 
 	assert_false(session->running);
 	assert_false(session->failed);
 	for (uint32_t at = 0; at < plan->n_switches; at++) {
-		bool covered = hs_gpint_recovery_switch(net.recovery, at) == HS_GPINT_AVAILABLE;
+		bool covered = hs_gpint_prober_switch(net.prober, at) == HS_GPINT_AVAILABLE;
 		assert_int_equal(covered, net.delivered[at]);
 		assert_true(covered || net.dead[at]);
 	}
@@ -106,7 +106,7 @@ static void nothing_is_sent_twice_where_nothing_is_lost(void **state)
 	network_init(&net, &graph, 1, &paper);
 	for (unsigned i = 0; i < 3; i++) {
 		network_session(&net, &plan);
-		const struct hs_gpint_session *session = hs_gpint_recovery_session(net.recovery);
+		const struct hs_gpint_session *session = hs_gpint_prober_session(net.prober);
 		assert_truth(&plan);
 		assert_int_equal(session->covered, 100);
 		assert_int_equal(session->sent, 30);
@@ -127,7 +127,7 @@ struct sums {
 
 static void add_session(struct sums *sums)
 {
-	const struct hs_gpint_session *session = hs_gpint_recovery_session(net.recovery);
+	const struct hs_gpint_session *session = hs_gpint_prober_session(net.prober);
 	double elapsed_ms = (double)(session->ended_ns - session->began_ns) / MS;
 
 	sums->sessions++;
@@ -140,7 +140,7 @@ static void add_session(struct sums *sums)
 
 static void tell(const char *what, const struct sums *sums)
 {
-	print_message("%s: %.0f sessions, %.1f recovery probes, %.1f checks, %.1f congested links, "
+	print_message("%s: %.0f sessions, %.1f prober probes, %.1f checks, %.1f congested links, "
 		      "%.0f ms, longest %.0f ms\n",
 			what, sums->sessions, sums->recovery / sums->sessions,
 			sums->checks / sums->sessions, sums->congested / sums->sessions,
@@ -150,7 +150,7 @@ static void tell(const char *what, const struct sums *sums)
 // Runs ten sessions over each of ten networks.
 static void (*make_plan)(uint32_t n, uint64_t seed, struct hs_gpint_plan *plan) = plan_world;
 
-static struct sums run(const char *what, const struct hs_gpint_recovery_config *config, double loss,
+static struct sums run(const char *what, const struct hs_gpint_prober_config *config, double loss,
 		double monitor_loss, void (*harm)(uint64_t seed))
 {
 	struct sums sums = {0};
@@ -197,7 +197,7 @@ static void kill_switch(uint64_t seed)
 // A host whose switches have a t_f of their own keeps it; else t_f follows round trips.
 static void t_f_stays_where_switches_have_one_of_their_own(void **state)
 {
-	struct hs_gpint_recovery_config fixed = ours;
+	struct hs_gpint_prober_config fixed = ours;
 	struct hs_gpint_plan plan;
 
 	(void)state;
@@ -207,7 +207,7 @@ static void t_f_stays_where_switches_have_one_of_their_own(void **state)
 		network_init(&net, &graph, 1, i ? &fixed : &ours);
 		network_session(&net, &plan);
 		network_session(&net, &plan);
-		int64_t feedback_ns = hs_gpint_recovery_feedback_ns(net.recovery);
+		int64_t feedback_ns = hs_gpint_prober_feedback_ns(net.prober);
 		assert_true(i ? feedback_ns == fixed.feedback_ns : feedback_ns < ours.feedback_ns);
 		network_fini(&net);
 		hs_gpint_plan_fini(&plan);
@@ -218,7 +218,7 @@ static void t_f_stays_where_switches_have_one_of_their_own(void **state)
 
 static void t_f_is_that_of_switches_and_what_was_measured_where_it_is_known(void **state)
 {
-	struct hs_gpint_recovery_config known = ours;
+	struct hs_gpint_prober_config known = ours;
 	struct hs_gpint_plan plan;
 
 	(void)state;
@@ -231,7 +231,7 @@ static void t_f_is_that_of_switches_and_what_was_measured_where_it_is_known(void
 		net.loss = i == 2 ? 0.2 : 0;
 		net.feedback_ns = known.switch_feedback_ns;
 		network_session(&net, &plan);
-		int64_t feedback_ns = hs_gpint_recovery_feedback_ns(net.recovery);
+		int64_t feedback_ns = hs_gpint_prober_feedback_ns(net.prober);
 		if (i == 0)
 			assert_int_equal(feedback_ns, known.feedback_ns);
 		else
@@ -325,23 +325,23 @@ static void note(void *context, uint16_t id, const struct hs_gpint_hop *hops, ui
 	sent.count++;
 }
 
-static struct hs_gpint_recovery *begin_line(const struct hs_gpint_recovery_config *config)
+static struct hs_gpint_prober *begin_line(const struct hs_gpint_prober_config *config)
 {
-	struct hs_gpint_recovery *recovery;
+	struct hs_gpint_prober *prober;
 
 	memset(&sent, 0, sizeof(sent));
-	assert_int_equal(hs_gpint_recovery_create(config, &recovery), 0);
-	assert_int_equal(hs_gpint_recovery_begin(recovery, 0, &line), 0);
-	assert_true(hs_gpint_recovery_step(recovery, 0, note, NULL));
+	assert_int_equal(hs_gpint_prober_create(config, &prober), 0);
+	assert_int_equal(hs_gpint_prober_begin(prober, 0, &line), 0);
+	assert_true(hs_gpint_prober_step(prober, 0, note, NULL));
 	assert_int_equal(sent.count, 1);
 	assert_int_equal(sent.n[0], 5);
-	return recovery;
+	return prober;
 }
 
-static enum hs_gpint_state link_state(const struct hs_gpint_recovery *recovery, size_t i)
+static enum hs_gpint_state link_state(const struct hs_gpint_prober *prober, size_t i)
 {
 	size_t n;
-	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(recovery, &n);
+	const struct hs_gpint_crossing *links = hs_gpint_prober_links(prober, &n);
 
 	assert_true(i < n);
 	return links[i].state;
@@ -350,12 +350,12 @@ static enum hs_gpint_state link_state(const struct hs_gpint_recovery *recovery, 
 static void a_copy_lets_the_rest_go_on_and_a_late_probe_says_congested(void **state)
 {
 	(void)state;
-	struct hs_gpint_recovery *recovery = begin_line(&paper);
+	struct hs_gpint_prober *prober = begin_line(&paper);
 
 	// Switches 0 and 1 answer; the link from 1 to 2 is suspect.
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_FEEDBACK, sent.ids[0], 0);
-	hs_gpint_recovery_take(recovery, 1501 * MS, HS_GPINT_RECOVERED, sent.ids[0], 2);
-	assert_true(hs_gpint_recovery_step(recovery, 1501 * MS, note, NULL));
+	hs_gpint_prober_take(prober, MS, HS_GPINT_FEEDBACK, sent.ids[0], 0);
+	hs_gpint_prober_take(prober, 1501 * MS, HS_GPINT_RECOVERED, sent.ids[0], 2);
+	assert_true(hs_gpint_prober_step(prober, 1501 * MS, note, NULL));
 	assert_int_equal(sent.count, 3);
 	assert_int_equal(sent.n[1], 3);
 	assert_int_equal(sent.hops[1][0].at, 2);
@@ -367,51 +367,51 @@ static void a_copy_lets_the_rest_go_on_and_a_late_probe_says_congested(void **st
 	assert_int_equal(sent.hops[2][0].next_port, 2);
 	assert_int_equal(sent.hops[2][0].end + sent.hops[2][1].end, 0);
 	// The first probe comes after all.
-	hs_gpint_recovery_take(recovery, 1502 * MS, HS_GPINT_DONE, sent.ids[0], 5);
-	assert_false(hs_gpint_recovery_step(recovery, 1502 * MS, note, NULL));
+	hs_gpint_prober_take(prober, 1502 * MS, HS_GPINT_DONE, sent.ids[0], 5);
+	assert_false(hs_gpint_prober_step(prober, 1502 * MS, note, NULL));
 	assert_int_equal(sent.count, 3);
-	assert_int_equal(link_state(recovery, 0), HS_GPINT_AVAILABLE);
-	assert_int_equal(link_state(recovery, 1), HS_GPINT_CONGESTED);
-	const struct hs_gpint_session *session = hs_gpint_recovery_session(recovery);
+	assert_int_equal(link_state(prober, 0), HS_GPINT_AVAILABLE);
+	assert_int_equal(link_state(prober, 1), HS_GPINT_CONGESTED);
+	const struct hs_gpint_session *session = hs_gpint_prober_session(prober);
 	assert_false(session->failed);
 	assert_int_equal(session->covered, 4);
 	assert_int_equal(session->congested_links, 1);
 	assert_int_equal(session->recovery, 1);
 	assert_int_equal(session->checks, 1);
-	assert_int_equal(hs_gpint_recovery_next_ns(recovery), INT64_MAX);
-	hs_gpint_recovery_destroy(recovery);
+	assert_int_equal(hs_gpint_prober_next_ns(prober), INT64_MAX);
+	hs_gpint_prober_destroy(prober);
 }
 
 static void a_session_tells_when_all_paths_were_done(void **state)
 {
 	(void)state;
-	struct hs_gpint_recovery *recovery = begin_line(&paper);
-	const struct hs_gpint_session *session = hs_gpint_recovery_session(recovery);
+	struct hs_gpint_prober *prober = begin_line(&paper);
+	const struct hs_gpint_session *session = hs_gpint_prober_session(prober);
 
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_FEEDBACK, sent.ids[0], 0);
-	hs_gpint_recovery_take(recovery, 1501 * MS, HS_GPINT_RECOVERED, sent.ids[0], 2);
-	assert_true(hs_gpint_recovery_step(recovery, 1501 * MS, note, NULL));
+	hs_gpint_prober_take(prober, MS, HS_GPINT_FEEDBACK, sent.ids[0], 0);
+	hs_gpint_prober_take(prober, 1501 * MS, HS_GPINT_RECOVERED, sent.ids[0], 2);
+	assert_true(hs_gpint_prober_step(prober, 1501 * MS, note, NULL));
 	assert_int_equal(session->collected_ns, 0);
 	// The rest of the path comes, then the probe over the suspect link.
-	hs_gpint_recovery_take(recovery, 1502 * MS, HS_GPINT_DONE, sent.ids[1], 3);
-	assert_true(hs_gpint_recovery_step(recovery, 1502 * MS, note, NULL));
+	hs_gpint_prober_take(prober, 1502 * MS, HS_GPINT_DONE, sent.ids[1], 3);
+	assert_true(hs_gpint_prober_step(prober, 1502 * MS, note, NULL));
 	assert_int_equal(session->collected_ns, 1502 * MS);
-	hs_gpint_recovery_take(recovery, 1504 * MS, HS_GPINT_DONE, sent.ids[2], 2);
-	assert_false(hs_gpint_recovery_step(recovery, 1504 * MS, note, NULL));
+	hs_gpint_prober_take(prober, 1504 * MS, HS_GPINT_DONE, sent.ids[2], 2);
+	assert_false(hs_gpint_prober_step(prober, 1504 * MS, note, NULL));
 	assert_int_equal(session->collected_ns, 1502 * MS);
 	assert_int_equal(session->ended_ns, 1504 * MS);
-	hs_gpint_recovery_destroy(recovery);
+	hs_gpint_prober_destroy(prober);
 }
 
 // Returns the time at which something was sent.
-static int64_t wait_for_probe(struct hs_gpint_recovery *recovery)
+static int64_t wait_for_probe(struct hs_gpint_prober *prober)
 {
 	unsigned count = sent.count;
 	int64_t now_ns = 0;
 
 	while (sent.count == count) {
-		now_ns = hs_gpint_recovery_next_ns(recovery);
-		assert_true(hs_gpint_recovery_step(recovery, now_ns, note, NULL));
+		now_ns = hs_gpint_prober_next_ns(prober);
+		assert_true(hs_gpint_prober_step(prober, now_ns, note, NULL));
 	}
 	return now_ns;
 }
@@ -424,86 +424,86 @@ static void of_parallel_links_the_one_that_loses_probes_is_named(void **state)
 	static struct hs_gpint_path path = {.n_hops = 4, .bytes = 100, .hops = hops};
 	static const struct hs_gpint_plan plan = {
 			.n_paths = 1, .n_switches = 2, .paths = &path, .max_hops = 4};
-	struct hs_gpint_recovery *recovery;
+	struct hs_gpint_prober *prober;
 	int64_t now_ns = 0;
 	size_t n;
 
 	(void)state;
 	memset(&sent, 0, sizeof(sent));
-	assert_int_equal(hs_gpint_recovery_create(&tuned, &recovery), 0);
-	assert_int_equal(hs_gpint_recovery_begin(recovery, 0, &plan), 0);
-	for (unsigned told = 0; hs_gpint_recovery_step(recovery, now_ns, note, NULL);) {
+	assert_int_equal(hs_gpint_prober_create(&tuned, &prober), 0);
+	assert_int_equal(hs_gpint_prober_begin(prober, 0, &plan), 0);
+	for (unsigned told = 0; hs_gpint_prober_step(prober, now_ns, note, NULL);) {
 		for (; told < sent.count; told++) {
 			const struct hs_gpint_hop *of = sent.hops[told];
 			uint32_t came = sent.n[told];
 			for (uint32_t i = 0; i + 1 < sent.n[told] && came == sent.n[told]; i++)
 				came = of[i].next_port == 2 ? i + 1 : came;
-			hs_gpint_recovery_take(recovery, now_ns,
+			hs_gpint_prober_take(prober, now_ns,
 					came == sent.n[told] ? HS_GPINT_DONE : HS_GPINT_RECOVERED,
 					sent.ids[told], came);
 		}
 		now_ns += 10 * MS;
 		assert_true(now_ns < 60000 * MS);
 	}
-	const struct hs_gpint_crossing *links = hs_gpint_recovery_links(recovery, &n);
+	const struct hs_gpint_crossing *links = hs_gpint_prober_links(prober, &n);
 	assert_int_equal(n, 3);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(links[i].state,
 				links[i].port == 2 ? HS_GPINT_UNAVAILABLE : HS_GPINT_AVAILABLE);
-	assert_int_equal(hs_gpint_recovery_session(recovery)->covered, 2);
-	assert_int_equal(hs_gpint_recovery_session(recovery)->unavailable_links, 1);
-	assert_int_equal(hs_gpint_recovery_session(recovery)->congested_links, 0);
-	hs_gpint_recovery_destroy(recovery);
+	assert_int_equal(hs_gpint_prober_session(prober)->covered, 2);
+	assert_int_equal(hs_gpint_prober_session(prober)->unavailable_links, 1);
+	assert_int_equal(hs_gpint_prober_session(prober)->congested_links, 0);
+	hs_gpint_prober_destroy(prober);
 }
 
 static void a_first_switch_without_feedback_is_tried_r_a_times_more(void **state)
 {
 	(void)state;
-	struct hs_gpint_recovery *recovery = begin_line(&tuned);
+	struct hs_gpint_prober *prober = begin_line(&tuned);
 
-	assert_int_equal(wait_for_probe(recovery), 400 * MS);
-	assert_int_equal(wait_for_probe(recovery), 800 * MS);
+	assert_int_equal(wait_for_probe(prober), 400 * MS);
+	assert_int_equal(wait_for_probe(prober), 800 * MS);
 	assert_int_equal(sent.n[2], 5);
-	assert_int_equal(hs_gpint_recovery_switch(recovery, 0), HS_GPINT_UNKNOWN);
-	assert_int_equal(wait_for_probe(recovery), 1200 * MS);
-	assert_int_equal(hs_gpint_recovery_switch(recovery, 0), HS_GPINT_UNAVAILABLE);
+	assert_int_equal(hs_gpint_prober_switch(prober, 0), HS_GPINT_UNKNOWN);
+	assert_int_equal(wait_for_probe(prober), 1200 * MS);
+	assert_int_equal(hs_gpint_prober_switch(prober, 0), HS_GPINT_UNAVAILABLE);
 	assert_int_equal(sent.n[3], 4);
-	hs_gpint_recovery_take(recovery, 1201 * MS, HS_GPINT_DONE, sent.ids[3], 4);
-	assert_false(hs_gpint_recovery_step(recovery, 1201 * MS, note, NULL));
-	assert_int_equal(hs_gpint_recovery_session(recovery)->unavailable, 1);
-	assert_int_equal(hs_gpint_recovery_session(recovery)->unavailable_links, 1);
-	assert_false(hs_gpint_recovery_session(recovery)->failed);
-	hs_gpint_recovery_destroy(recovery);
+	hs_gpint_prober_take(prober, 1201 * MS, HS_GPINT_DONE, sent.ids[3], 4);
+	assert_false(hs_gpint_prober_step(prober, 1201 * MS, note, NULL));
+	assert_int_equal(hs_gpint_prober_session(prober)->unavailable, 1);
+	assert_int_equal(hs_gpint_prober_session(prober)->unavailable_links, 1);
+	assert_false(hs_gpint_prober_session(prober)->failed);
+	hs_gpint_prober_destroy(prober);
 }
 
 // Its probes are lost behind it, and so are the copies.
 static void a_switch_that_only_gives_feedback_gets_probes_of_its_own(void **state)
 {
 	(void)state;
-	struct hs_gpint_recovery *recovery = begin_line(&tuned);
+	struct hs_gpint_prober *prober = begin_line(&tuned);
 	int64_t now_ns = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		hs_gpint_recovery_take(recovery, now_ns, HS_GPINT_FEEDBACK, sent.ids[i], 0);
-		now_ns = wait_for_probe(recovery);
+		hs_gpint_prober_take(prober, now_ns, HS_GPINT_FEEDBACK, sent.ids[i], 0);
+		now_ns = wait_for_probe(prober);
 		assert_int_equal(now_ns, (i + 1) * 800 * MS);
 	}
 	assert_int_equal(sent.n[2], 1);
 	assert_int_equal(sent.hops[2][0].next_port, 0);
-	hs_gpint_recovery_take(recovery, now_ns, HS_GPINT_DONE, sent.ids[2], 1);
-	assert_true(hs_gpint_recovery_step(recovery, now_ns, note, NULL));
+	hs_gpint_prober_take(prober, now_ns, HS_GPINT_DONE, sent.ids[2], 1);
+	assert_true(hs_gpint_prober_step(prober, now_ns, note, NULL));
 	assert_int_equal(sent.n[3], 4); // from switch 1 on
 	assert_int_equal(sent.n[4], 2); // over the link that no probe crossed
 	// Nothing says that a probe was lost there.
-	hs_gpint_recovery_take(recovery, now_ns, HS_GPINT_DONE, sent.ids[4], 2);
-	assert_int_equal(link_state(recovery, 0), HS_GPINT_AVAILABLE);
-	hs_gpint_recovery_destroy(recovery);
+	hs_gpint_prober_take(prober, now_ns, HS_GPINT_DONE, sent.ids[4], 2);
+	assert_int_equal(link_state(prober, 0), HS_GPINT_AVAILABLE);
+	hs_gpint_prober_destroy(prober);
 }
 
 static void answers_that_cannot_be_change_nothing(void **state)
 {
 	(void)state;
-	struct hs_gpint_recovery *recovery = begin_line(&paper);
+	struct hs_gpint_prober *prober = begin_line(&paper);
 	struct hs_rng rng;
 	uint32_t n;
 
@@ -513,43 +513,43 @@ static void answers_that_cannot_be_change_nothing(void **state)
 		uint32_t hops = (uint32_t)hs_variate_below(&rng, 8);
 		if (id % 32768 == sent.ids[0])
 			continue;
-		hs_gpint_recovery_take(recovery, MS, i % 3, id, hops);
-		assert_null(hs_gpint_recovery_hops(recovery, id, &n));
+		hs_gpint_prober_take(prober, MS, i % 3, id, hops);
+		assert_null(hs_gpint_prober_attempt_hops(prober, id, &n));
 	}
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_DONE, sent.ids[0], 4);
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_DONE, sent.ids[0], 6);
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_FEEDBACK, sent.ids[0], 1);
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_RECOVERED, sent.ids[0], 0);
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_RECOVERED, sent.ids[0], 5);
-	assert_int_equal(hs_gpint_recovery_session(recovery)->strange, 10005);
+	hs_gpint_prober_take(prober, MS, HS_GPINT_DONE, sent.ids[0], 4);
+	hs_gpint_prober_take(prober, MS, HS_GPINT_DONE, sent.ids[0], 6);
+	hs_gpint_prober_take(prober, MS, HS_GPINT_FEEDBACK, sent.ids[0], 1);
+	hs_gpint_prober_take(prober, MS, HS_GPINT_RECOVERED, sent.ids[0], 0);
+	hs_gpint_prober_take(prober, MS, HS_GPINT_RECOVERED, sent.ids[0], 5);
+	assert_int_equal(hs_gpint_prober_session(prober)->strange, 10005);
 	for (uint32_t at = 0; at < 4; at++)
-		assert_int_equal(hs_gpint_recovery_switch(recovery, at), HS_GPINT_UNKNOWN);
-	assert_ptr_equal(hs_gpint_recovery_hops(recovery, sent.ids[0], &n), line_hops);
+		assert_int_equal(hs_gpint_prober_switch(prober, at), HS_GPINT_UNKNOWN);
+	assert_ptr_equal(hs_gpint_prober_attempt_hops(prober, sent.ids[0], &n), line_hops);
 	assert_int_equal(n, 5);
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_DONE, sent.ids[0], 5);
-	assert_false(hs_gpint_recovery_step(recovery, MS, note, NULL));
+	hs_gpint_prober_take(prober, MS, HS_GPINT_DONE, sent.ids[0], 5);
+	assert_false(hs_gpint_prober_step(prober, MS, note, NULL));
 	// An answer after the end changes nothing either.
-	hs_gpint_recovery_take(recovery, MS, HS_GPINT_RECOVERED, sent.ids[0], 1);
-	assert_int_equal(hs_gpint_recovery_session(recovery)->congested_links, 0);
-	hs_gpint_recovery_destroy(recovery);
+	hs_gpint_prober_take(prober, MS, HS_GPINT_RECOVERED, sent.ids[0], 1);
+	assert_int_equal(hs_gpint_prober_session(prober)->congested_links, 0);
+	hs_gpint_prober_destroy(prober);
 }
 
 static void request_ids_go_round_and_old_ones_mean_nothing(void **state)
 {
 	(void)state;
-	struct hs_gpint_recovery *recovery = begin_line(&paper);
+	struct hs_gpint_prober *prober = begin_line(&paper);
 	uint16_t last = sent.ids[0];
 
 	for (unsigned i = 1; i < 70000; i++) {
-		assert_int_equal(hs_gpint_recovery_begin(recovery, i, &line), 0);
-		hs_gpint_recovery_step(recovery, i, note, NULL);
+		assert_int_equal(hs_gpint_prober_begin(prober, i, &line), 0);
+		hs_gpint_prober_step(prober, i, note, NULL);
 		uint16_t id = sent.ids[(sent.count - 1) % 64];
 		assert_int_equal(id, (last + 1) % 32768);
-		hs_gpint_recovery_take(recovery, i, HS_GPINT_DONE, last, 5);
-		assert_int_equal(hs_gpint_recovery_session(recovery)->strange, 1);
+		hs_gpint_prober_take(prober, i, HS_GPINT_DONE, last, 5);
+		assert_int_equal(hs_gpint_prober_session(prober)->strange, 1);
 		last = id;
 	}
-	hs_gpint_recovery_destroy(recovery);
+	hs_gpint_prober_destroy(prober);
 }
 
 // ---- what is measured ----
@@ -593,7 +593,7 @@ static void t_f_falls_to_what_the_network_needs_and_never_rises(void **state)
 	network_session(&net, &plan);
 	assert_in_range(net.feedback_ns, MS, 5 * MS);
 	assert_truth(&plan);
-	double loss = hs_gpint_measure_loss(hs_gpint_recovery_measure(net.recovery));
+	double loss = hs_gpint_measure_loss(hs_gpint_prober_measure(net.prober));
 	assert_true(loss > 0.1 && loss < 0.4);
 	network_fini(&net);
 	hs_gpint_plan_fini(&plan);
@@ -611,32 +611,32 @@ static bool memory_is_out(void)
 static void without_memory_a_session_waits_and_nothing_is_lost(void **state)
 {
 	(void)state;
-	struct hs_gpint_recovery *recovery;
+	struct hs_gpint_prober *prober;
 
 	allocations_left = 0;
-	assert_int_equal(hs_gpint_recovery_create(&paper, &recovery), -ENOMEM);
+	assert_int_equal(hs_gpint_prober_create(&paper, &prober), -ENOMEM);
 	allocations_left = -1;
-	assert_int_equal(hs_gpint_recovery_create(&paper, &recovery), 0);
+	assert_int_equal(hs_gpint_prober_create(&paper, &prober), 0);
 	for (long left = 0; left < 20; left++) {
 		memset(&sent, 0, sizeof(sent));
 		allocations_left = left;
-		int rc = hs_gpint_recovery_begin(recovery, 0, &line);
+		int rc = hs_gpint_prober_begin(prober, 0, &line);
 		if (rc == 0)
-			assert_true(hs_gpint_recovery_step(recovery, 0, note, NULL));
+			assert_true(hs_gpint_prober_step(prober, 0, note, NULL));
 		if (sent.count)
-			hs_gpint_recovery_take(recovery, MS, HS_GPINT_RECOVERED, sent.ids[0], 2);
+			hs_gpint_prober_take(prober, MS, HS_GPINT_RECOVERED, sent.ids[0], 2);
 		allocations_left = -1;
 		assert_true(rc == 0 || rc == -ENOMEM);
 		if (rc < 0)
 			continue;
 		for (unsigned i = 0; i < sent.count || i == 0; i++) {
-			hs_gpint_recovery_step(recovery, MS, note, NULL);
-			hs_gpint_recovery_take(recovery, MS, HS_GPINT_DONE, sent.ids[i], sent.n[i]);
+			hs_gpint_prober_step(prober, MS, note, NULL);
+			hs_gpint_prober_take(prober, MS, HS_GPINT_DONE, sent.ids[i], sent.n[i]);
 		}
-		assert_false(hs_gpint_recovery_step(recovery, MS, note, NULL));
-		assert_false(hs_gpint_recovery_session(recovery)->failed);
+		assert_false(hs_gpint_prober_step(prober, MS, note, NULL));
+		assert_false(hs_gpint_prober_session(prober)->failed);
 	}
-	hs_gpint_recovery_destroy(recovery);
+	hs_gpint_prober_destroy(prober);
 }
 
 int main(void)

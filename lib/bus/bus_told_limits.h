@@ -5,4 +5,4 @@
 #include "api_limits.h"
 
 // `publish_queue` is that of struct hs_bus_config.
-struct hs_api_connection_limits hs_bus_limits(unsigned publish_queue);
+struct hs_api_connection_limits hs_bus_told_limits(unsigned publish_queue);

@@ -31,7 +31,7 @@ enum influx_trouble {
 	INFLUX_TROUBLES,
 };
 
-struct influx_target {
+struct influx_database {
 	const struct hs_influx_config *config;
 	struct influx_queue queue;
 	struct influx_batch *sent; // under way, or to be sent again
@@ -52,28 +52,28 @@ struct influx_says {
 	char text[INFLUX_SAYS_BYTES];
 };
 
-void influx_target_init(
-		struct influx_target *target, const struct hs_influx_config *config, uint64_t seed);
+void influx_database_init(struct influx_database *target, const struct hs_influx_config *config,
+		uint64_t seed);
 // Frees what waits.
-void influx_target_fini(struct influx_target *target);
+void influx_database_fini(struct influx_database *target);
 
 // Returns whether the sender has something new to look at.
-bool influx_target_add(struct influx_target *target, const char *lines, size_t len, unsigned n);
+bool influx_database_add(struct influx_database *target, const char *lines, size_t len, unsigned n);
 
-// Returns the batch that is to be sent now, which influx_target_answer or influx_target_abort ends.
-// Returns NULL if there is none; *due_ns is when to ask again.
-struct influx_batch *influx_target_next(
-		struct influx_target *target, int64_t now_ns, int64_t *due_ns);
-void influx_target_answer(struct influx_target *target, int64_t now_ns,
+// Returns the batch that is to be sent now, which influx_database_answer or influx_database_abort
+// ends. Returns NULL if there is none; *due_ns is when to ask again.
+struct influx_batch *influx_database_next(
+		struct influx_database *target, int64_t now_ns, int64_t *due_ns);
+void influx_database_answer(struct influx_database *target, int64_t now_ns,
 		const struct influx_answer *answer, struct influx_says *says);
 // Tells the log about lines that found no room.
-void influx_target_look(struct influx_target *target, int64_t now_ns, struct influx_says *says);
+void influx_database_look(struct influx_database *target, int64_t now_ns, struct influx_says *says);
 
 // Makes everything be sent at once from now on, and after a failure again after a short pause.
-void influx_target_flush(struct influx_target *target);
-bool influx_target_is_empty(const struct influx_target *target);
+void influx_database_flush(struct influx_database *target);
+bool influx_database_is_empty(const struct influx_database *target);
 // Drops everything that waits or is under way.
-void influx_target_abort(struct influx_target *target, struct influx_says *says);
+void influx_database_abort(struct influx_database *target, struct influx_says *says);
 
-void influx_target_counters(
-		const struct influx_target *target, struct hs_influx_counters *counters);
+void influx_database_counters(
+		const struct influx_database *target, struct hs_influx_counters *counters);

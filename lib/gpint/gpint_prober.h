@@ -20,9 +20,9 @@
 #include "gpint_measure.h"
 #include "gpint_plan.h"
 
-struct hs_gpint_recovery;
+struct hs_gpint_prober;
 
-struct hs_gpint_recovery_config {
+struct hs_gpint_prober_config {
 	int64_t feedback_ns;	    // t_f: the paper has 1.5 s; tuned: 0.4 s
 	int64_t resolution_ns;	    // t_ro
 	uint32_t attempts;	    // r_a: repetitions of an attempt; the paper has 10; tuned: 2
@@ -73,41 +73,42 @@ struct hs_gpint_session {
 };
 
 // Returns 0 or -ENOMEM. destroy accepts NULL.
-int hs_gpint_recovery_create(
-		const struct hs_gpint_recovery_config *config, struct hs_gpint_recovery **recovery);
-void hs_gpint_recovery_destroy(struct hs_gpint_recovery *recovery);
+int hs_gpint_prober_create(
+		const struct hs_gpint_prober_config *config, struct hs_gpint_prober **prober);
+void hs_gpint_prober_destroy(struct hs_gpint_prober *prober);
 
 // Begins a session; a session that still runs ends. The plan stays with the caller until the
 // session has ended. Returns 0 or -ENOMEM; then no session runs.
-int hs_gpint_recovery_begin(struct hs_gpint_recovery *recovery, int64_t now_ns,
-		const struct hs_gpint_plan *plan);
+int hs_gpint_prober_begin(
+		struct hs_gpint_prober *prober, int64_t now_ns, const struct hs_gpint_plan *plan);
 
 // Sends a probe over these switches to the first of them. The array is valid during the call.
 typedef void (*hs_gpint_send_fn)(void *context, uint16_t request_id,
 		const struct hs_gpint_hop *hops, uint32_t n_hops);
 
 // Does what is due. Returns true while the session runs. Without memory, what is due waits.
-bool hs_gpint_recovery_step(struct hs_gpint_recovery *recovery, int64_t now_ns,
-		hs_gpint_send_fn send, void *context);
+bool hs_gpint_prober_step(struct hs_gpint_prober *prober, int64_t now_ns, hs_gpint_send_fn send,
+		void *context);
 // Returns when the next step is due; INT64_MAX: no session runs. A step is due after an answer,
 // too.
-int64_t hs_gpint_recovery_next_ns(const struct hs_gpint_recovery *recovery);
+int64_t hs_gpint_prober_next_ns(const struct hs_gpint_prober *prober);
 
 // Takes an answer from `n_hops` switches: the number of its device entries, 0 of feedback. The
-// caller has compared the entries' switches with the path of the attempt (hs_gpint_recovery_hops).
-void hs_gpint_recovery_take(struct hs_gpint_recovery *recovery, int64_t now_ns,
+// caller has compared the entries' switches with the path of the attempt
+// (hs_gpint_prober_attempt_hops).
+void hs_gpint_prober_take(struct hs_gpint_prober *prober, int64_t now_ns,
 		enum hs_gpint_answer answer, uint16_t request_id, uint32_t n_hops);
 // Returns the switches of an attempt of this session and writes their number, or NULL.
-const struct hs_gpint_hop *hs_gpint_recovery_hops(
-		const struct hs_gpint_recovery *recovery, uint16_t request_id, uint32_t *n_hops);
+const struct hs_gpint_hop *hs_gpint_prober_attempt_hops(
+		const struct hs_gpint_prober *prober, uint16_t request_id, uint32_t *n_hops);
 
 // Return the present session or the last one, its links, and the state of a switch. A link of the
 // plan's paths has a crossing if something is known of the link.
-const struct hs_gpint_session *hs_gpint_recovery_session(const struct hs_gpint_recovery *recovery);
-const struct hs_gpint_crossing *hs_gpint_recovery_links(
-		const struct hs_gpint_recovery *recovery, size_t *n);
-enum hs_gpint_state hs_gpint_recovery_switch(const struct hs_gpint_recovery *recovery, uint32_t at);
+const struct hs_gpint_session *hs_gpint_prober_session(const struct hs_gpint_prober *prober);
+const struct hs_gpint_crossing *hs_gpint_prober_links(
+		const struct hs_gpint_prober *prober, size_t *n);
+enum hs_gpint_state hs_gpint_prober_switch(const struct hs_gpint_prober *prober, uint32_t at);
 
 // Returns t_f of the present session, which switches should have, too.
-int64_t hs_gpint_recovery_feedback_ns(const struct hs_gpint_recovery *recovery);
-const struct hs_gpint_measure *hs_gpint_recovery_measure(const struct hs_gpint_recovery *recovery);
+int64_t hs_gpint_prober_feedback_ns(const struct hs_gpint_prober *prober);
+const struct hs_gpint_measure *hs_gpint_prober_measure(const struct hs_gpint_prober *prober);
