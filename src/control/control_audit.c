@@ -123,7 +123,8 @@ static bool audit_made(struct hs_control *control, const struct hs_node *node, j
 // Checks the telemetry reports that workers handed to control. Workers hand over more while this
 // function counts: for each worker and receiver, at most a burst is in the ring and not in the
 // counter, or the reverse.
-static bool audit_handed(const struct hs_control *control, const struct hs_node *node, json_t *list)
+static bool audit_handed(const struct hs_control *control, const struct hs_node *node,
+		const struct control_export *exports, json_t *list)
 {
 	const struct hs_node_config *config = hs_node_config(node);
 	int64_t slack = HS_BURST * (int64_t)config->n_workers * config->n_exports;
@@ -131,7 +132,8 @@ static bool audit_handed(const struct hs_control *control, const struct hs_node 
 
 	int64_t waiting = hs_node_exports_waiting(node);
 	hs_control_totals(control, &totals);
-	uint64_t sent = totals.exports_sent;
+	// The node's total also has what workers sent by ports.
+	uint64_t sent = hs_control_exports_sent(exports);
 	uint64_t lost = totals.exports_lost_refused + totals.exports_lost_unreachable +
 			totals.exports_lost_socket;
 	int64_t rest = (int64_t)(totals.exports_handed - sent - lost);
@@ -311,7 +313,8 @@ const struct hs_schema_field hs_control_audit_fields[] = {
 		{NULL},
 };
 
-json_t *hs_control_audit(struct hs_control *control, struct hs_node *node)
+json_t *hs_control_audit(struct hs_control *control, struct hs_node *node,
+		const struct control_export *exports)
 {
 	const struct hs_node_config *config = hs_node_config(node);
 	struct audit audit = {.node_id = config->id, .name = config->name};
@@ -327,8 +330,8 @@ json_t *hs_control_audit(struct hs_control *control, struct hs_node *node)
 		ok &= audit_port(list, hs_node_port(node, i)->config.name, &ports[i]);
 	ok &= audit_node(list, ports, n);
 	ok &= audit_made(control, node, list);
-	if (hs_control_has_exports(node))
-		ok &= audit_handed(control, node, list);
+	if (exports->needed)
+		ok &= audit_handed(control, node, exports, list);
 	if (hs_node_probe_profile(node))
 		ok &= audit_probes(node, list);
 	hs_control_totals(control, &totals);

@@ -54,23 +54,21 @@ static int send_one(void *context, unsigned receiver, const uint8_t *datagram, s
 	return rc;
 }
 
-bool hs_control_has_exports(const struct hs_node *node)
-{
-	const struct hs_node_config *config = hs_node_config(node);
-
-	for (unsigned i = 0; i < config->n_exports; i++)
-		if (config->exports[i].port == HS_EXPORT_NO_PORT)
-			return true;
-	return false;
-}
-
 void hs_control_open_exports(struct control_export *exports, struct hs_node *node,
 		const struct hs_control_output *output, struct hs_node_totals *counts)
 {
+	const struct hs_node_config *config = hs_node_config(node);
+
 	exports->node = node;
 	exports->output = output;
 	exports->counts = counts;
-	exports->needed = hs_control_has_exports(node);
+	for (unsigned i = 0; i < config->n_exports; i++)
+		exports->needed |= config->exports[i].port == HS_EXPORT_NO_PORT;
+}
+
+uint64_t hs_control_exports_sent(const struct control_export *exports)
+{
+	return exports->counts->exports_sent;
 }
 
 static unsigned portion(struct control_export *exports, int64_t now_ns)

@@ -34,14 +34,14 @@ struct control_export { // zeroed at first
 	struct hs_event_limit ring_limit;
 };
 
-// Returns whether a node has receivers without a port.
-bool hs_control_has_exports(const struct hs_node *node);
 // Borrows all but the first.
 void hs_control_open_exports(struct control_export *exports, struct hs_node *node,
 		const struct hs_control_output *output, struct hs_node_totals *counts);
 // Sends reports that wait, in portions that leave time for requests; `all`: without these limits.
 // Returns how many reports no longer wait.
 unsigned hs_control_send_exports(struct control_export *exports, int64_t now_ns, bool all);
+// Returns the number of reports that the sockets sent. Workers send others by ports.
+uint64_t hs_control_exports_sent(const struct control_export *exports);
 // Shifts all times, after the clock stepped.
 void hs_control_shift_exports(struct control_export *exports, int64_t by_ns);
 // Reports lost telemetry reports as events. `ring_full`: those that found the rings of workers

@@ -311,7 +311,7 @@ static json_t *stats(struct hs_control *control)
 
 static json_t *audit(struct hs_control *control)
 {
-	return hs_control_audit(control, control->node);
+	return hs_control_audit(control, control->node, &control->exports);
 }
 
 static int set_labels(struct hs_control *control, const struct hs_api_args *args, json_t **result,

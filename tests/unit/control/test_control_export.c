@@ -50,6 +50,14 @@ static void no_sender(struct hs_node_config *node, struct hs_control_output *out
 	output->send_export = NULL;
 }
 
+// The node's own port 0 sends to the second receiver.
+static void export_by_a_port_too(struct hs_node_config *node, struct hs_control_output *output)
+{
+	export_twice(node, output);
+	node->exports[1].port = 0;
+	memcpy(node->exports[1].from, (uint8_t[16]){[10] = 0xff, 0xff, 192, 0, 2, 1}, 16);
+}
+
 static struct rig *open_rig(
 		void (*change)(struct hs_node_config *node, struct hs_control_output *output))
 {
@@ -257,6 +265,22 @@ static void reports_that_vanish_fail_the_audit(void **state)
 	rig_close(r);
 }
 
+static void what_a_port_sends_is_not_in_the_audit_of_sockets(void **state)
+{
+	static uint8_t out[1500];
+	struct rig *r = open_rig(export_by_a_port_too);
+	(void)state;
+
+	for (unsigned i = 0; i < 100; i++) { // more than may be on their way
+		feed(r, 1);
+		assert_int_not_equal(test_node_take(&r->t, 0, out, sizeof(out)), 0);
+		step(r, 1000);
+	}
+	assert_int_equal(wire.n, 100);
+	assert_counts(r, 100, 200, 0, 0, 0);
+	rig_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +293,7 @@ int main(void)
 			cmocka_unit_test(a_step_leaves_time_for_requests),
 			cmocka_unit_test(without_a_sender_all_are_lost),
 			cmocka_unit_test(reports_that_vanish_fail_the_audit),
+			cmocka_unit_test(what_a_port_sends_is_not_in_the_audit_of_sockets),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);
