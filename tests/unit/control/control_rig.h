@@ -48,6 +48,8 @@ static const enum hs_port_side SINK[] = {HS_SIDE_NETWORK, HS_SIDE_HOST};
 static uint32_t rig_rules = 64, rig_buffers = 255;
 __attribute__((unused)) static void (*rig_change)(
 		struct hs_node_config *node, struct hs_control_output *output);
+// What their clock reads; NULL: the clock is set by hand.
+static const struct hs_clock_source *rig_source;
 
 // The harness' node with ports that src/platform made, because control asks those for more.
 static inline void open_node(struct rig *r, const struct hs_node_config *config,
@@ -92,7 +94,9 @@ static inline struct rig *rig_open_with(const enum hs_port_side *sides, uint16_t
 	r->now_ns = NOW;
 	r->pool = rte_pktmbuf_pool_create(name, rig_buffers, 0, 0, 4096, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
-	assert_int_equal(hs_clock_create_manual(NOW, &r->clock), 0);
+	assert_int_equal(rig_source ? hs_clock_create_from(rig_source, HS_CLOCK_UTC, &r->clock)
+				    : hs_clock_create_manual(NOW, &r->clock),
+			0);
 	open_node(r, &node, sides, mtu);
 	assert_int_equal(hs_control_create(&config, r->t.node, r->clock, &output, NOW, &r->control),
 			0);
