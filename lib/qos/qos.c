@@ -251,18 +251,41 @@ bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key
 	return true;
 }
 
+static bool place_decoded(struct hs_qos *qos, struct hs_qos_flow *flow,
+		const struct hs_qos_key *key, const struct hs_report *report)
+{
+	if (!may_place(flow, key, report->telemetry.family, report->sink_ts_ns) ||
+			!hs_qos_ring_place(&flow->ring, report, flow->place_tag))
+		return false;
+	take_placed(qos, flow);
+	return true;
+}
+
+// Adds a report that is not placed alone, unless the windows that it closes and opens let it be
+// placed.
+static int absorb(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key,
+		const struct hs_report *report)
+{
+	hs_qos_settle(qos, flow);
+	if (!goes_on(flow, key, report->telemetry.family))
+		renew_flow(qos, flow, key, report);
+	enum hs_qos_sum_id id = enter(qos, flow, report);
+	allow_placing(qos, flow);
+	if (place_decoded(qos, flow, key, report))
+		return 0;
+	int rc = hs_qos_absorb(flow, report, id);
+	qos->counters.reports += rc == 0;
+	return rc;
+}
+
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
 {
 	struct hs_qos_flow *flow = hs_qos_find(qos, key->ns_id);
-	const struct hs_telemetry_family *family = report->telemetry.family;
 	bool created = !flow;
 	if (!is_of_a_sink(report->sink_ts_ns, report->sink_rx_packets, report->sink_rx_bytes))
 		return -EINVAL;
-	if (!created && may_place(flow, key, family, report->sink_ts_ns) &&
-			hs_qos_ring_place(&flow->ring, report, flow->place_tag)) {
-		take_placed(qos, flow);
+	if (!created && place_decoded(qos, flow, key, report))
 		return 0;
-	}
 	if (!hs_qos_ring_takes(report))
 		return -EINVAL;
 	if (created) {
@@ -271,18 +294,13 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 			return rc;
 		flow = hs_qos_find(qos, key->ns_id);
 	}
-	hs_qos_settle(qos, flow);
-	if (!goes_on(flow, key, family))
-		renew_flow(qos, flow, key, report);
-	int rc = hs_qos_absorb(flow, report, enter(qos, flow, report));
+	int rc = absorb(qos, flow, key, report);
 	if (rc) {
 		qos->counters.out_of_memory += rc == -ENOMEM;
 		if (created)
 			forget_flow(qos, flow);
 		return rc;
 	}
-	qos->counters.reports++;
-	allow_placing(qos, flow);
 	hs_qos_charge(qos, flow);
 	keep_to_limit(qos); // may remove this flow
 	return 0;

@@ -270,9 +270,9 @@ void hs_qos_ring_fini(struct hs_qos_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
-static int ensure_chunk(struct hs_qos_ring *ring)
+static int ensure_chunk(struct hs_qos_ring *ring, uint32_t slot)
 {
-	uint8_t **chunk = &ring->chunks[ring->head / HS_QOS_RING_CHUNK];
+	uint8_t **chunk = &ring->chunks[slot / HS_QOS_RING_CHUNK];
 	if (*chunk)
 		return 0;
 	*chunk = malloc((size_t)HS_QOS_RING_CHUNK * ring->slot_bytes);
@@ -302,7 +302,7 @@ static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 	uint32_t keep = ring->count < room ? ring->count : room;
 	grown.next = ring->next - keep;
 	for (uint64_t number = grown.next; number < ring->next; number++) {
-		if (ensure_chunk(&grown)) {
+		if (ensure_chunk(&grown, grown.head)) {
 			free_chunks(&grown);
 			return -ENOMEM;
 		}
@@ -343,7 +343,7 @@ int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report
 		return -EINVAL;
 	if (bytes > ring->slot_bytes && regrow(ring, grown_slot(bytes)))
 		return -ENOMEM;
-	return ensure_chunk(ring);
+	return ensure_chunk(ring, ring->head);
 }
 
 void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
@@ -359,28 +359,23 @@ void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, 
 	step_head(ring, 1);
 }
 
-static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead)
-{
-	uint32_t slot = ring->head + ahead;
-	if (slot >= ring->capacity)
-		slot -= ring->capacity;
-	return ring->chunks[slot / HS_QOS_RING_CHUNK] ? hs_qos_ring_slot_at(ring, slot) : NULL;
-}
-
+// Returns where the next report may be placed, or NULL: there is no room, or no memory yet.
 static inline struct hs_packed *place_for(const struct hs_qos_ring *ring)
 {
-	return ring->ahead < ring->most_ahead ? (struct hs_packed *)slot_ahead(ring, ring->ahead)
-					      : NULL;
+	uint32_t slot = hs_qos_ring_slot_ahead(ring, ring->ahead);
+	if (ring->ahead >= ring->most_ahead || !ring->chunks[slot / HS_QOS_RING_CHUNK])
+		return NULL;
+	return (struct hs_packed *)hs_qos_ring_slot_at(ring, slot);
 }
 
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
 {
 	const struct hs_decoded *telemetry = &report->telemetry;
-	struct hs_packed *slot = place_for(ring);
 	bool wide = is_wide(telemetry);
-	if (!slot || packed_bytes(telemetry, wide) > ring->slot_bytes)
+	if (ring->ahead >= ring->most_ahead || packed_bytes(telemetry, wide) > ring->slot_bytes ||
+			ensure_chunk(ring, hs_qos_ring_slot_ahead(ring, ring->ahead)))
 		return false;
-	pack(slot, report, wide, tag);
+	pack(place_for(ring), report, wide, tag);
 	ring->ahead++;
 	return true;
 }
@@ -404,11 +399,12 @@ bool hs_qos_ring_place_record(
 
 void hs_qos_ring_expect(const struct hs_qos_ring *ring)
 {
-	const uint8_t *slot = ring->capacity ? slot_ahead(ring, ring->ahead) : NULL;
-	if (!slot)
+	uint32_t slot = hs_qos_ring_slot_ahead(ring, ring->ahead);
+	if (!ring->chunks[slot / HS_QOS_RING_CHUNK])
 		return;
+	const uint8_t *at = hs_qos_ring_slot_at(ring, slot);
 	for (uint32_t i = 0; i < ring->slot_bytes; i += 64)
-		__builtin_prefetch(slot + i, 1);
+		__builtin_prefetch(at + i, 1);
 }
 
 void hs_qos_ring_accept(struct hs_qos_ring *ring, uint32_t n)
@@ -421,7 +417,8 @@ void hs_qos_ring_refuse(struct hs_qos_ring *ring)
 {
 	ring->ahead--;
 	for (uint32_t i = 0; i < ring->ahead; i++)
-		memcpy(slot_ahead(ring, i), slot_ahead(ring, i + 1), ring->slot_bytes);
+		memcpy((void *)hs_qos_ring_ahead(ring, i), hs_qos_ring_ahead(ring, i + 1),
+				ring->slot_bytes);
 }
 
 size_t hs_qos_ring_bytes(const struct hs_qos_ring *ring)

@@ -46,10 +46,11 @@ int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report
 void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 
 // Places a report after the newest, without adding it to the ring, so that no report is dropped.
-// Its family must have no local values. Returns false if this needs memory, or if `most_ahead`
-// reports are placed already.
+// Its family must have no local values. Returns false if there is no memory, if the report is
+// longer than those before, or if `most_ahead` reports are placed already.
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
-// Does the same without decoding the record. Returns false also if its telemetry is not common.
+// Does the same without decoding the record. Returns false also if its telemetry is not common, or
+// if there is no memory for it yet.
 bool hs_qos_ring_place_record(
 		struct hs_qos_ring *ring, const struct hs_report_record *record, int64_t tag);
 // Prefetches the slot in which the next report will be placed.
@@ -130,11 +131,17 @@ static inline uint32_t hs_qos_ring_stretch(const struct hs_qos_ring *ring, uint6
 	return n < there ? n : (uint32_t)there;
 }
 
+// Returns a slot behind those in use, counted from the next one.
+static inline uint32_t hs_qos_ring_slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead)
+{
+	uint32_t slot = ring->head + ahead;
+	return slot >= ring->capacity ? slot - ring->capacity : slot;
+}
+
 // Returns a placed report, counted from the first.
 static inline const struct hs_packed *hs_qos_ring_ahead(
 		const struct hs_qos_ring *ring, uint32_t ahead)
 {
-	uint32_t slot = ring->head + ahead;
-	slot -= slot >= ring->capacity ? ring->capacity : 0;
-	return (const struct hs_packed *)hs_qos_ring_slot_at(ring, slot);
+	return (const struct hs_packed *)hs_qos_ring_slot_at(
+			ring, hs_qos_ring_slot_ahead(ring, ahead));
 }
