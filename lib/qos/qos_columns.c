@@ -147,13 +147,6 @@ static bool put_all(struct narrow *narrow, const struct reports *reports)
 	return narrow->far <= INT32_MAX && narrow->n <= reports->n;
 }
 
-static inline vector load(const int32_t *from)
-{
-	vector values;
-	memcpy(&values, from, sizeof(values));
-	return values;
-}
-
 static bool are_at_most(const int32_t *values, uint32_t n, int32_t most)
 {
 	vector beyond = {0};

@@ -107,14 +107,15 @@ static inline const struct hs_packed *hs_qos_ring_packed(
 			ring, hs_qos_ring_slot_of(ring, number));
 }
 
-// Returns the report in this slot. `before` is the report in the slot before.
+// Returns the report in this slot, or in the first one if the slot is the one behind the last.
+// `before` is the report in the slot before. Chunks are full.
 static inline const struct hs_packed *hs_qos_ring_behind(
 		const struct hs_qos_ring *ring, const struct hs_packed *before, uint32_t slot)
 {
-	return (const struct hs_packed *)(slot % HS_QOS_RING_CHUNK
-							  ? (const uint8_t *)before +
-									    ring->slot_bytes
-							  : hs_qos_ring_slot_at(ring, slot));
+	if (slot % HS_QOS_RING_CHUNK)
+		return (const struct hs_packed *)((const uint8_t *)before + ring->slot_bytes);
+	slot %= ring->capacity;
+	return (const struct hs_packed *)hs_qos_ring_slot_at(ring, slot);
 }
 
 // Returns whether slots are long enough for so many entries with all fields.
