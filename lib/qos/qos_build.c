@@ -3,6 +3,7 @@
 
 #include "qos_local.h"
 #include "qos_path.h"
+#include "qos_ranks.h"
 #include "qos_sum.h"
 
 #include <errno.h>
@@ -59,8 +60,7 @@ static bool find_percentiles(const struct hs_qos_link_sum *sum, struct hs_qos_co
 	if (sum->delay_n <= HS_QOS_EXACT_VALUES && n_values == sum->delay_n) {
 		for (unsigned i = 0; i < n; i++)
 			ranks[i] = (uint32_t)rank_of(n_values, per_mille[i]) - 1;
-		hs_qos_columns_select(
-				columns, index, sum->delay_min, sum->delay_max, n, ranks, found);
+		hs_qos_ranks_find(columns, index, sum->delay_min, sum->delay_max, n, ranks, found);
 		return true;
 	}
 	for (unsigned i = 0; i < n && sum->hist.n; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The delays of a window, and the values of given ranks among them. Internal to this folder.
+// The delays of a window, by link. Internal to this folder.
 //
 // Thread rule: owner.
 #pragma once
@@ -24,10 +24,6 @@ void hs_qos_columns_fini(struct hs_qos_columns *columns);
 // Collects none if no percentile can be found from them. Returns 0, or -ENOMEM with empty columns.
 int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
 		int64_t after, int64_t until, const struct hs_qos_sum *sum);
-// Finds the values at `ranks` in a link's column, which is not empty. Rank 0 is the least value,
-// and the ranks ascend. `low` and `high` are the sum's least and greatest delay of the link.
-void hs_qos_columns_select(struct hs_qos_columns *columns, unsigned link, int64_t low, int64_t high,
-		unsigned n, const uint32_t *ranks, int64_t *found);
 
 static inline int64_t *hs_qos_column(const struct hs_qos_columns *columns, unsigned link)
 {

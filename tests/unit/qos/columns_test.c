@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values of given ranks in a column beside those of a sorted copy.
-#include "qos_columns.h"
+#include "qos_ranks.h"
 #include "qos_test.h"
 #include "rng.h"
 
@@ -47,7 +47,7 @@ static void check_column(struct hs_qos_columns *columns, struct hs_rng *rng, uns
 	int64_t found[3], low = sorted[0], high = sorted[n - 1];
 	low += off > 0 && low < INT64_MAX - off ? off : 0;
 	high += off < 0 && high > INT64_MIN - off ? off : 0;
-	hs_qos_columns_select(columns, 0, low, low < high ? high : low, 3, ranks, found);
+	hs_qos_ranks_find(columns, 0, low, low < high ? high : low, 3, ranks, found);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(found[i], sorted[ranks[i]]);
 }
@@ -81,7 +81,7 @@ static void check_narrow(struct hs_qos_columns *columns, struct hs_rng *rng, uns
 	uint32_t a = hs_rng_u32(rng) % n, b = a + hs_rng_u32(rng) % (n - a);
 	const uint32_t ranks[] = {a, b, n - 1};
 	int64_t found[3];
-	hs_qos_columns_select(columns, 0, sorted[0], sorted[n - 1], 3, ranks, found);
+	hs_qos_ranks_find(columns, 0, sorted[0], sorted[n - 1], 3, ranks, found);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(found[i], sorted[ranks[i]]);
 }
