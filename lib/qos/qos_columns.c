@@ -77,16 +77,18 @@ struct narrow {
 	uint32_t n, n_hops;
 	uint64_t far; // bits of all values
 	struct lane {
-		uint64_t base_ns;
+		pair bases_ns;	  // twice the same
+		wide_vector most; // of the values so far
 		int32_t *to;
 		uint32_t id;	     // and bitmap of the far end's entry; 0 for the sink
 	} lanes[HS_PACKED_HOPS + 2]; // end to end, and each link in path order
 };
 
-static inline void put(struct narrow *narrow, const struct lane *lane, uint64_t ns)
+static inline void put(struct narrow *narrow, struct lane *lane, uint64_t ns)
 {
-	uint64_t value = ns - lane->base_ns;
+	uint64_t value = ns - lane->bases_ns[0];
 	narrow->far |= value;
+	lane->most[0] = lane->most[0] > (uint32_t)value ? lane->most[0] : (uint32_t)value;
 	lane->to[narrow->n] = (int32_t)value;
 }
 
@@ -94,7 +96,7 @@ static inline void put(struct narrow *narrow, const struct lane *lane, uint64_t 
 static inline bool put_delays(struct narrow *narrow, const struct hs_packed *packed)
 {
 	const struct hs_packed_hop *hop = hs_packed_hops(packed), *end = hop + narrow->n_hops;
-	const struct lane *lane = &narrow->lanes[narrow->n_hops + 1];
+	struct lane *lane = &narrow->lanes[narrow->n_hops + 1];
 	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
 	uint32_t differ = 0;
 	if (packed->form || packed->n_hops != narrow->n_hops ||
@@ -111,17 +113,89 @@ static inline bool put_delays(struct narrow *narrow, const struct hs_packed *pac
 	return !differ;
 }
 
+// ---- four reports at a time ----
+
+// The stamps at one place of four reports.
+struct stamps {
+	pair first, second;
+};
+
+static inline pair load_pair(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t x, y;
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return (pair){x, y};
+}
+
+static inline struct stamps stamps_at(const uint8_t *at, size_t slot_bytes)
+{
+	return (struct stamps){load_pair(at, at + slot_bytes),
+			load_pair(at + 2 * slot_bytes, at + 3 * slot_bytes)};
+}
+
+// Puts the delays between two places. Returns bits of all values.
+static inline pair put_four(const struct narrow *narrow, struct lane *lane, const struct stamps *to,
+		const struct stamps *from)
+{
+	pair a = to->first - from->first - lane->bases_ns;
+	pair b = to->second - from->second - lane->bases_ns;
+	vector low = __builtin_shufflevector((vector)a, (vector)b, 0, 2, 4, 6);
+	memcpy(lane->to + narrow->n, &low, sizeof(low));
+	lane->most = greatest_wide((wide_vector)low, lane->most);
+	return a | b;
+}
+
+// Puts the delays of four reports in a row, which are common.
+static inline void put_four_delays(struct narrow *narrow, const uint8_t *at, size_t slot_bytes)
+{
+	struct lane *lane = &narrow->lanes[narrow->n_hops + 1];
+	struct stamps to = stamps_at(at + offsetof(struct hs_packed, sink_ts_ns), slot_bytes);
+	struct stamps source = stamps_at(at + offsetof(struct hs_packed, ts_ns), slot_bytes);
+	pair far = put_four(narrow, narrow->lanes, &to, &source);
+	at += offsetof(struct hs_packed, hops) + offsetof(struct hs_packed_hop, ts_ns);
+	for (; lane > narrow->lanes + 1; lane--, at += HS_PACKED_HOP_BYTES) {
+		struct stamps from = stamps_at(at, slot_bytes);
+		far |= put_four(narrow, lane, &to, &from);
+		to = from;
+	}
+	far |= put_four(narrow, lane, &to, &source);
+	narrow->far |= far[0] | far[1];
+	narrow->n += LANES;
+}
+
+static inline bool is_within(const struct reports *reports, const uint8_t *packed)
+{
+	int64_t tag = ((const struct hs_packed *)packed)->tag;
+	return tag > reports->after && tag <= reports->until;
+}
+
+static inline bool are_within(const struct reports *reports, const uint8_t *at, size_t slot_bytes)
+{
+	return is_within(reports, at) && is_within(reports, at + slot_bytes) &&
+	       is_within(reports, at + 2 * slot_bytes) && is_within(reports, at + 3 * slot_bytes);
+}
+
 // Puts the delays of `n` reports that are contiguous in memory. Returns false if one of the
 // window's reports is not common.
-static bool put_stretch(struct narrow *narrow, const struct reports *reports,
-		const struct hs_packed *packed, uint32_t n)
+static bool put_stretch(
+		struct narrow *narrow, const struct reports *reports, uint64_t first, uint32_t n)
 {
-	uint32_t slot_bytes = reports->flow->ring.slot_bytes;
-	for (; n--; packed = (const struct hs_packed *)((const uint8_t *)packed + slot_bytes)) {
-		if (packed->tag <= reports->after || packed->tag > reports->until)
+	const struct hs_qos_ring *ring = &reports->flow->ring;
+	const uint8_t *at = (const uint8_t *)hs_qos_ring_packed(ring, first);
+	bool common = first >= reports->flow->common_from;
+	size_t slot_bytes = ring->slot_bytes;
+	while (n) {
+		if (common && n >= LANES && are_within(reports, at, slot_bytes)) {
+			put_four_delays(narrow, at, slot_bytes);
+			at += LANES * slot_bytes;
+			n -= LANES;
 			continue;
-		if (!put_delays(narrow, packed))
+		}
+		if (is_within(reports, at) && !put_delays(narrow, (const struct hs_packed *)at))
 			return false;
+		at += slot_bytes;
+		n--;
 	}
 	return true;
 }
@@ -133,23 +207,16 @@ static bool put_all(struct narrow *narrow, const struct reports *reports)
 	while (first > oldest && narrow->n < reports->n) {
 		uint32_t n = hs_qos_ring_stretch(ring, first);
 		first -= n;
-		if (first < reports->known.from ||
-				!put_stretch(narrow, reports, hs_qos_ring_packed(ring, first), n))
+		if (first < reports->known.from || !put_stretch(narrow, reports, first, n))
 			return false;
 	}
 	return narrow->far <= INT32_MAX && narrow->n <= reports->n;
 }
 
-static bool are_at_most(const int32_t *values, uint32_t n, int32_t most)
+static bool are_at_most(const struct lane *lane, int32_t most)
 {
-	vector beyond = {0};
-	int32_t any = 0;
-	uint32_t i = 0;
-	for (; i < n / LANES * LANES; i += LANES)
-		beyond |= most - load(values + i);
-	for (; i < n; i++)
-		any |= most - values[i];
-	return (any | beyond[0] | beyond[1] | beyond[2] | beyond[3]) >= 0;
+	wide_vector beyond = (wide_vector)(lane->most > (uint32_t)most);
+	return !(beyond[0] | beyond[1] | beyond[2] | beyond[3]);
 }
 
 // Sets the bounds of a link's delays from the sum. The bounds hold only if the sum has all delays.
@@ -174,14 +241,14 @@ static bool collect_narrow(struct hs_qos_columns *columns, const struct reports 
 		uint16_t link = known->links[i];
 		if (!set_bounds(columns, sum, link))
 			return false;
-		narrow.lanes[i].base_ns = (uint64_t)columns->base_ns[link];
+		narrow.lanes[i].bases_ns = (pair){0} + (uint64_t)columns->base_ns[link];
 		narrow.lanes[i].to = hs_qos_column_narrow(columns, link);
 		narrow.lanes[i].id = i && i <= known->n_hops ? known->ids[known->n_hops - i] : 0;
 	}
 	if (!put_all(&narrow, reports))
 		return false;
 	for (unsigned i = 0; i < known->n_hops + 2; i++)
-		if (!are_at_most(narrow.lanes[i].to, narrow.n, columns->most[known->links[i]]))
+		if (!are_at_most(&narrow.lanes[i], columns->most[known->links[i]]))
 			return false;
 	for (unsigned i = 0; i < known->n_hops + 2; i++)
 		columns->n[known->links[i]] = narrow.n;

@@ -171,10 +171,12 @@ struct hs_qos_flow {
 	struct hs_qos_step *last_step; // scratch of the monitor
 	uint16_t n_path_links;
 	uint16_t path_links[HS_QOS_MAX_LINKS]; // of the edge's path
-	uint64_t plans;			       // made with links to be found
-	uint32_t resets;		       // transit resets in a row
-	uint32_t stragglers;		       // reports in a row that look older than the epoch
-	bool restarted;			       // the source restarted; its values at that report:
+	// All reports from this number on are of this path and have all fields, in narrow entries.
+	uint64_t common_from;
+	uint64_t plans;	     // made with links to be found
+	uint32_t resets;     // transit resets in a row
+	uint32_t stragglers; // reports in a row that look older than the epoch
+	bool restarted;	     // the source restarted; its values at that report:
 	uint32_t restart_tx_packets;
 	uint64_t restart_ts_ns;
 	int64_t restart_sink_ts_ns;
