@@ -147,22 +147,16 @@ static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const stru
 		add_column(flow, into, i, &qos->columns);
 }
 
+// Only the reports of the current window are in no histogram, if the window after `open_after` is
+// the current one. They are among the newest.
 static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
 {
-	const struct hs_qos_ring *ring = &flow->ring;
-	uint64_t oldest = hs_qos_ring_oldest(ring);
-	if (flow->unfolded < oldest)
-		flow->unfolded = oldest;
-	uint64_t left = ring->next - flow->unfolded;
-	uint32_t slot = hs_qos_ring_slot_of(ring, flow->unfolded);
-	for (const struct hs_packed *packed = NULL; left; left--, slot++) {
-		slot = slot == ring->capacity ? 0 : slot;
-		packed = packed ? hs_qos_ring_behind(ring, packed, slot)
-				: hs_qos_ring_packed(ring, flow->unfolded);
-		if (packed->tag > open_after)
-			break;
-	}
-	flow->unfolded = ring->next - left;
+	const struct hs_qos_sum *since = sum_since(flow, open_after);
+	uint64_t number = flow->ring.next, oldest = hs_qos_ring_oldest(&flow->ring);
+	for (uint64_t left = since ? since->reports : 0; left && number > oldest;)
+		left -= hs_qos_ring_tag(&flow->ring, --number) > open_after;
+	if (number > flow->unfolded)
+		flow->unfolded = number;
 }
 
 // Prefetches the histograms that a window's delays go into. The hardware's prefetcher cannot

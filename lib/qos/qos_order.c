@@ -314,15 +314,17 @@ static void note_sent(struct hs_qos_flow *flow, const struct hs_packed *before,
 void hs_qos_order_newest_run(struct hs_qos_flow *flow, const struct hs_packed *before,
 		const struct hs_packed *const *reports, unsigned n)
 {
-	uint64_t number = flow->ring.next - n;
-	unsigned at = flow->seen_head + flow->n_seen, all = flow->n_seen + n;
+	const struct hs_packed *last = reports[n - 1];
+	unsigned begin = flow->seen_head + flow->n_seen, all = flow->n_seen + n;
+	unsigned kept = n < flow->seen_capacity ? n : flow->seen_capacity;
 	note_sent(flow, before, reports, n);
 	flow->late_in_row = 0;
-	for (unsigned i = 0; i < n; before = reports[i++]) {
-		flow->edge_order = hs_qos_plus(
-				flow->edge_order, reports[i]->tx_packets - before->tx_packets);
-		flow->seen[at++ & (flow->seen_capacity - 1)] =
-				(struct hs_qos_seen){flow->edge_order, number++};
+	flow->edge_order = hs_qos_plus(flow->edge_order, last->tx_packets - before->tx_packets);
+	for (unsigned i = n - kept; i < n; i++) {
+		uint32_t newer = last->tx_packets - reports[i]->tx_packets;
+		flow->seen[(begin + i) & (flow->seen_capacity - 1)] =
+				(struct hs_qos_seen){hs_qos_plus(flow->edge_order, -(int64_t)newer),
+						flow->ring.next - n + i};
 	}
 	if (all > flow->seen_capacity) {
 		flow->seen_head = seen_index(flow, all - flow->seen_capacity);

@@ -150,6 +150,32 @@ static void of_windows_of_the_same_time_each_has_its_own(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// When a window closes, reports of the next one are in the ring already. This one has more reports
+// than are kept, so that their delays go into its histogram. The window before has few.
+static void the_first_reports_of_a_long_window_are_in_its_percentiles(void **state)
+{
+	(void)state;
+	static const uint16_t nodes[] = {11, 12};
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	for (unsigned i = 1; i < 8000; i++) {
+		struct hs_report report = plain_report(i, MS / 2, 2, nodes);
+		unsigned window = (i + 5) / 2000, at = (i + 5) % 2000;
+		report.telemetry.e2e.ts_ns -= at < 3 ? 40 * MS : 0;
+		if (window % 2 == 0 && at % 4)
+			continue;
+		hs_qos_advance(qos, report.sink_ts_ns);
+		give(qos, &report);
+	}
+	hs_qos_flush(qos);
+	for (size_t i = 1; i <= 3; i += 2) {
+		const struct hs_qos_window *window = &caught_at(&catcher, SECOND, i)->window;
+		assert_int_equal(window->e2e.delay.n, 2000);
+		assert_true(window->e2e.delay.p999 > 42 * MS);
+	}
+	monitor_free(qos, &catcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +184,7 @@ int main(void)
 			cmocka_unit_test(so_it_has_where_the_sum_knows_less_than_the_column),
 			cmocka_unit_test(entries_with_few_fields_are_not_read_beyond),
 			cmocka_unit_test(of_windows_of_the_same_time_each_has_its_own),
+			cmocka_unit_test(the_first_reports_of_a_long_window_are_in_its_percentiles),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
