@@ -124,20 +124,20 @@ void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t
 
 // Returns the buckets that bucket_of returns. In a floating-point number, the exponent and the
 // highest bits of the fraction lie side by side. Each bit that lies eight below a set bit is
-// cleared, so that no number is rounded up to the next bucket.
+// cleared, so that no number is rounded up to the next bucket. Below 2^SUB_BITS, the result is less
+// than the deviation, which is its bucket.
 static inline vector buckets_of(vector deviation)
 {
 	const int32_t first = (REAL_EXPONENT + SUB_BITS - 1) << SUB_BITS;
 	real_vector real = __builtin_convertvector(deviation & ~(deviation >> 8), real_vector);
 	vector bucket = ((vector)real >> (REAL_BITS - SUB_BITS)) - first;
-	vector own = deviation < 1 << SUB_BITS;
-	return (own & deviation) | (~own & bucket);
+	return greatest(bucket, least(deviation, (vector){0} + (1 << SUB_BITS)));
 }
 
 static inline void add_four(uint32_t *buckets, vector deviation)
 {
 	vector below = deviation < 0;
-	vector at = buckets_of((deviation ^ below) - below) ^ below;
+	vector at = buckets_of(magnitude(deviation)) ^ below;
 	uint64_t pairs[LANES / 2]; // are taken apart in fewer instructions
 	memcpy(pairs, &at, sizeof(pairs));
 	for (unsigned k = 0; k < LANES / 2; k++) {
