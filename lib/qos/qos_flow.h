@@ -274,8 +274,15 @@ struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
 // Prefetches memory that is needed soon.
 static inline void hs_qos_fetch(const void *from, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i += HS_QOS_LINE)
-		__builtin_prefetch((const char *)from + i, 1);
+	const char *at = from, *end = at + bytes;
+	for (; end - at > 3 * HS_QOS_LINE; at += 4 * HS_QOS_LINE) {
+		__builtin_prefetch(at, 1);
+		__builtin_prefetch(at + HS_QOS_LINE, 1);
+		__builtin_prefetch(at + 2 * HS_QOS_LINE, 1);
+		__builtin_prefetch(at + 3 * HS_QOS_LINE, 1);
+	}
+	for (; at < end; at += HS_QOS_LINE)
+		__builtin_prefetch(at, 1);
 }
 
 // Returns the delay end to end of a report that has the source's stamp. A peer's stamp may have any

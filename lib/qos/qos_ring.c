@@ -385,14 +385,15 @@ bool hs_qos_ring_place_record(
 {
 	struct hs_packed *slot = place_for(ring);
 	size_t trace_len = record->trace_len, e2e_len = record->e2e_len;
-	if (!slot || !ring->family->pack || trace_len + e2e_len > sizeof(record->data) ||
-			!ring->family->pack(record->data, trace_len, record->data + trace_len,
-					e2e_len, ring->slot_bytes, slot))
+	if (!slot || !ring->family->pack || trace_len + e2e_len > sizeof(record->data))
 		return false;
 	slot->tag = tag;
 	slot->sink_ts_ns = record->sink_ts_ns;
 	slot->sink_rx_packets = record->sink_rx_packets;
 	slot->sink_rx_bytes = record->sink_rx_bytes;
+	if (!ring->family->pack(record->data, trace_len, record->data + trace_len, e2e_len,
+			    ring->slot_bytes, slot))
+		return false;
 	ring->ahead++;
 	return true;
 }
@@ -403,8 +404,11 @@ void hs_qos_ring_expect(const struct hs_qos_ring *ring)
 	if (!ring->chunks[slot / HS_QOS_RING_CHUNK])
 		return;
 	const uint8_t *at = hs_qos_ring_slot_at(ring, slot);
-	for (uint32_t i = 0; i < ring->slot_bytes; i += 64)
+	for (uint32_t i = 0; i < ring->slot_bytes; i += 3 * 64) { // those of four hops at once
 		__builtin_prefetch(at + i, 1);
+		__builtin_prefetch(at + i + 64, 1);
+		__builtin_prefetch(at + i + 128, 1);
+	}
 }
 
 void hs_qos_ring_accept(struct hs_qos_ring *ring, uint32_t n)

@@ -13,7 +13,7 @@
 #define ENTRY_BYTES 24 // of all values
 static_assert(ENTRY_BYTES == sizeof(struct hs_packed_hop), "the same numbers in the same order");
 
-static inline void pack_hop(const uint8_t *entry, struct hs_packed_hop *hop)
+static inline void pack_hop(const uint8_t *entry, uint8_t *hop)
 {
 	typedef uint8_t vector __attribute__((vector_size(16)));
 	vector front, back; // both contain the stamp
@@ -25,7 +25,7 @@ static inline void pack_hop(const uint8_t *entry, struct hs_packed_hop *hop)
 	back = __builtin_shufflevector(
 			back, back, 7, 6, 5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 15, 14, 13, 12);
 	memcpy(hop, &front, sizeof(front));
-	memcpy((uint8_t *)hop + sizeof(*hop) - sizeof(back), &back, sizeof(back));
+	memcpy(hop + ENTRY_BYTES - sizeof(back), &back, sizeof(back));
 }
 
 static inline void pack_e2e(const uint8_t *at, struct hs_packed *out)
@@ -41,21 +41,20 @@ bool hs_flexint_pack(const uint8_t *trace, size_t trace_len, const uint8_t *e2e,
 		size_t room, struct hs_packed *out)
 {
 	size_t n_hops = (trace_len - HEAD) / ENTRY_BYTES;
-	struct hs_packed_hop *hop = (struct hs_packed_hop *)out->hops;
 	if (trace_len < HEAD || trace_len > HS_FLEXINT_MAX_TRACE ||
 			trace_len != HEAD + n_hops * ENTRY_BYTES ||
-			offsetof(struct hs_packed, hops) + n_hops * sizeof(*hop) > room ||
+			offsetof(struct hs_packed, hops) + n_hops * ENTRY_BYTES > room ||
 			e2e_len != E2E_BYTES || hs_be16_load(e2e) != E2E_VALUES)
 		return false;
 	pack_e2e(e2e + 2, out);
 	out->trace_type = hs_be32_load(trace + 4);
 	out->n_hops = (uint8_t)n_hops;
 	out->form = 0;
-	for (const uint8_t *at = trace + HEAD, *end = trace + trace_len; at < end;
-			at += ENTRY_BYTES, hop++) {
-		if (hs_be16_load(at + 2) != HS_HOP_MEASURED)
+	trace += HEAD;
+	for (size_t at = 0; at < trace_len - HEAD; at += ENTRY_BYTES) {
+		if (hs_be16_load(trace + at + 2) != HS_HOP_MEASURED)
 			return false;
-		pack_hop(at, hop);
+		pack_hop(trace + at, out->hops + at);
 	}
 	return true;
 }
