@@ -30,10 +30,16 @@ static int64_t percentile(const struct hs_qos_link_sum *sum, uint64_t per_mille)
 	return value > sum->delay_max ? sum->delay_max : value;
 }
 
+// A division of 64 bits takes a tenth of the instructions.
+static inline hs_qos_wide divided(hs_qos_wide a, int64_t b)
+{
+	return a == (int64_t)a ? (int64_t)a / b : a / b;
+}
+
 static hs_qos_wide rounded_mean(hs_qos_wide sum, uint64_t n)
 {
 	hs_qos_wide half = (hs_qos_wide)(n / 2);
-	return (sum < 0 ? sum - half : sum + half) / (hs_qos_wide)n;
+	return divided(sum < 0 ? sum - half : sum + half, (int64_t)n);
 }
 
 // Limits a distance of two delays to what JSON can show: 63 bits. Stamps have 64 bits, so that
@@ -111,7 +117,7 @@ static void fill_delay(const struct hs_qos_link_sum *sum, struct hs_qos_hop *hop
 
 static uint64_t per_second(int64_t bytes, int64_t ns)
 {
-	hs_qos_wide rate = (hs_qos_wide)bytes * 8 * 1000000000 / ns;
+	hs_qos_wide rate = divided((hs_qos_wide)bytes * 8 * 1000000000, ns);
 	return rate > INT64_MAX ? INT64_MAX : (uint64_t)rate;
 }
 
