@@ -59,10 +59,16 @@ static inline uint16_t hs_int_sum(const uint8_t *at, size_t bytes)
 	uint32_t word;
 	uint16_t half;
 
-	for (; bytes >= 32; bytes -= 32, at += 32)
+	for (const uint8_t *end = at + bytes / 32 * 32; at != end; at += 32)
 		sum = hs_int_sum_block(sum, at);
-	for (; bytes >= 8; bytes -= 8, at += 8)
+	if (bytes & 16) {
+		sum = hs_int_sum_eight(hs_int_sum_eight(sum, at), at + 8);
+		at += 16;
+	}
+	if (bytes & 8) {
 		sum = hs_int_sum_eight(sum, at);
+		at += 8;
+	}
 	if (bytes & sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
 		sum = hs_int_sum_add(sum, word);
