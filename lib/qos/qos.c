@@ -3,7 +3,7 @@
 
 #include "qos_absorb.h"
 #include "qos_parts.h"
-#include "qos_stamp.h"
+#include "qos_clock_steps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static enum hs_qos_sum_id enter(
 	if (current->open && ts_ns <= end_ns && ts_ns > end_ns - length &&
 			ts_ns < flow->close_at_ns)
 		return HS_QOS_CURRENT;
-	hs_qos_stamp_note(flow, report);
+	hs_qos_clock_steps_note(flow, report);
 	while (flow->active && ts_ns >= flow->close_at_ns)
 		hs_qos_close_next(qos, flow);
 	int64_t tag = tag_of(qos, ts_ns);

@@ -10,7 +10,7 @@
 #include "qos_path.h"
 #include "qos_reorder.h"
 #include "qos_run.h"
-#include "qos_stamp.h"
+#include "qos_clock_steps.h"
 #include "qos_step.h"
 #include "qos_sum.h"
 
@@ -188,7 +188,7 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	struct hs_qos_sum *sum = sum_of_step(flow, id);
 	struct hs_qos_step *step = flow->last_step;
 	if (flow->stepped)
-		hs_qos_stamp_cut(flow, report, &plan->chain, step);
+		hs_qos_clock_steps_cut(flow, report, &plan->chain, step);
 	if (step->flags & HS_QOS_STEP_DOUBTFUL)
 		doubt_counts(flow, sum);
 	if (plan->partial) {
@@ -290,13 +290,13 @@ static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_qos_delays *delays)
 {
 	if (plan->relation == HS_QOS_NEWER)
-		hs_qos_stamp_note(flow, report);
+		hs_qos_clock_steps_note(flow, report);
 	else
 		flow->stepped = 0;
 	if (flow->stepped)
-		hs_qos_stamp_part(flow, sum, report, plan, delays);
+		hs_qos_clock_steps_part(flow, sum, report, plan, delays);
 	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH) {
-		hs_qos_stamp_begin(flow, delays, sum->tag - (plan->relation == HS_QOS_FIRST));
+		hs_qos_clock_steps_begin(flow, delays, sum->tag - (plan->relation == HS_QOS_FIRST));
 		hs_qos_order_begin(flow, report);
 	}
 }

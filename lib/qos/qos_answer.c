@@ -38,8 +38,8 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 		hs_qos_sum_merge(flow, run, &part);
 	}
 	hs_qos_columns_collect(&qos->columns, flow, -1, INT64_MAX, run);
-	return hs_qos_build(flow, run, NULL, -1, &qos->columns, &flow->edge, run->first_ns,
-			run->last_ns, &qos->answer);
+	return hs_qos_compute_metrics(flow, run, NULL, -1, &qos->columns, &flow->edge,
+			run->first_ns, run->last_ns, &qos->answer);
 }
 
 static const struct hs_qos_window *answer_run(struct hs_qos *qos, struct hs_qos_flow *flow)
@@ -117,8 +117,8 @@ const struct hs_qos_window *hs_qos_slide(
 		hs_qos_drop_uncommon(again, sum);
 		sum->flags |= flow->rules_differ ? HS_QOS_RULES_DIFFER : 0;
 		hs_qos_columns_collect(&qos->columns, again, 0, 1, sum);
-		if (!hs_qos_build(again, sum, NULL, -1, &qos->columns, &again->edge, start_ns,
-				    end_ns, &qos->answer)) {
+		if (!hs_qos_compute_metrics(again, sum, NULL, -1, &qos->columns, &again->edge,
+				    start_ns, end_ns, &qos->answer)) {
 			hs_qos_fill_clock(qos, &qos->answer.window, sum->clock_stepped);
 			window = &qos->answer.window;
 		}

@@ -7,7 +7,7 @@
 #include "qos_entries.h"
 #include "qos_parts.h"
 #include "qos_path.h"
-#include "qos_stamp.h"
+#include "qos_clock_steps.h"
 #include "qos_sum.h"
 
 // ---- flows with windows to close ----
@@ -95,8 +95,8 @@ static void build_tier(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_q
 {
 	struct hs_qos_slot *slot = &flow->latest[tier];
 	int64_t end_ns = end_tag * qos->config.window_ns[0];
-	if (hs_qos_build(flow, sum, sum_since(flow, end_tag), tier, &qos->columns, path_of,
-			    end_ns - qos->config.window_ns[tier], end_ns, slot)) {
+	if (hs_qos_compute_metrics(flow, sum, sum_since(flow, end_tag), tier, &qos->columns,
+			    path_of, end_ns - qos->config.window_ns[tier], end_ns, slot)) {
 		qos->counters.out_of_memory++;
 		return;
 	}
@@ -154,7 +154,7 @@ static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
 	const struct hs_qos_sum *since = sum_since(flow, open_after);
 	uint64_t number = flow->ring.next, oldest = hs_qos_ring_oldest(&flow->ring);
 	for (uint64_t left = since ? since->reports : 0; left && number > oldest;)
-		left -= hs_qos_ring_tag(&flow->ring, --number) > open_after;
+		left -= hs_qos_ring_window(&flow->ring, --number) > open_after;
 	if (number > flow->unfolded)
 		flow->unfolded = number;
 }
@@ -188,7 +188,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 		sum->flags |= HS_QOS_BYPASSED;
 	build_tier(qos, flow, sum, 0, tag, behind ? &flow->closing_edge : &flow->edge);
 	pass_delays(qos, flow, sum);
-	hs_qos_stamp_keep_bases(flow);
+	hs_qos_clock_steps_keep_bases(flow);
 	hs_qos_sum_merge(flow, sum_behind(qos, flow, 0), sum);
 	hs_qos_sum_clear(flow, sum);
 	forget_unfolded(flow, tag);

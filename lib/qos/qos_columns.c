@@ -205,7 +205,7 @@ static bool put_all(struct narrow *narrow, const struct reports *reports)
 	const struct hs_qos_ring *ring = &reports->flow->ring;
 	uint64_t oldest = hs_qos_ring_oldest(ring), first = ring->next;
 	while (first > oldest && narrow->n < reports->n) {
-		uint32_t n = hs_qos_ring_stretch(ring, first);
+		uint32_t n = hs_qos_ring_contiguous(ring, first);
 		first -= n;
 		if (first < reports->known.from || !put_stretch(narrow, reports, first, n))
 			return false;

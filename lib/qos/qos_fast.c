@@ -2,7 +2,7 @@
 #include "qos_fast.h"
 
 #include "qos_order.h"
-#include "qos_stamp.h"
+#include "qos_clock_steps.h"
 #include "qos_sum.h"
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
@@ -51,8 +51,8 @@ static inline bool may_be_restart(const struct step *step, int32_t slack, bool s
 					  source <= 2 * MOST_PACKETS + 2 * (uint32_t)slack);
 }
 
-// Returns whether qos_stamp.c has to judge the step: time ran back at a node, or the time elapsed
-// at a node differs from that at the node before.
+// Returns whether qos_clock_steps.c has to judge the step: time ran back at a node, or the time
+// elapsed at a node differs from that at the node before.
 static inline uint64_t may_be_step(int64_t before_ns, int64_t ns)
 {
 	uint64_t change = (uint64_t)ns - (uint64_t)before_ns + HS_QOS_STEP_NS;

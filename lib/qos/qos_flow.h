@@ -99,7 +99,7 @@ struct hs_qos_link {
 	uint32_t negative; // shortest windows with negative loss in a row
 	int64_t surplus;   // excess packets received in these windows
 	bool differs;	   // the rules at its ends differ
-	bool has_base;	   // base_ns: the least delay of the windows that ended, qos_stamp.h
+	bool has_base;	   // base_ns: the least delay of the windows that ended, qos_clock_steps.h
 	int64_t base_ns;
 	uint64_t used; // the newest plan that needs it
 	uint64_t born; // number of its first report; no older report is of this link
@@ -188,7 +188,7 @@ struct hs_qos_flow {
 	int64_t deficit;	// sent and not received since the epoch began: lost, or on the way
 	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
-	uint64_t stepped; // mask of clocks that stepped at this report: qos_stamp.h
+	uint64_t stepped; // mask of clocks that stepped at this report: qos_clock_steps.h
 	int64_t base_tag; // in windows after this tag no clock has stepped since
 	bool sink_tells;  // hs_qos_config.tells_steps, if the sink is this node
 

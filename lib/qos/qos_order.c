@@ -439,7 +439,7 @@ static bool late_pair(struct hs_qos_flow *flow, struct hs_qos_sum *sum, unsigned
 		return false;
 	if (is_after == FOUND) {
 		struct hs_qos_sum *later =
-				hs_qos_flow_sum(flow, hs_qos_ring_tag(&flow->ring, number));
+				hs_qos_flow_sum(flow, hs_qos_ring_window(&flow->ring, number));
 		if (later && is_before == FOUND)
 			hs_qos_sum_add_pair(&later->links[link], after, before, -1);
 		if (later) // else its window is closed

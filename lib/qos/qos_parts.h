@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The monitor's state, shared by qos.c (reports), qos_close.c (windows that end), qos_answer.c
-// (queries), qos_clock.c and qos_memory.c. For lib/qos only.
+// (queries), qos_own_clock.c and qos_memory.c. For lib/qos only.
 //
 // Thread rule: owner.
 #pragma once
 
-#include "qos_build.h"
+#include "qos_metrics.h"
 #include "qos_config.h"
 #include "qos_flow.h"
 

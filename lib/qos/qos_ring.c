@@ -250,7 +250,7 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 		unpack_locals(at, telemetry);
 }
 
-int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number)
+int64_t hs_qos_ring_window(const struct hs_qos_ring *ring, uint64_t number)
 {
 	return hs_qos_ring_packed(ring, number)->tag;
 }

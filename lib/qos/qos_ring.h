@@ -72,7 +72,8 @@ uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_re
 // Unpacks the report of this number, which must be in the ring, or the first placed one. ns_id is
 // not kept.
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report);
-int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number);
+// Returns the tag of a report: the number of the shortest window that counts it.
+int64_t hs_qos_ring_window(const struct hs_qos_ring *ring, uint64_t number);
 
 static inline uint64_t hs_qos_ring_oldest(const struct hs_qos_ring *ring)
 {
@@ -125,7 +126,7 @@ static inline bool hs_qos_ring_has_common(const struct hs_qos_ring *ring, unsign
 }
 
 // Returns how many reports of the ring up to the one before `number` are contiguous in memory.
-static inline uint32_t hs_qos_ring_stretch(const struct hs_qos_ring *ring, uint64_t number)
+static inline uint32_t hs_qos_ring_contiguous(const struct hs_qos_ring *ring, uint64_t number)
 {
 	uint32_t n = hs_qos_ring_slot_of(ring, number - 1) % HS_QOS_RING_CHUNK + 1;
 	uint64_t there = number - hs_qos_ring_oldest(ring);

@@ -79,7 +79,7 @@ static void check_last(const struct hs_qos_ring *ring, const struct hs_report *r
 		memset(&got, 0, sizeof(got));
 		hs_qos_ring_get(ring, ring->next - back, &got);
 		check_same(&got, &reports[n - back]);
-		assert_int_equal(hs_qos_ring_tag(ring, ring->next - back), n - back);
+		assert_int_equal(hs_qos_ring_window(ring, ring->next - back), n - back);
 	}
 }
 

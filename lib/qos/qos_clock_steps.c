@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "qos_stamp.h"
+#include "qos_clock_steps.h"
 
 #include "qos_order.h"
 #include "qos_path.h"
@@ -22,7 +22,7 @@ static void push(struct elapsed *elapsed, unsigned place, uint64_t a_ns, uint64_
 	elapsed->place[elapsed->n] = (uint8_t)place;
 	elapsed->ns[elapsed->n++] = ns;
 	if (newer && ns < -HS_QOS_STAMP_BACK_NS)
-		elapsed->ran_back |= hs_qos_stamp_bit(place);
+		elapsed->ran_back |= hs_qos_clock_steps_bit(place);
 }
 
 static uint64_t stamp_of(const struct hs_report *report, unsigned place)
@@ -106,7 +106,7 @@ static int64_t base_of(const struct hs_qos_flow *flow, unsigned link)
 	return base_ns;
 }
 
-void hs_qos_stamp_keep_bases(struct hs_qos_flow *flow)
+void hs_qos_clock_steps_keep_bases(struct hs_qos_flow *flow)
 {
 	for (unsigned i = 0; i < flow->n_links; i++) {
 		flow->links[i].base_ns = base_of(flow, i);
@@ -126,7 +126,8 @@ static void begin_bases(struct hs_qos_flow *flow, const struct hs_qos_delays *de
 	}
 }
 
-void hs_qos_stamp_begin(struct hs_qos_flow *flow, const struct hs_qos_delays *delays, int64_t tag)
+void hs_qos_clock_steps_begin(
+		struct hs_qos_flow *flow, const struct hs_qos_delays *delays, int64_t tag)
 {
 	for (unsigned i = 0; i < flow->n_links; i++)
 		flow->links[i].has_base = false;
@@ -178,8 +179,8 @@ static bool fell(const struct hs_qos_flow *flow, const struct hs_report *report,
 static uint64_t who_fell(const struct hs_qos_flow *flow, const struct elapsed *elapsed, unsigned i,
 		int64_t bound)
 {
-	uint64_t first = hs_qos_stamp_bit(elapsed->place[i]);
-	uint64_t second = hs_qos_stamp_bit(elapsed->place[i + 1]);
+	uint64_t first = hs_qos_clock_steps_bit(elapsed->place[i]);
+	uint64_t second = hs_qos_clock_steps_bit(elapsed->place[i + 1]);
 	bool ends = i + 2 == elapsed->n;
 	if (i > 0 && rose(elapsed, i - 1, bound))
 		return first;
@@ -224,11 +225,11 @@ static uint64_t who_rose(const struct hs_qos_flow *flow, const struct hs_report 
 	uint64_t steps = 0;
 	if (elapsed->place[0] == 0 && rose(elapsed, 0, bound) &&
 			took(flow, report, true, ns[1], hs_qos_distance(ns[1], ns[0])))
-		steps |= hs_qos_stamp_bit(0);
+		steps |= hs_qos_clock_steps_bit(0);
 	if (!flow->sink_tells && rose(elapsed, last - 1, bound) &&
 			took(flow, report, false, ns[last - 1],
 					hs_qos_distance(ns[last], ns[last - 1])))
-		steps |= hs_qos_stamp_bit(elapsed->place[last]);
+		steps |= hs_qos_clock_steps_bit(elapsed->place[last]);
 	return steps;
 }
 
@@ -254,24 +255,26 @@ static void mark(const struct hs_qos_flow *flow, const struct hs_report *report,
 		struct hs_qos_sum *sum)
 {
 	sum->clock_stepped = true;
-	sum->sink_stepped |= (flow->stepped & hs_qos_stamp_bit(report->telemetry.n_hops + 1u)) != 0;
+	sum->sink_stepped |= (flow->stepped & hs_qos_clock_steps_bit(
+							      report->telemetry.n_hops + 1u)) != 0;
 }
 
-void hs_qos_stamp_note(struct hs_qos_flow *flow, const struct hs_report *report)
+void hs_qos_clock_steps_note(struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
 	flow->stepped = steps_of(flow, report);
-	if (current->open && (flow->stepped & hs_qos_stamp_bit(report->telemetry.n_hops + 1u)))
+	if (current->open &&
+			(flow->stepped & hs_qos_clock_steps_bit(report->telemetry.n_hops + 1u)))
 		mark(flow, report, current);
 }
 
-void hs_qos_stamp_cut(const struct hs_qos_flow *flow, const struct hs_report *report,
+void hs_qos_clock_steps_cut(const struct hs_qos_flow *flow, const struct hs_report *report,
 		const struct hs_qos_chain *chain, struct hs_qos_step *step)
 {
 	unsigned n = report->telemetry.n_hops;
-	bool sink = flow->stepped & hs_qos_stamp_bit(n + 1);
+	bool sink = flow->stepped & hs_qos_clock_steps_bit(n + 1);
 	for (unsigned i = 0; i < chain->n; i++)
-		if (flow->stepped & hs_qos_stamp_bit(n - chain->at_b[i]))
+		if (flow->stepped & hs_qos_clock_steps_bit(n - chain->at_b[i]))
 			step->links[i].has &= ~(uint32_t)HS_QOS_HAS_SPAN;
 	if (!sink)
 		return;
@@ -284,16 +287,16 @@ static void part(struct hs_qos_link *link)
 	link->has_ordered = link->has_arrived = link->has_base = false;
 }
 
-void hs_qos_stamp_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+void hs_qos_clock_steps_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan,
 		const struct hs_qos_delays *delays)
 {
 	mark(flow, report, sum);
-	hs_qos_stamp_keep_bases(flow);
+	hs_qos_clock_steps_keep_bases(flow);
 	unsigned n = report->telemetry.n_hops;
-	uint64_t ends = hs_qos_stamp_bit(0) | hs_qos_stamp_bit(n + 1);
+	uint64_t ends = hs_qos_clock_steps_bit(0) | hs_qos_clock_steps_bit(n + 1);
 	for (unsigned i = 0; i <= n; i++)
-		if (flow->stepped & (hs_qos_stamp_bit(i) | hs_qos_stamp_bit(i + 1)))
+		if (flow->stepped & (hs_qos_clock_steps_bit(i) | hs_qos_clock_steps_bit(i + 1)))
 			part(&flow->links[plan->path_links[i]]);
 	if (flow->stepped & ends)
 		part(&flow->links[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "qos_build.h"
+#include "qos_metrics.h"
 
 #include "qos_local.h"
 #include "qos_path.h"
@@ -340,7 +340,7 @@ static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *su
 	return start_ns >= flow->joined_ns || start_ns >= sum->first_ns;
 }
 
-int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
+int hs_qos_compute_metrics(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
 		const struct hs_report *path_of, int64_t start_ns, int64_t end_ns,
 		struct hs_qos_slot *slot)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The clock of the node itself.
-#include "qos_clock.h"
+#include "qos_own_clock.h"
 
 #include "qos_parts.h"
 
