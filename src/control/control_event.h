@@ -15,7 +15,7 @@
 struct hs_control_output;
 struct hs_node_totals;
 
-struct control_events {
+struct control_events { // the pointers are borrowed
 	struct hs_event_log log;
 	const struct hs_control_output *output;
 	struct hs_node_totals *counts;

@@ -15,7 +15,7 @@ struct control_rules;
 struct hs_flow_table;
 struct hs_in_band;
 
-struct control_kept {
+struct control_kept { // the pointers are borrowed, but config_routes is the state's own
 	const struct hs_flow_table *flows;
 	const struct control_rules *rules;
 	const struct control_routes *routes;

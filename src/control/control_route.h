@@ -23,6 +23,7 @@ void hs_control_close_routes(struct control_routes *routes);
 // Applies the book's changes. They stay in the book on failure, because their reversal follows
 // there.
 int hs_control_commit_routes(struct control_routes *routes, struct hs_error *err);
+// Sets the totals of routes. Adds the changes to `generation`, as the rules do.
 void hs_control_route_totals(const struct control_routes *routes, struct hs_node_totals *totals);
 
 extern const struct hs_schema_field hs_control_route_fields[], hs_control_neighbour_fields[],

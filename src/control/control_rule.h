@@ -65,6 +65,7 @@ void hs_control_reclaim_rules(struct control_rules *rules);
 // Returns the slot of the next rule, or HS_FLOW_NONE after the last one. Rules may come and go
 // between two calls: if the last returned rule goes, the walk begins again.
 uint32_t hs_control_walk_rules(struct control_rules *rules);
+// Sets the totals of rules. Adds the changes to `generation`, as the routes do.
 void hs_control_rule_totals(const struct control_rules *rules, struct hs_node_totals *totals);
 
 // Returns the number of installations, updates and removals.

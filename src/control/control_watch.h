@@ -17,7 +17,7 @@ struct hs_node;
 struct hs_node_totals;
 struct hs_qos;
 
-struct control_watch { // zeroed at first
+struct control_watch { // zeroed at first; the pointers are borrowed
 	struct hs_node *node;
 	struct control_rules *rules;
 	struct hs_qos *qos;
