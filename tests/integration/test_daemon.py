@@ -210,13 +210,13 @@ def a_device_that_dpdk_cannot_open_is_explained_in_lines_of_one_kind(workspace):
 def a_start_names_every_interface_that_is_not_there(workspace):
     need()
     node = ring_node(workspace)
-    node.config["ports"] += [{"name": f"x{i}", "iface": f"nosuch{i}", "side": "host"} for i in range(3)]
+    node.config["ports"] += [{"name": f"x{i}", "iface": f"nosuch{i}", "side": "host"} for i in range(20)]
     done = daemon("--config", node.write_config(), "--log-json")
     equal(done.returncode, 3, done.stderr)
     said = [json.loads(line)["message"] for line in done.stderr.splitlines()]
-    first = len(node.config["ports"]) - 3
+    first = len(node.config["ports"]) - 20
     equal([line for line in said if "is no interface here" in line],
-          [f'ports[{first + i}].iface: "nosuch{i}" is no interface here' for i in range(3)], said)
+          [f'ports[{first + i}].iface: "nosuch{i}" is no interface here' for i in range(20)], said)
 
 
 @test()
