@@ -74,11 +74,15 @@ void hs_machine_iface(const char *name, const char *path, struct hs_errors *lack
 
 void hs_machine_pci(const char *address, const char *path, struct hs_errors *lacks)
 {
-	bool brief = strchr(address, ':') == strrchr(address, ':'); // without a domain
+	unsigned domain = 0, bus = 0, slot = 0, function = 0;
 	char device[96];
 
-	snprintf(device, sizeof(device), "/sys/bus/pci/devices/%s%.64s", brief ? "0000:" : "",
-			address);
+	if (strchr(address, ':') == strrchr(address, ':'))
+		sscanf(address, "%x:%x.%x", &bus, &slot, &function);
+	else
+		sscanf(address, "%x:%x:%x.%x", &domain, &bus, &slot, &function);
+	snprintf(device, sizeof(device), "/sys/bus/pci/devices/%04x:%02x:%02x.%x", domain, bus,
+			slot, function);
 	if (access(device, F_OK) < 0)
 		lack(lacks, path, address, "is no PCI device here");
 }

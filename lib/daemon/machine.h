@@ -19,5 +19,6 @@ void hs_machine_endpoints(const char *const *endpoints, unsigned n, const char *
 
 // Checks that this network namespace has a network interface.
 void hs_machine_iface(const char *name, const char *path, struct hs_errors *lacks);
-// Checks that there is a PCI device of this address.
+// Checks that there is a PCI device of this address, which may have no domain, capital letters or
+// fewer digits than the kernel writes.
 void hs_machine_pci(const char *address, const char *path, struct hs_errors *lacks);
