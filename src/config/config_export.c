@@ -238,9 +238,10 @@ static bool is_link_local(const uint8_t address[16])
 
 static int resolve_socket(struct hs_export_config *export, unsigned index, struct hs_error *err)
 {
-	const char *wrong = is_link_local(export->to.address) ? "to"
-			    : is_link_local(export->from)     ? "from"
-							      : NULL;
+	bool ipv4 = hs_ip_address_is_ipv4(export->to.address); // `from` is refused for its version
+	const char *wrong = is_link_local(export->to.address)	   ? "to"
+			    : is_link_local(export->from) && !ipv4 ? "from"
+								   : NULL;
 	char at[48];
 
 	export->port = HS_EXPORT_NO_PORT;
@@ -271,7 +272,7 @@ static int resolve_port(struct hs_config *config, unsigned index, struct hs_erro
 	return 0;
 }
 
-static int check_hw_ids(const struct hs_config *config, unsigned index, struct hs_error *err)
+static int check_hw_ids(struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	const struct hs_export_config *export = &config->exports[index].of;
 	unsigned n = config->node.n_workers, most = HS_INT_REPORT_MAX_HW_ID + 1 - n;
@@ -299,7 +300,7 @@ static int check_hw_ids(const struct hs_config *config, unsigned index, struct h
 	return 0;
 }
 
-static int check_queue(const struct hs_config *config, unsigned index, struct hs_error *err)
+static int check_queue(struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	uint32_t depth = config->exports[index].of.queue_packets, longest = 0;
 	char at[48], allowed[64];
@@ -318,7 +319,7 @@ static int check_queue(const struct hs_config *config, unsigned index, struct hs
 	return hs_error_set(err, "out_of_range", at, allowed, "no queue of a port is that deep");
 }
 
-static int resolve(struct hs_config *config, unsigned index, struct hs_error *err)
+static int check_versions(struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	const struct hs_export_config *export = &config->exports[index].of;
 	bool ipv4 = hs_ip_address_is_ipv4(export->to.address);
@@ -329,18 +330,19 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 		return hs_error_set(err, "conflict", at,
 				ipv4 ? "an IPv4 address" : "an IPv6 address",
 				"from and to are of one version of IP");
-	if (resolve_port(config, index, err) < 0 || check_hw_ids(config, index, err) < 0 ||
-			check_queue(config, index, err) < 0)
-		return -EINVAL;
-	config->node.exports[index] = *export;
 	return 0;
 }
 
 void hs_config_resolve_exports(struct hs_config *config, struct hs_errors *errors)
 {
+	static int (*const checks[])(struct hs_config *, unsigned, struct hs_error *) = {
+			check_versions, resolve_port, check_hw_ids, check_queue};
 	struct hs_error err;
 
-	for (unsigned i = 0; i < config->node.n_exports; i++)
-		if (resolve(config, i, &err) < 0)
-			hs_errors_keep(errors, &err);
+	for (unsigned i = 0; i < config->node.n_exports; i++) {
+		for (size_t c = 0; c < sizeof(checks) / sizeof(checks[0]); c++)
+			if (checks[c](config, i, &err) < 0)
+				hs_errors_keep(errors, &err);
+		config->node.exports[i] = config->exports[i].of;
+	}
 }

@@ -76,6 +76,11 @@ static void each_element_of_a_list_has_all_its_errors(void **state)
 	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'export': [{'to': '[fe80::1]:9'}, {'to': "
 		      "'[fe80::2]:9'}]}",
 			"export[0].to", "export[1].to");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'export': [{'to': '192.0.2.1:9', 'from': '::2', "
+		      "'port': 'z', 'mac': '02:00:00:00:00:01', 'queue_packets': 3}, {'to': "
+		      "'192.0.2.1:9', 'from': 'fe80::1'}]}",
+			"export[0].from", "export[0].port", "export[0].queue_packets",
+			"export[1].from", "export[1].hw_id");
 	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'profiles': {'p': {'method': 'flexint', 'version': "
 		      "'2.1', 'dscp': 3}, 'q': {'method': 'label', 'dscp': 3, 'ip_protocol': 6}}}",
 			"profiles.p.version", "profiles.p.dscp", "profiles.q.ip_protocol",
