@@ -171,12 +171,11 @@ static int check_device(const struct hs_config *config, unsigned index, struct h
 	snprintf(at, sizeof(at), "ports[%u]", index);
 	if (!port->device[0])
 		return hs_error_set(err, "missing_field", at, "one of iface, devargs, pci",
-				"port \"%s\" has no device", port->name);
+				"the port has no device");
 	for (unsigned i = 0; i < index; i++) {
 		if (strcmp(config->ports[i].device, port->device) == 0)
 			return hs_error_set(err, "duplicate", at, "a device of its own",
-					"port \"%s\" has the device \"%.100s\" too",
-					config->ports[i].name, port->device);
+					"port %u has the device \"%.100s\" too", i, port->device);
 	}
 	return 0;
 }
@@ -205,8 +204,7 @@ static int check_queue(const struct hs_config *config, unsigned index, struct hs
 		return 0;
 	snprintf(at, sizeof(at), "ports[%u].%s", index, missing);
 	snprintf(beside, sizeof(beside), "%s beside %s, or neither", missing, given);
-	return hs_error_set(err, "missing_field", at, beside, "port \"%s\" has %s only", port->name,
-			given);
+	return hs_error_set(err, "missing_field", at, beside, "the port has %s only", given);
 }
 
 // A check of members of a port. NULL ends the members.

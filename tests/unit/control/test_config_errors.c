@@ -99,6 +99,22 @@ static void each_element_of_a_list_has_all_its_errors(void **state)
 			"forwarding.neighbours[0].port", "forwarding.routes[1].port");
 }
 
+static void a_port_without_a_name_is_called_by_its_index(void **state)
+{
+	struct hs_errors errors;
+
+	(void)state;
+	load("{'ports': [{'side': 'host', 'queue_packets': 9}, {'name': 'a', 'iface': 'a', "
+	     "'side': 'host'}, {'iface': 'b', 'side': 'host'}, {'name': 'b', 'iface': 'b', "
+	     "'side': 'host'}], 'forwarding': {'mode': 'bridge'}}",
+			&errors);
+	assert_paths(&errors,
+			(const char *const[]){"ports[0].name", "ports[0]", "ports[0].rate_bps",
+					"ports[2].name", "ports[3]", NULL});
+	for (unsigned i = 0; i < errors.n; i++)
+		assert_null(strstr(errors.list[i].message, "\"\""));
+}
+
 static void a_wrong_value_brings_no_further_error(void **state)
 {
 	(void)state;
@@ -130,6 +146,7 @@ int main(void)
 			cmocka_unit_test(
 					errors_of_values_and_of_what_they_mean_together_come_at_once),
 			cmocka_unit_test(each_element_of_a_list_has_all_its_errors),
+			cmocka_unit_test(a_port_without_a_name_is_called_by_its_index),
 			cmocka_unit_test(a_wrong_value_brings_no_further_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
