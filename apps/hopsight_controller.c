@@ -25,12 +25,11 @@ static int load(const char *file, struct hs_errors *errors)
 
 	if (rc < 0)
 		return rc;
-	if (hs_controller_daemon_check(&config, &err) < 0)
-		rc = hs_errors_keep(errors, &err);
+	hs_controller_daemon_check(&config, errors);
 	if (hs_controller_create(&config, "check", &output, 0, &controller, &err) < 0)
-		rc = hs_errors_keep(errors, &err);
+		hs_errors_keep(errors, &err);
 	hs_controller_destroy(controller);
-	return rc;
+	return errors->n ? -EINVAL : 0;
 }
 
 static void say_lacks(struct hs_errors *lacks)

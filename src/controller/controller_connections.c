@@ -57,17 +57,17 @@ static bool node_keys(
 
 // ---- checking ----
 
-static int check_list(
-		const struct hs_endpoints *list, const char *name, bool open, struct hs_error *err)
+static void check_list(const struct hs_endpoints *list, const char *name, bool open,
+		struct hs_errors *errors)
 {
+	struct hs_error err;
+
 	for (unsigned i = 0; i < list->n; i++) {
 		char path[48];
 		snprintf(path, sizeof(path), "control.%s[%u]", name, i);
-		int rc = hs_bus_check_endpoint(list->text[i], open, path, err);
-		if (rc < 0)
-			return rc;
+		if (hs_bus_check_endpoint(list->text[i], open, path, &err) < 0)
+			hs_errors_keep(errors, &err);
 	}
-	return 0;
 }
 
 static int check_node(const struct hs_controller_config *config, unsigned i, struct hs_error *err)
@@ -90,29 +90,29 @@ static int check_node(const struct hs_controller_config *config, unsigned i, str
 	return rc;
 }
 
-int hs_controller_connections_check(const struct hs_controller_config *config, struct hs_error *err)
+void hs_controller_connections_check(
+		const struct hs_controller_config *config, struct hs_errors *errors)
 {
-	struct hs_bus_keys keys;
-	bool used = hs_controller_connections_keys(config, &keys), open = config->insecure || used;
-	int rc = used ? hs_bus_check_keys(&keys, false, config->insecure, err) : 0;
-
-	if (rc < 0) {
-		hs_error_prefix(err, "control.keys");
-		return rc;
-	}
-	rc = check_list(&config->bind, "bind", open, err);
-	if (rc == 0)
-		rc = check_list(&config->subscribe_bind, "subscribe_bind", open, err);
-	if (rc == 0)
-		rc = check_list(&config->publish_bind, "publish_bind", open, err);
 	const struct hs_endpoints_named bound[] = {{"bind", &config->bind},
 			{"subscribe_bind", &config->subscribe_bind},
 			{"publish_bind", &config->publish_bind}};
-	if (rc == 0)
-		rc = hs_endpoints_check_once(bound, 3, err);
-	for (unsigned i = 0; rc == 0 && i < config->n_nodes; i++)
-		rc = check_node(config, i, err);
-	return rc;
+	struct hs_bus_keys keys;
+	bool used = hs_controller_connections_keys(config, &keys), open = config->insecure || used;
+	unsigned before = errors->n;
+	struct hs_error err;
+
+	if (used && hs_bus_check_keys(&keys, false, config->insecure, &err) < 0) {
+		hs_error_prefix(&err, "control.keys");
+		hs_errors_keep(errors, &err);
+		return;
+	}
+	for (unsigned i = 0; i < 3; i++)
+		check_list(bound[i].endpoints, bound[i].key, open, errors);
+	if (errors->n == before && hs_endpoints_check_once(bound, 3, &err) < 0)
+		hs_errors_keep(errors, &err);
+	for (unsigned i = 0; i < config->n_nodes; i++)
+		if (check_node(config, i, &err) < 0)
+			hs_errors_keep(errors, &err);
 }
 
 // ---- opening ----

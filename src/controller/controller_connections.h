@@ -14,10 +14,9 @@ struct hs_controller_connections;
 // Returns the keys that the configuration names for bound sockets. False: there are none.
 bool hs_controller_connections_keys(
 		const struct hs_controller_config *config, struct hs_bus_keys *keys);
-// Checks all keys and endpoints. Returns 0, or a negative errno with *err, whose path is that of
-// the configuration.
-int hs_controller_connections_check(
-		const struct hs_controller_config *config, struct hs_error *err);
+// Checks all keys and endpoints. Keeps the errors with their paths in the configuration.
+void hs_controller_connections_check(
+		const struct hs_controller_config *config, struct hs_errors *errors);
 
 // Opens all sockets. `config` is borrowed. Returns 0, or a negative errno with *err. close accepts
 // NULL.

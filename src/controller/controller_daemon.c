@@ -374,9 +374,9 @@ static void serve(void *context)
 
 // ---- all of it ----
 
-int hs_controller_daemon_check(const struct hs_controller_config *config, struct hs_error *err)
+void hs_controller_daemon_check(const struct hs_controller_config *config, struct hs_errors *errors)
 {
-	return hs_controller_connections_check(config, err);
+	hs_controller_connections_check(config, errors);
 }
 
 static void say_ready(void *context)

@@ -11,6 +11,6 @@
 // log contains any error.
 int hs_controller_daemon_run(const struct hs_controller_config *config);
 
-// Checks what a configuration says about sockets, without opening any. Returns 0, or -EINVAL with
-// *err.
-int hs_controller_daemon_check(const struct hs_controller_config *config, struct hs_error *err);
+// Checks what a configuration says about sockets, without opening any. Keeps the errors.
+void hs_controller_daemon_check(
+		const struct hs_controller_config *config, struct hs_errors *errors);

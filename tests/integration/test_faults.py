@@ -470,6 +470,9 @@ def the_check_tells_all_errors_of_a_file(workspace):
                                                {"name": "long" * 100, "id": 3, "api": "z"}],
                                      "paths": [{"name": "p", "nodes": ["long" * 100]}]},
              ["nodes[0].name", "nodes[1].name", "nodes[2].name"]),
+            ("hopsight-controller", {"nodes": [{"name": "n", "id": 1, "api": "x"}, {"name": "o", "id": 2, "api": "y"}],
+                                     "control": {"bind": ["z", "ipc:///a"], "publish_bind": ["tcp://*:9"]}},
+             ["control.bind[0]", "control.publish_bind[0]", "nodes[0].api", "nodes[1].api"]),
             ("hopsight-collector", {"name": "c", "workers": [0, 1],
                                     "control": {"bind": ["ipc://x"]}},
              ["workers", "listen", "control.bind[0]"])):
