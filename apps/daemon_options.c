@@ -138,7 +138,8 @@ static void say_errors(const char *file, const struct hs_errors *errors)
 		fprintf(stderr, "%s:%s%s\n", file, errors->list[i].path[0] ? "" : " ",
 				hs_error_text(&errors->list[i], text));
 	if (errors->n > HS_ERRORS_MOST)
-		fprintf(stderr, "%s: %u more errors\n", file, errors->n - HS_ERRORS_MOST);
+		fprintf(stderr, "%s: %u more error%s\n", file, errors->n - HS_ERRORS_MOST,
+				errors->n - HS_ERRORS_MOST > 1 ? "s" : "");
 }
 
 static int print_config(json_t *config)
