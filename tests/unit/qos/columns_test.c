@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values of given ranks in a column beside those of a sorted copy.
+#include "qos_parts.h"
 #include "qos_ranks.h"
 #include "qos_test.h"
 #include "rng.h"
@@ -130,6 +131,34 @@ static void entries_with_few_fields_are_not_read_beyond(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// Such values would be in a bucket behind the last.
+static void a_column_beyond_the_bounds_of_the_sum_is_not_narrow(void **state)
+{
+	(void)state;
+	static const uint16_t nodes[] = {11, 12};
+	struct catcher catcher;
+	struct hs_qos_columns columns = {0};
+	struct hs_qos *qos = monitor_new(&catcher);
+	for (unsigned i = 1; i <= 50; i++) {
+		struct hs_report report = plain_report(i, MS, 2, nodes);
+		report.sink_ts_ns += i * US;
+		give(qos, &report);
+	}
+	struct hs_qos_flow *flow = hs_qos_find(qos, KEY.ns_id);
+	hs_qos_settle(qos, flow);
+	struct hs_qos_sum *sum = &flow->sums[HS_QOS_CURRENT];
+	for (int64_t less = 0; less <= US; less += US) {
+		sum->links[0].delay_max -= less;
+		assert_int_equal(
+				hs_qos_columns_collect(&columns, flow, sum->tag - 1, sum->tag, sum),
+				0);
+		assert_int_equal(columns.narrow, less == 0);
+		assert_int_equal(hs_qos_columns_count(&columns, 0), 50);
+	}
+	hs_qos_columns_fini(&columns);
+	monitor_free(qos, &catcher);
+}
+
 // Windows that end early, and others of the same time behind them: each has its own delays.
 static void of_windows_of_the_same_time_each_has_its_own(void **state)
 {
@@ -183,6 +212,7 @@ int main(void)
 			cmocka_unit_test(so_it_has_in_a_narrow_column),
 			cmocka_unit_test(so_it_has_where_the_sum_knows_less_than_the_column),
 			cmocka_unit_test(entries_with_few_fields_are_not_read_beyond),
+			cmocka_unit_test(a_column_beyond_the_bounds_of_the_sum_is_not_narrow),
 			cmocka_unit_test(of_windows_of_the_same_time_each_has_its_own),
 			cmocka_unit_test(the_first_reports_of_a_long_window_are_in_its_percentiles),
 	};

@@ -460,6 +460,27 @@ static void a_run_ends_where_stamps_are_of_the_life_before(void **state)
 	twins_fini(&t);
 }
 
+// A run is longer than what is remembered of the source's order. Its oldest report that is
+// remembered is a neighbour of one that comes late.
+static void a_late_report_finds_its_neighbours_in_a_long_run(void **state)
+{
+	(void)state;
+	static const uint16_t nodes[] = {1};
+	for (uint64_t late = 30; late <= 42; late++) {
+		struct twins t;
+		twins_init(&t, late);
+		for (uint64_t i = 1; i <= 101; i++) {
+			struct hs_report report = plain_report(i <= 100 ? i : late, MS, 1, nodes);
+			report.sink_ts_ns += (int64_t)(report.sink_rx_packets % 7 * US);
+			if (i != late)
+				feed_one(&t, &report);
+		}
+		check_same(hs_qos_latest(t.fast, 1, 0), hs_qos_latest(t.general, 1, 0));
+		check_counters(&t);
+		twins_fini(&t);
+	}
+}
+
 // Where nodes tell of themselves, the source has an id, and paths of the same nodes in between may
 // begin at different ones.
 static void delays_are_those_of_the_link_from_their_own_source(void **state)
@@ -494,6 +515,7 @@ int main(void)
 			cmocka_unit_test(
 					runs_end_before_the_first_report_that_is_not_like_the_others),
 			cmocka_unit_test(a_run_ends_where_stamps_are_of_the_life_before),
+			cmocka_unit_test(a_late_report_finds_its_neighbours_in_a_long_run),
 			cmocka_unit_test(delays_are_those_of_the_link_from_their_own_source),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
