@@ -353,7 +353,7 @@ static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 		hs_qos_ring_accept(&flow->ring, 1);
 	else
 		hs_qos_ring_push(&flow->ring, report, sum->tag);
-	if (!plan.fast || hs_qos_ring_packed(&flow->ring, flow->ring.next - 1)->form)
+	if (!plan.fast)
 		flow->common_from = flow->ring.next;
 	hs_qos_sum_count(flow, sum, report->sink_ts_ns);
 	if (plan.fast) {
