@@ -54,8 +54,8 @@ def make_path(workspace, kind, count, offloads, every=0):
     if kind == "bridge":
         return Bridges(workspace, count, offloads)
     link = "memif" if kind == "memif" else "veth"
-    scheduling = {"worker_scheduling": {"class": "rr"}} if kind == "rr" else {}
-    chain = Chain(workspace, nodes=count, link=link, offloads=offloads, **scheduling).start()
+    options = {"rr": {"worker_scheduling": {"class": "rr"}}, "awake": {"cpu_latency_us": 0}}.get(kind, {})
+    chain = Chain(workspace, nodes=count, link=link, offloads=offloads, **options).start()
     if kind == "memif":
         time.sleep(1.2)  # nodes look for each other's bell once a second
     if every:
@@ -182,9 +182,10 @@ SECTIONS = (
     (tcp, "TCP, offloads as Linux has them", True, _PATHS),
     (tcp, "TCP, all offloads off", False, _PATHS[:4]),
     (udp, "UDP of 64 bytes without loss", True, _PATHS[:4]),
-    (idle, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0))),
+    (idle, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0), ("awake", 2, 0))),
     (busy, "Ping beside busy processes", True, (*_PATHS[:4], ("rr", 2, 0))),
-    (steady, f"Ping beside {_STEADY_RATE:,} packets/s", True, _PATHS[:4]),
+    (steady, f"Ping beside {_STEADY_RATE:,} packets/s", True,
+     (*_PATHS[:4], ("awake", 1, 0), ("awake", 2, 0))),
 )
 
 
@@ -214,7 +215,9 @@ def measure_all(rounds, seconds, sections, say=lambda text: None):
 def name_of(kind, count, every):
     name = {("bridge", 1): "a bridge", ("bridge", 2): "two bridges", ("node", 1): "one node",
             ("node", 2): "two nodes", ("memif", 2): "two nodes, memif between them",
-            ("rr", 2): "two nodes, workers of class `rr`"}[kind, count]
+            ("rr", 2): "two nodes, workers of class `rr`",
+            ("awake", 1): "one node, `cpu_latency_us` 0",
+            ("awake", 2): "two nodes, `cpu_latency_us` 0"}[kind, count]
     return f"{name}, a rule samples 1/{every}" if every else name
 
 

@@ -505,6 +505,7 @@ class NodeGetReply1(TypedDict):
     worker_cores: NotRequired[Any]  # the core of each worker
     polling: NotRequired[Any]  # as it is configured
     worker_scheduling: NotRequired[Any]  # as it is configured
+    cpu_latency_us: NotRequired[Any]  # as it is configured
     control_core: NotRequired[int]  # the core of the control thread
     memory: NotRequired[Any]  # as it is configured
     profiles: NotRequired[Any]  # as it is configured

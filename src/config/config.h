@@ -18,6 +18,7 @@
 #include "port_types.h"
 #include "probe_profile.h"
 #include "qos.h"
+#include "cpu_latency.h"
 #include "scheduling.h"
 #include "scrape_settings.h"
 #include "state.h"
@@ -94,6 +95,7 @@ struct hs_config {
 	uint16_t workers[HS_MAX_WORKERS];
 	bool adaptive;
 	struct hs_scheduling worker_scheduling;
+	uint32_t cpu_latency_us;
 	bool huge_pages;
 	uint32_t mbufs;
 	uint32_t monitored_rules;

@@ -118,6 +118,11 @@ static bool is_scheduled(const void *from)
 	return ((const struct hs_config *)from)->worker_scheduling.given;
 }
 
+static bool demands_cpu_latency(const void *from)
+{
+	return ((const struct hs_config *)from)->cpu_latency_us != HS_CPU_LATENCY_ANY_US;
+}
+
 static bool keeps_state(const void *from)
 {
 	return ((const struct hs_config *)from)->state_file[0];
@@ -220,6 +225,8 @@ static const struct hs_schema_field fields[] = {
 				.expected = "busy or adaptive"},
 		{"worker_scheduling", HS_SCHEMA_OBJECT, .fields = scheduling_fields,
 				.given = is_scheduled},
+		{"cpu_latency_us", HS_SCHEMA_UINT, CONFIG(cpu_latency_us), .min = 0,
+				.max = HS_CPU_LATENCY_ANY_US, .given = demands_cpu_latency},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
 		{"profiles", HS_SCHEMA_MAP, CONFIG(profiles), .max = HS_MAX_PORTS,
 				.expected = "an object with a profile for each name",
@@ -254,6 +261,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 					.max_hops = HS_NODE_MAX_HOPS,
 					.host_side_policy = HS_HOST_STRIP},
 			.adaptive = true,
+			.cpu_latency_us = HS_CPU_LATENCY_ANY_US,
 			.mbufs = 16384,
 			.monitored_rules = 4096,
 			.monitor_mib = 1024,

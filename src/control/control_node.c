@@ -89,6 +89,7 @@ static const struct hs_schema_field setting_fields[] = {
 				"the core of each worker"),
 		CONFIGURED("polling"),
 		CONFIGURED("worker_scheduling"),
+		CONFIGURED("cpu_latency_us"),
 		SETTING("control_core", "{'type': 'integer'}", "the core of the control thread"),
 		CONFIGURED("memory"),
 		CONFIGURED("profiles"),

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REQUESTS_PER_ROUND 16
 #define BUSY_REPORTS	   64 // if a step took so many, more wait
@@ -123,8 +124,8 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 // Returns the part of the configuration that node_get repeats.
 static json_t *settings_of(const struct hs_daemon *d)
 {
-	static const char *const from_top[] = {"polling", "worker_scheduling", "control_core",
-			"memory", "profiles", "export", "telemetry", "state"};
+	static const char *const from_top[] = {"polling", "worker_scheduling", "cpu_latency_us",
+			"control_core", "memory", "profiles", "export", "telemetry", "state"};
 	static const char *const from_control[] = {"bind", "publish_to", "publish_bind"};
 	json_t *all = hs_config_print(d->config);
 	json_t *control = json_object_get(all, "control");
@@ -294,6 +295,14 @@ static int open_workers(struct hs_daemon *d, struct hs_error *err)
 
 // The order matters: what the list of requests installs is in force before the first packet is
 // received.
+static int demand_cpu_latency(struct hs_daemon *d, struct hs_error *err)
+{
+	if (d->config->cpu_latency_us == HS_CPU_LATENCY_ANY_US)
+		return 0;
+	d->cpu_latency_fd = hs_cpu_latency_demand(d->config->cpu_latency_us, err);
+	return d->cpu_latency_fd < 0 ? d->cpu_latency_fd : 0;
+}
+
 static int open_all(void *context, int *exit_code, struct hs_error *err)
 {
 	struct hs_daemon *d = context;
@@ -310,6 +319,7 @@ static int open_all(void *context, int *exit_code, struct hs_error *err)
 		?: open_state(d, err)
 		?: open_watch(d, err)
 		?: hs_daemon_open_scrape(d, err)
+		?: demand_cpu_latency(d, err)
 		?: hold_interrupts(d, err)
 		?: open_workers(d, err);
 }
@@ -361,6 +371,8 @@ static void close_all(void *context)
 		hs_port_close(d->ports[i]);
 	rte_mempool_free(d->pool);
 	hs_clock_destroy(d->clock);
+	if (d->cpu_latency_fd >= 0)
+		close(d->cpu_latency_fd);
 	if (d->eal_open)
 		hs_eal_fini();
 }
@@ -462,7 +474,7 @@ int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
 	struct hs_daemon *d = aligned_alloc(64, sizeof(*d));
 	if (!d)
 		return HS_EXIT_FAILED;
-	*d = (struct hs_daemon){.config = config};
+	*d = (struct hs_daemon){.config = config, .cpu_latency_fd = -1};
 	hs_config_eal(config, &d->eal);
 	d->eal.argc = argc;
 	d->eal.argv = argv;

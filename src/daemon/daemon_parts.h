@@ -34,6 +34,7 @@ struct hs_daemon {
 	struct hs_control *control;
 	struct hs_worker_thread workers[HS_MAX_WORKERS];
 	bool pdump;
+	int cpu_latency_fd; // holds the demand of cpu_latency_us; -1: none
 	// Interfaces that exist again and could not be opened yet.
 	bool coming[HS_MAX_PORTS];
 	int64_t retry_ns;	    // on the monotonic clock, as is look_ns

@@ -11,7 +11,7 @@ import struct
 import subprocess
 
 import netlab
-from lib import Chain, Subscriber, check, equal, main, need, ring_node, rule, test, until
+from lib import Chain, Skip, Subscriber, check, equal, main, need, ring_node, rule, test, until
 
 A, B = "2001:db8::1", "2001:db8::2"
 _SCHED_GETATTR = {"x86_64": 315}.get(platform.machine(), 275)
@@ -54,6 +54,28 @@ def a_worker_has_shorter_slices_than_control(workspace):
             check(0 < slice_ns(task) <= 100000 < slice_ns(node.process.pid), slice_ns(task))
         equal(int(fields[16]), nice, "nice")
         node.stop()
+
+
+def cpu_latency_us():
+    """Returns what the kernel says of the demands of all processes."""
+    with open("/dev/cpu_dma_latency", "rb") as device:
+        return struct.unpack("=i", device.read(4))[0]
+
+
+@test()
+def a_node_holds_its_demand_on_idle_cores_while_it_runs(workspace):
+    if not os.path.exists("/dev/cpu_dma_latency"):
+        raise Skip("this kernel has no /dev/cpu_dma_latency")
+    before = cpu_latency_us()
+    for demanded in (20, 0):
+        node = ring_node(workspace, cpu_latency_us=demanded).start()
+        equal(cpu_latency_us(), min(before, demanded), "while the node runs")
+        equal(node.call("node_get").get("cpu_latency_us"), demanded, "node_get")
+        node.stop()
+        equal(cpu_latency_us(), before, "after its end")
+    node = ring_node(workspace).start()
+    equal((cpu_latency_us(), node.call("node_get").get("cpu_latency_us")), (before, None), "without a demand")
+    node.stop()
 
 
 @test()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cpu_latency.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEVICE "/dev/cpu_dma_latency"
+
+int hs_cpu_latency_demand(uint32_t us, struct hs_error *err)
+{
+	int32_t value = (int32_t)us;
+	int fd = open(DEVICE, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, &value, sizeof(value)) == sizeof(value))
+		return fd;
+	int error = errno;
+	if (fd >= 0)
+		close(fd);
+	hs_error_set(err, error == EPERM || error == EACCES ? "not_permitted" : "device",
+			"cpu_latency_us", "a process that may write " DEVICE ", or none",
+			DEVICE ": %s", strerror(error));
+	return -error;
+}
