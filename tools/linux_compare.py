@@ -53,10 +53,12 @@ class Bridges:
 def make_path(workspace, kind, count, offloads, every=0):
     if kind == "bridge":
         return Bridges(workspace, count, offloads)
-    link = "memif" if kind == "memif" else "veth"
-    options = {"rr": {"worker_scheduling": {"class": "rr"}}, "awake": {"cpu_latency_us": 0}}.get(kind, {})
+    link = "memif" if "memif" in kind else "veth"
+    options = {"worker_scheduling": {"class": "rr"}} if kind == "rr" else {}
+    if "awake" in kind:
+        options["cpu_latency_us"] = 0
     chain = Chain(workspace, nodes=count, link=link, offloads=offloads, **options).start()
-    if kind == "memif":
+    if "memif" in kind:
         time.sleep(1.2)  # nodes look for each other's bell once a second
     if every:
         chain.install(*(rule(number, _A, _B, protocol, mode_setting=every)
@@ -182,7 +184,8 @@ SECTIONS = (
     (tcp, "TCP, offloads as Linux has them", True, _PATHS),
     (tcp, "TCP, all offloads off", False, _PATHS[:4]),
     (udp, "UDP of 64 bytes without loss", True, _PATHS[:4]),
-    (idle, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0), ("awake", 2, 0))),
+    (idle, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0), ("awake", 2, 0),
+                                    ("awake memif", 2, 0))),
     (busy, "Ping beside busy processes", True, (*_PATHS[:4], ("rr", 2, 0))),
     (steady, f"Ping beside {_STEADY_RATE:,} packets/s", True,
      (*_PATHS[:4], ("awake", 1, 0), ("awake", 2, 0))),
@@ -217,7 +220,8 @@ def name_of(kind, count, every):
             ("node", 2): "two nodes", ("memif", 2): "two nodes, memif between them",
             ("rr", 2): "two nodes, workers of class `rr`",
             ("awake", 1): "one node, `cpu_latency_us` 0",
-            ("awake", 2): "two nodes, `cpu_latency_us` 0"}[kind, count]
+            ("awake", 2): "two nodes, `cpu_latency_us` 0",
+            ("awake memif", 2): "two nodes, memif between them, `cpu_latency_us` 0"}[kind, count]
     return f"{name}, a rule samples 1/{every}" if every else name
 
 
