@@ -130,6 +130,17 @@ def a_waiting_loop_of_the_readme_ends_when_the_daemon_has_refused_to_start(works
         equal(shell.wait(20), 0, loop)
 
 
+@test(limit_s=60)
+def the_loop_of_the_readme_that_waits_for_three_daemons_ends_when_one_has_refused(workspace):
+    (loop,) = [line for _, text in blocks("README.md", ["Telemetry reports"]) for line in text.splitlines()
+               if line.startswith("for ") and "until " in line]
+    loop = re.sub(r"/run/hopsight/", workspace.path("none-"), loop)
+    for refused in range(4):
+        jobs = " ".join(f"{'false' if i == refused else 'sleep 30'} &" for i in range(4))
+        shell = workspace.spawn(["bash", "-c", f"{jobs} {loop}; kill $(jobs -p)"], stderr=subprocess.DEVNULL)
+        check(shell.wait(10) is not None, loop)
+
+
 @test(limit_s=90)
 def the_router_of_its_document_works_as_typed(workspace):
     need("ping")
