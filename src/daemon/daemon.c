@@ -293,8 +293,6 @@ static int open_workers(struct hs_daemon *d, struct hs_error *err)
 	return rc;
 }
 
-// The order matters: what the list of requests installs is in force before the first packet is
-// received.
 static int demand_cpu_latency(struct hs_daemon *d, struct hs_error *err)
 {
 	if (d->config->cpu_latency_us == HS_CPU_LATENCY_ANY_US)
@@ -303,6 +301,8 @@ static int demand_cpu_latency(struct hs_daemon *d, struct hs_error *err)
 	return d->cpu_latency_fd < 0 ? d->cpu_latency_fd : 0;
 }
 
+// The order matters: what the list of requests installs is in force before the first packet is
+// received.
 static int open_all(void *context, int *exit_code, struct hs_error *err)
 {
 	struct hs_daemon *d = context;

@@ -12,10 +12,11 @@ int hs_cpu_latency_demand(uint32_t us, struct hs_error *err)
 {
 	int32_t value = (int32_t)us;
 	int fd = open(DEVICE, O_WRONLY | O_CLOEXEC);
+	ssize_t written = fd < 0 ? -1 : write(fd, &value, sizeof(value));
 
-	if (fd >= 0 && write(fd, &value, sizeof(value)) == sizeof(value))
+	if (written == sizeof(value))
 		return fd;
-	int error = errno;
+	int error = written < 0 ? errno : EIO;
 	if (fd >= 0)
 		close(fd);
 	hs_error_set(err, error == EPERM || error == EACCES ? "not_permitted" : "device",
