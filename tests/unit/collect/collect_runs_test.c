@@ -116,7 +116,8 @@ static void are_the_same(const struct hs_collect_config *config, uint64_t seed)
 	hs_rng_init(&rng, seed);
 	open_both(config, both);
 	for (unsigned round = 0; round < CASES(3000); round++) {
-		struct shape shape = {bitmaps[round / 16 % 12], 1 + round / 192 % 9, below(2)};
+		struct shape shape = {
+				bitmaps[round / 16 % 12], 1 + round / CASES(192) % 9, below(2)};
 		unsigned n = 1 + below(MOST);
 		for (unsigned i = 0; i < n; i++) {
 			if (!below(200)) // another layout among them

@@ -92,8 +92,8 @@ struct sim_result {
 // What a test begins with: four transit nodes, everything measured, 10,000 packets/s for 10 s of
 // 562 bytes, every tenth sampled, no loss, 1 ms a link.
 struct sim_config sim_defaults(uint64_t seed);
-// Tests walk through seeds by this step. 11 has no factor in common with the numbers by which a
-// seed chooses its network.
+// Tests with many seeds walk through them by this step. 11 has no factor in common with the numbers
+// by which a seed chooses its network.
 #define SIM_STEP (SANITIZED ? 11 : 1)
 
 void sim_run(const struct sim_config *config, struct sim_result *result);

@@ -292,7 +292,7 @@ static void every_number_is_exact_in_windows_of_other_lengths(void **state)
 	(void)state;
 	static const int64_t lengths[][HS_QOS_WINDOWS] = {{100 * MS}, {100 * MS, 200 * MS, SECOND},
 			{250 * MS, SECOND, 2 * SECOND, 600 * SECOND}, {300 * MS, 3 * SECOND}};
-	for (uint64_t seed = 161; seed <= 180; seed += SIM_STEP) {
+	for (uint64_t seed = 161; seed <= 180; seed++) {
 		struct run run = {.config = random_config(seed), .window_ns = lengths[seed % 4]};
 		if (run.config.duration_ns > 5 * SECOND)
 			run.config.duration_ns = 5 * SECOND;
@@ -320,7 +320,7 @@ static void every_number_is_exact_where_packets_are_duplicated(void **state)
 static void many_reports_a_window_are_all_in_the_numbers(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 301; seed <= 304; seed += SIM_STEP) {
+	for (uint64_t seed = 301; seed <= 304; seed++) {
 		struct run run = {.config = sim_defaults(seed)};
 		run.config.sample_every = 1 + seed % 3;
 		run.config.duration_ns = 3 * SECOND;
@@ -334,7 +334,7 @@ static void many_reports_a_window_are_all_in_the_numbers(void **state)
 static void loss_is_attributed_when_counters_wrap_several_times_between_reports(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 401; seed <= 404; seed += SIM_STEP) {
+	for (uint64_t seed = 401; seed <= 404; seed++) {
 		struct run run = {.config = sim_defaults(seed)};
 		run.config.gap_ns = 2000; // half a million a second
 		run.config.duration_ns = 3 * SECOND;
