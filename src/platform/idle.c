@@ -36,7 +36,6 @@ struct waits {
 	unsigned n;
 	bool timed;
 	struct pollfd fds[MAX_FDS]; // the first is the worker's own
-	bool bells[MAX_FDS];
 };
 
 // The queues of a port that an entry has: from `first` to `end` - 1.
@@ -50,6 +49,7 @@ struct hs_idle {
 	bool adaptive;
 	bool exact_timers;
 	bool armed; // receive interrupts are on
+	bool bells_may_ring;
 
 	alignas(64) rte_spinlock_t
 			lock; // protects entries: control changes them while the worker sleeps
@@ -165,6 +165,34 @@ static void switch_interrupts(
 	rte_spinlock_unlock(&idle->lock);
 }
 
+static int wake_fd_of(const struct entry *entry, uint16_t queue)
+{
+	return atomic_load_explicit(
+			&port_private(entry->port)->wake_fds[queue], memory_order_relaxed);
+}
+
+static bool has_bell(const struct entry *entry)
+{
+	return entry->port->needs_timed_poll && !port_private(entry->port)->interrupts;
+}
+
+// Quiets the bells of the worker's queues. The worker looks at its queues once more before it
+// sleeps: a packet whose bell is quieted here is already in its ring.
+static void quiet_bells(struct hs_idle *idle)
+{
+	if (!idle->bells_may_ring)
+		return;
+	idle->bells_may_ring = false;
+	rte_spinlock_lock(&idle->lock);
+	for (unsigned i = 0; i < idle->n_entries; i++) {
+		const struct entry *entry = &idle->entries[i];
+		struct queues queues = queues_of(entry);
+		for (uint16_t q = queues.first; has_bell(entry) && q < queues.end; q++)
+			memif_bell_quiet(wake_fd_of(entry, q));
+	}
+	rte_spinlock_unlock(&idle->lock);
+}
+
 static void disarm(struct hs_idle *idle)
 {
 	if (!idle->armed)
@@ -176,6 +204,7 @@ static void disarm(struct hs_idle *idle)
 void hs_idle_work(struct hs_idle *idle, unsigned packets)
 {
 	disarm(idle);
+	idle->bells_may_ring = true;
 	hs_pace_work(&idle->pace, packets);
 }
 
@@ -195,28 +224,27 @@ static void make_timers_exact(struct hs_idle *idle)
 void hs_idle_arm(struct hs_idle *idle)
 {
 	make_timers_exact(idle);
+	quiet_bells(idle);
 	// Sockets need no arming: they are readable while packets wait in their rings.
 	if (!idle->armed)
 		switch_interrupts(idle, port_interrupt_arm);
 	idle->armed = true;
 }
 
-static void add_fd(struct waits *waits, int fd, bool bell)
+static void add_fd(struct waits *waits, int fd)
 {
-	waits->bells[waits->n] = bell;
 	waits->fds[waits->n++] = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
 static void add_fds(const struct entry *entry, struct waits *waits)
 {
-	struct port_private *p = port_private(entry->port);
 	struct queues queues = queues_of(entry);
 
 	for (uint16_t q = queues.first; q < queues.end; q++) {
-		int fd = atomic_load_explicit(&p->wake_fds[q], memory_order_relaxed);
+		int fd = wake_fd_of(entry, q);
 
 		if (fd >= 0)
-			add_fd(waits, fd, entry->port->needs_timed_poll && !p->interrupts);
+			add_fd(waits, fd);
 	}
 }
 
@@ -226,7 +254,7 @@ static void begin_sleep(struct hs_idle *idle, struct waits *waits)
 {
 	waits->n = 0;
 	waits->timed = false;
-	add_fd(waits, idle->wake_fd, false);
+	add_fd(waits, idle->wake_fd);
 	rte_spinlock_lock(&idle->lock);
 	atomic_fetch_add(&idle->sleeps, 1);
 	for (unsigned i = 0; i < idle->n_entries; i++) {
@@ -235,13 +263,12 @@ static void begin_sleep(struct hs_idle *idle, struct waits *waits)
 			add_fds(&idle->entries[i], waits);
 	}
 	for (unsigned i = 0; i < idle->n_fds; i++)
-		add_fd(waits, idle->fds[i], false);
+		add_fd(waits, idle->fds[i]);
 	rte_spinlock_unlock(&idle->lock);
 }
 
-// Reads the sockets' errors and quiets the bells. An interface that goes down leaves an error on
-// its sockets, which would end every sleep at once. Reading the error removes it. A bell rings
-// until it is quieted.
+// Reads the sockets' errors. An interface that goes down leaves an error on its sockets, which
+// would end every sleep at once. Reading the error removes it.
 static void clear_sockets(const struct waits *waits)
 {
 	for (unsigned i = 1; i < waits->n; i++) {
@@ -250,8 +277,6 @@ static void clear_sockets(const struct waits *waits)
 
 		if (waits->fds[i].revents & (POLLERR | POLLHUP))
 			getsockopt(waits->fds[i].fd, SOL_SOCKET, SO_ERROR, &error, &len);
-		if (waits->bells[i] && waits->fds[i].revents & POLLIN)
-			memif_bell_quiet(waits->fds[i].fd);
 	}
 }
 
@@ -298,6 +323,7 @@ void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 
 	if (ready > 0)
 		clear_sockets(&waits);
+	idle->bells_may_ring |= ready > 0;
 	disarm(idle); // afterwards, a port may be detached
 	atomic_fetch_add(&idle->sleeps, 1);
 	// After a sleep that nothing interrupted, the next empty round may sleep again at once.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Receive interrupts of DPDK devices end a sleep: a TAP of the kernel's, and virtio with vhost at
-// its other end. In a network namespace of its own.
+// its other end. So does the bell of a memif link. In a network namespace of its own.
 #include "dpdk_env.h"
 #include "idle.h"
+#include "memif_bell.h"
 #include "port_private.h"
 
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -243,11 +245,57 @@ static void a_packet_of_vhost_wakes_a_worker_at_virtio(void **state)
 	unlink(path);
 }
 
+static bool rings(const struct hs_port *port)
+{
+	struct pollfd wakes = {.fd = port_private(port)->wake_fds[0], .events = POLLIN};
+
+	return poll(&wakes, 1, 0) > 0;
+}
+
+static void ring(struct memif_bell *other)
+{
+	rte_delay_us_block(100);
+	memif_bell_ring(other, 0);
+}
+
+// A worker that was awake saw the packets of a bell. The bell must not end its next sleep.
+static void a_bell_is_quiet_before_the_next_sleep(void **state)
+{
+	char devargs[128];
+	struct hs_idle *idle;
+
+	(void)state;
+	snprintf(devargs, sizeof(devargs), "net_memif8,role=server,socket=hs-wake-%d",
+			(int)getpid());
+	struct hs_port *port = open_port(devargs);
+	memcpy(strstr(devargs, "server"), "client", strlen("client"));
+	struct memif_bell *other = memif_bell_open(devargs);
+	memif_bell_connect(other);
+	assert_int_equal(hs_idle_create(true, &idle), 0);
+	assert_int_equal(hs_idle_add_port(idle, port), 0);
+
+	hs_idle_work(idle, 1);
+	ring(other);
+	assert_true(rings(port));
+	hs_idle_arm(idle);
+	assert_false(rings(port));
+
+	ring(other);
+	hs_idle_sleep(idle, INT64_MAX); // the bell ends this sleep, but no packet came
+	hs_idle_arm(idle);
+	assert_false(rings(port));
+
+	memif_bell_close(other);
+	hs_idle_destroy(idle);
+	hs_port_close(port);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_packet_of_the_kernel_wakes_a_worker_at_a_tap),
 			cmocka_unit_test(a_packet_of_vhost_wakes_a_worker_at_virtio),
+			cmocka_unit_test(a_bell_is_quiet_before_the_next_sleep),
 	};
 
 	return cmocka_run_group_tests_name("wake", tests, enter, leave);
