@@ -12,7 +12,7 @@ readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev 
 	libcap-ng-dev libseccomp-dev libncurses-dev libcmocka-dev python3)
 readonly DEMO_PACKAGES=(iproute2 ethtool iputils-ping iperf3 mgen python3-zmq procps curl)
 readonly RESULTS_PACKAGES=("${DEMO_PACKAGES[@]}" python3-numpy python3-matplotlib)
-readonly TEST_PACKAGES=("${RESULTS_PACKAGES[@]}" clang lld libclang-rt-14-dev clang-format git
+readonly TEST_PACKAGES=("${RESULTS_PACKAGES[@]}" tcpreplay clang lld libclang-rt-14-dev clang-format git
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 	dpdk-dev python3-jsonschema python3-scapy python3-pip python3-setuptools python3-venv python3-wheel lua5.3 systemd
 	binutils valgrind tshark influxdb prometheus victoria-metrics man-db mandoc)

@@ -432,5 +432,19 @@ def tcp_of_default_hosts_gets_a_fair_part_of_what_a_bridge_carries():
     return ", ".join(f"{count} {kind}: {rate:.2f} Gbit/s" for (kind, count), rate in rates.items())
 
 
+@test(limit_s=60, looks=3)
+def a_node_loses_no_small_packet_at_a_fair_part_of_what_a_bridge_carries():
+    need("tcpreplay")
+    title = "UDP"
+    paths = (("bridge", 1, 0), ("node", 1, 0))
+    sections = ((linux_compare.udp, title, True, paths),)
+    results = linux_compare.measure_all(1, 0.2, sections)
+    bridge, node = (results[(title, *path)][0]["packets/s"] for path in paths)
+    check(bridge > 0 and node / bridge >= 0.2, f"a bridge {bridge:,.0f} packets/s, a node {node:,.0f}")
+    text = linux_compare.page(results, 1, 1, sections, [0, 0])
+    check("| one node | " in text and "tcpreplay" in text, text)
+    return f"a bridge: {bridge:,.0f} packets/s, one node: {node:,.0f}"
+
+
 if __name__ == "__main__":
     main()
