@@ -83,9 +83,9 @@ def a_worker_is_scheduled_as_the_configuration_says(workspace):
     for scheduling, shown, seen in (
             ({}, None, (os.nice(0), 0, os.SCHED_OTHER)),
             ({"nice": -5}, {"class": "normal", "nice": -5}, (-5, 0, os.SCHED_OTHER)),
-            ({"class": "rr"}, {"class": "rr", "priority": 10}, (0, 10, os.SCHED_RR)),
+            ({"class": "rr"}, {"class": "rr", "priority": 10}, (os.nice(0), 10, os.SCHED_RR)),
             ({"class": "fifo", "priority": 3}, {"class": "fifo", "priority": 3},
-             (0, 3, os.SCHED_FIFO))):
+             (os.nice(0), 3, os.SCHED_FIFO))):
         node = ring_node(workspace, worker_scheduling=scheduling).start()
         said = node.call("node_get")
         equal(said.get("worker_scheduling"), shown, "node_get")
