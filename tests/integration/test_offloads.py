@@ -8,11 +8,13 @@ import signal
 import socket
 import struct
 import threading
+from types import SimpleNamespace
 
 import frames as fr
 import linux_compare
-from lib import (Chain, InNamespace, RawPort, audit_ok, check, drops, equal, main, need, ports,
+from lib import (Chain, InNamespace, Node, RawPort, audit_ok, check, drops, equal, iface, main, need, ports,
                  quiet, rule, run, since_start, test, until)
+from netlab import Host, veth
 
 A, B = "2001:db8::1", "2001:db8::2"
 A4, B4 = "192.0.2.1", "192.0.2.2"
@@ -142,6 +144,23 @@ def tcp_of_default_hosts_passes_one_node_and_each_packet_is_counted(workspace):
     until(lambda: "east takes each packet by itself" in node.log(), 5, "the log says nothing")
     _transfer_counted(chain, chain.hosts, (A, B))
     _lost_nothing(chain)
+
+
+@test()
+def tcp_of_a_tap_with_its_own_offloads_passes_a_node_both_ways(workspace):
+    need("ip")
+    host, tap = Host(workspace, "host", B), SimpleNamespace(namespace=workspace.namespace("n1"))
+    veth(host.namespace, "eth0", tap.namespace, "east", offloads=True)
+    host.configure()
+    node = Node(workspace, 1, [{"name": "west", "devargs": "net_tap0,iface=tap0", "side": "host"}, iface("east", "east", "host")],
+                tap.namespace).start()
+    run("ip", "-n", tap.namespace, "addr", "add", f"{A}/64", "dev", "tap0", "nodad")
+    run("ip", "-n", tap.namespace, "link", "set", "tap0", "up")
+    _transfer(tap, host, A, B)
+    _transfer(host, tap, B, A)
+    for name, port in ports(node).items():
+        equal((port["rx_errors"], port["tx_errors"]), (0, 0), name)
+    audit_ok(node)
 
 
 @test(limit_s=90, path=True)
