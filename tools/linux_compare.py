@@ -31,6 +31,7 @@ _FRAME_BYTES = _PAYLOAD_BYTES + 62  # the headers of Ethernet, IPv6 and UDP
 _UDP_FLOWS = 100
 _STEADY_RATE = 50000
 _BUSY_PROCESSES = 2
+_SHARE = "of a core, each node"
 
 
 class Bridges:
@@ -124,6 +125,24 @@ def udp(path, seconds):
     return {"packets/s": 0.0}
 
 
+def _processor_s(path):
+    """Returns the processor time of all nodes on the path."""
+    total_ns = 0
+    for node in getattr(path, "nodes", []):
+        for name in glob.glob(f"/proc/{node.process.pid}/task/*/schedstat"):
+            with open(name, encoding="ascii") as f:
+                total_ns += int(f.read().split()[0])
+    return total_ns / 1e9
+
+
+def _share(path, function, seconds):
+    """Returns what a function of the seconds returns, and the share of a core that each node takes meanwhile."""
+    begin, before = time.monotonic(), _processor_s(path)
+    result = function(seconds)
+    taken = (_processor_s(path) - before) / (time.monotonic() - begin)
+    return result, taken / max(1, len(getattr(path, "nodes", [])))
+
+
 def _ping(path, seconds):
     said = path.hosts[0].run("ping", "-i", "0.01", "-c", str(int(seconds * 100)), _B)
     times = sorted(float(ms) * 1000 for ms in re.findall(r"time=([\d.]+) ms", said))
@@ -133,7 +152,9 @@ def _ping(path, seconds):
 
 
 def idle(path, seconds):
-    return _ping(path, seconds)
+    """Measures pings, and then the share of a core that a node takes while nobody sends."""
+    result = _ping(path, seconds)
+    return {**result, _SHARE: _share(path, time.sleep, seconds)[1]}
 
 
 def busy(path, seconds):
@@ -146,28 +167,16 @@ def busy(path, seconds):
         return _ping(path, seconds)
 
 
-def _processor_s(path):
-    """Returns the processor time of all nodes on the path."""
-    total_ns = 0
-    for node in getattr(path, "nodes", []):
-        for name in glob.glob(f"/proc/{node.process.pid}/task/*/schedstat"):
-            with open(name, encoding="ascii") as f:
-                total_ns += int(f.read().split()[0])
-    return total_ns / 1e9
-
-
 def steady(path, seconds):
     """Measures pings beside packets of a steady rate, and the share of a core that a node takes for both."""
     server = _serve(path.hosts[1])
     client = path.hosts[0].spawn("iperf3", "-c", _B, "-u", "-l", str(_PAYLOAD_BYTES), "-b",
                                  str(_STEADY_RATE * _PAYLOAD_BYTES * 8), "-t", str(seconds + 2), log="client.log")
     time.sleep(1)
-    begin, before = time.monotonic(), _processor_s(path)
-    result = _ping(path, seconds)
-    taken = (_processor_s(path) - before) / (time.monotonic() - begin)
+    result, taken = _share(path, lambda s: _ping(path, s), seconds)
     if client.wait(10) or server.wait(10):
         raise RuntimeError("iperf3 failed")
-    return {**result, "of a core, each node": taken / max(1, len(getattr(path, "nodes", [])))}
+    return {**result, _SHARE: taken}
 
 
 _COMMANDS = {
@@ -185,6 +194,7 @@ _PATHS = (("bridge", 1, 0), ("bridge", 2, 0), ("node", 1, 0), ("node", 2, 0), ("
 # took 21 µs, p99 58: 60 and 120 µs are 2.86 and 2.07 times that.
 _COMPARED = ("Gbit/s", "packets/s", "p50 µs", "p99 µs")
 _IDLE_TARGETS = "Asked of two nodes: 60 µs and p99 120 µs where two bridges take 21 and 58, that is 2.86 and 2.07 times as long."
+_IDLE_SHARE = "The share of a core is that of a node after the pings, while nobody sends. 0.01 is asked."
 # Measurement, title, offloads, paths.
 SECTIONS = (
     (tcp, "TCP, offloads as Linux has them", True, _PATHS),
@@ -295,7 +305,7 @@ def page(results, rounds, seconds, sections, load):
             continue
         lines += [f"## {title}", "", f"`{_COMMANDS[measurement]}`", ""]
         if measurement is idle:
-            lines += [_IDLE_TARGETS, ""]
+            lines += [_IDLE_TARGETS, "", _IDLE_SHARE, ""]
         if measurement is steady:
             lines += ["A bridge works in the time of those who send and has no process of its own.", ""]
         if measurement is udp:
