@@ -465,5 +465,31 @@ def a_node_loses_no_small_packet_at_a_fair_part_of_what_a_bridge_carries():
     return f"a bridge: {bridge:,.0f} packets/s, one node: {node:,.0f}"
 
 
+# Bounds of two nodes beside two bridges. They are wide, because other work on the machine takes more from nodes.
+def _stands(measured, beside):
+    if "Gbit/s" in measured:
+        return measured["Gbit/s"] >= 0.1 * beside["Gbit/s"] and not measured["stalls"]
+    return measured["p50 µs"] <= 30 * beside["p50 µs"] and measured.get("of a core, each node", 0) <= 0.6
+
+
+@test(limit_s=90, looks=3)
+def two_nodes_stand_each_comparison_with_two_bridges():
+    need("iperf3", "ping")
+    bridges, nodes, sampling = ("bridge", 2, 0), ("node", 2, 0), ("node", 2, 100)
+    sections = [(measurement, title, offloads, (bridges, nodes, sampling)[:3 if measurement is linux_compare.tcp else 2])
+                for measurement, title, offloads, _ in linux_compare.SECTIONS if measurement is not linux_compare.udp]
+    results = linux_compare.measure_all(1, 1, sections)
+    said = []
+    for _, title, _, paths in sections:
+        beside, *measured = (results[title, *path][0] for path in paths)
+        for values in measured:
+            check(_stands(values, beside), title, values, "two bridges:", beside)
+        key = next(iter(beside))
+        said.append(f"{title}: {', '.join(f'{values[key]:.3g}' for values in measured)}, two bridges {beside[key]:.3g} {key}")
+    text = linux_compare.page(results, 1, 1, sections, [0, 0])
+    check(all(f"## {title}" in text for _, title, _, _ in sections), text)
+    return "; ".join(said)
+
+
 if __name__ == "__main__":
     main()
