@@ -24,7 +24,7 @@ from netlab import Chain, Host, rule, veth  # noqa: E402
 from workspace import Workspace, run  # noqa: E402
 
 _A, _B = "2001:db8::1", "2001:db8::2"
-_UDP_RATES = (400000, 350000, 300000, 250000, 200000, 170000, 140000, 110000, 80000, 50000, 20000)
+_UDP_RATES = (400000, 350000, 310000, 250000, 200000, 170000, 140000, 110000, 80000, 50000, 20000)
 _STALL_BPS = 1e6  # an interval of TCP below this is a stall
 _PAYLOAD_BYTES = 64
 _FRAME_BYTES = _PAYLOAD_BYTES + 62  # the headers of Ethernet, IPv6 and UDP
