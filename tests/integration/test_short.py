@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from lib import Chain, Node, Refused, check, equal, main, memif, need, reasons, test, until
+from lib import Chain, Node, Refused, check, equal, main, memif, need, reasons, run, test, until
 from test_cli import PROGRAM
 
 A, B = "2001:db8::1", "2001:db8::2"
@@ -223,6 +223,28 @@ def a_node_explains_why_a_rule_measures_nothing(workspace):
     node = quiet_node(workspace, "apart", side="host").start()
     node.call("int_request", ns_id=3, **flow(7003))
     equal(set(reasons(node, 3)), {"nothing_received", "link_down"}, "a node without traffic")
+
+
+@test(limit_s=60)
+def a_node_explains_what_its_ports_lack_and_lose(workspace):
+    need("ping")
+    chain = Chain(workspace, nodes=1)
+    node, host = chain.nodes[0], chain.hosts[0]
+    for side, lacking in (("host", "no_network_port"), ("network", "no_host_port")):
+        for port in node.config["ports"]:
+            port["side"] = side
+        node.start()
+        node.call("int_request", ns_id=1, **dict(flow(0), protocol="icmp"))
+        host.run("ping", "-q", "-c", "2", "-i", "0.02", B)
+        equal(set(reasons(node, 1)), {lacking}, f"ports of side {side}")
+        if side == "host":
+            node.stop()
+    for namespace, name in ((host.namespace, "eth0"), (node.namespace, "west")):
+        run("ip", "-n", namespace, "link", "set", name, "mtu", "2000")
+    host.spawn("ping", "-q", "-c", "1", "-W", "1", "-s", "1900", B, stdout=subprocess.DEVNULL).wait(10)
+    node.call("int_request", ns_id=3, **flow(7003))
+    found = until(lambda: reasons(node, 3).get("lost_before"), 5, "the packet that is too long")
+    equal((found["port"], found["packets"]), ("west", 1), found)
 
 
 if __name__ == "__main__":
