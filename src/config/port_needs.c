@@ -9,9 +9,11 @@
 #include <string.h>
 
 #define PACKETS (HS_PRIVILEGE(CAP_NET_RAW) | HS_PRIVILEGE(CAP_NET_ADMIN))
-// Programs and maps, pinned memory, and the limit of pinned memory (libbpf raises it).
+// Programs and maps, pinned memory, and the limit of pinned memory (libbpf raises it). CAP_BPF
+// would not do: libxdp opens programs by their ids, which the kernel allows with CAP_SYS_ADMIN
+// only.
 #define XDP                                                                                        \
-	(PACKETS | HS_PRIVILEGE(CAP_BPF) | HS_PRIVILEGE(CAP_IPC_LOCK) |                            \
+	(PACKETS | HS_PRIVILEGE(CAP_SYS_ADMIN) | HS_PRIVILEGE(CAP_IPC_LOCK) |                      \
 			HS_PRIVILEGE(CAP_SYS_RESOURCE))
 // Physical addresses, I/O ports and pinned memory, and drivers that use the kernel's.
 #define DEVICES                                                                                    \

@@ -3,11 +3,14 @@
 
 import json
 import os
+import socket
 
 import netlab
-from lib import Chain, check, equal, need, ring_node, test, until
+from lib import Chain, Skip, check, equal, need, ports, ring_node, test, until
 
 NET_ADMIN, NET_RAW, NET_BIND_SERVICE = 1 << 12, 1 << 13, 1 << 10
+IPC_LOCK, SYS_ADMIN, SYS_RESOURCE = 1 << 14, 1 << 21, 1 << 24
+AF_XDP = 44
 
 
 def threads(pid):
@@ -48,6 +51,23 @@ def a_node_on_interfaces_keeps_those_of_packet_sockets(workspace):
     kept = NET_ADMIN | NET_RAW
     for thread in expect_given_up(chain.nodes[0].process.pid, kept, 5):
         equal(int(thread["CapEff"], 16), kept, thread["Name"])
+
+
+@test()
+def a_node_on_af_xdp_forwards_with_what_it_keeps(workspace):
+    need("ping")
+    try:
+        socket.socket(AF_XDP, socket.SOCK_RAW).close()
+    except OSError as reason:
+        raise Skip(f"no af_xdp on this machine: {reason}") from reason
+    chain = Chain(workspace, 1)
+    node = chain.nodes[0]
+    for port in node.config["ports"]:
+        port["driver"] = "af_xdp"
+    chain.start()
+    chain.hosts[0].run("ping", "-q", "-c", "3", "-i", "0.02", chain.hosts[1].address)
+    equal({port["driver"] for port in ports(node).values()}, {"net_af_xdp"}, "drivers")
+    expect_given_up(node.process.pid, NET_ADMIN | NET_RAW | IPC_LOCK | SYS_ADMIN | SYS_RESOURCE, 5)
 
 
 @test()
