@@ -61,7 +61,11 @@ def make_path(workspace, kind, count, offloads, every=0):
     options = {"worker_scheduling": {"class": "rr"}} if kind == "rr" else {}
     if "awake" in kind:
         options["cpu_latency_us"] = 0
-    chain = Chain(workspace, nodes=count, link=link, offloads=offloads, **options).start()
+    chain = Chain(workspace, nodes=count, link=link, offloads=offloads, **options)
+    if kind == "af_xdp":
+        for port in (port for node in chain.nodes for port in node.config["ports"]):
+            port["driver"] = kind
+    chain.start()
     if "memif" in kind:
         time.sleep(1.2)  # nodes look for each other's bell once a second
     if every:
@@ -198,7 +202,7 @@ _IDLE_SHARE = "The share of a core is that of a node after the pings, while nobo
 # Measurement, title, offloads, paths.
 SECTIONS = (
     (tcp, "TCP, offloads as Linux has them", True, _PATHS),
-    (tcp, "TCP, all offloads off", False, _PATHS[:4]),
+    (tcp, "TCP, all offloads off", False, (*_PATHS[:4], ("af_xdp", 1, 0), ("af_xdp", 2, 0))),
     (udp, "UDP of 64 bytes without loss", True, _PATHS[:4]),
     (idle, "Idle ping", True, (*_PATHS[:4], ("memif", 2, 0), ("awake", 2, 0),
                                     ("awake memif", 2, 0))),
@@ -235,6 +239,7 @@ def name_of(kind, count, every):
     name = {("bridge", 1): "a bridge", ("bridge", 2): "two bridges", ("node", 1): "one node",
             ("node", 2): "two nodes", ("memif", 2): "two nodes, memif between them",
             ("rr", 2): "two nodes, workers of class `rr`",
+            ("af_xdp", 1): "one node, `af_xdp`", ("af_xdp", 2): "two nodes, `af_xdp`",
             ("awake", 1): "one node, `cpu_latency_us` 0",
             ("awake", 2): "two nodes, `cpu_latency_us` 0",
             ("awake memif", 2): "two nodes, memif between them, `cpu_latency_us` 0"}[kind, count]
