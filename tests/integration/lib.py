@@ -26,6 +26,7 @@ from netlab import Chain, Host, Node, Refused, iface, memif, pcap, rule, veth  #
 from workspace import InNamespace, run  # noqa: E402,F401
 
 _ETH_P_ALL = 3
+_AF_XDP = 44
 PACKET_OUTGOING = 4
 SO_RCVBUFFORCE = 33
 SO_TIMESTAMPNS = 35
@@ -69,6 +70,13 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program):
             raise Skip(f"{program} is not installed")
+
+
+def need_af_xdp():
+    try:
+        socket.socket(_AF_XDP, socket.SOCK_RAW).close()
+    except OSError as reason:
+        raise Skip(f"no af_xdp on this machine: {reason}") from reason
 
 
 class RawPort:

@@ -12,9 +12,8 @@ from types import SimpleNamespace
 
 import frames as fr
 import linux_compare
-from lib import (Chain, InNamespace, Node, RawPort, audit_ok, check, drops, equal, iface, main, need, ports,
-                 quiet, rule, run, since_start, test, until)
-from netlab import Host, veth
+from lib import (Chain, Host, InNamespace, Node, RawPort, audit_ok, check, drops, equal, iface, main, need, ports,
+                 quiet, rule, run, since_start, test, until, veth)
 
 A, B = "2001:db8::1", "2001:db8::2"
 A4, B4 = "192.0.2.1", "192.0.2.2"

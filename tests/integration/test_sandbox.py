@@ -3,14 +3,12 @@
 
 import json
 import os
-import socket
 
 import netlab
-from lib import Chain, Skip, check, equal, need, ports, ring_node, test, until
+from lib import Chain, check, equal, need, need_af_xdp, ports, ring_node, test, until
 
 NET_ADMIN, NET_RAW, NET_BIND_SERVICE = 1 << 12, 1 << 13, 1 << 10
 IPC_LOCK, SYS_ADMIN, SYS_RESOURCE = 1 << 14, 1 << 21, 1 << 24
-AF_XDP = 44
 
 
 def threads(pid):
@@ -56,10 +54,7 @@ def a_node_on_interfaces_keeps_those_of_packet_sockets(workspace):
 @test()
 def a_node_on_af_xdp_forwards_with_what_it_keeps(workspace):
     need("ping")
-    try:
-        socket.socket(AF_XDP, socket.SOCK_RAW).close()
-    except OSError as reason:
-        raise Skip(f"no af_xdp on this machine: {reason}") from reason
+    need_af_xdp()
     chain = Chain(workspace, 1)
     node = chain.nodes[0]
     for port in node.config["ports"]:

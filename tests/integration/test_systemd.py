@@ -7,7 +7,7 @@ import os
 import re
 
 from booted_machine import Machine
-from lib import Skip, check, equal, main, need, netlab, test, until
+from lib import Skip, check, equal, main, need, need_af_xdp, netlab, test, until
 from workspace import run
 
 _PROGRAM = "/usr/local/bin/hopsight"
@@ -169,6 +169,31 @@ def a_controller_with_the_documented_drop_in_reads_an_interface(workspace):
 
     until(lambda: frames() == 1, 5, "the frame")
     machine.run("systemctl", "stop", unit)
+
+
+def drop_in_of(subject):
+    """Returns the lines that the page of operating asks for."""
+    with open(os.path.join(netlab.ROOT, "docs", "operating.md"), encoding="utf-8") as file:
+        lines = re.search(rf"^\| `{subject}` \| (`.*`) \|$", file.read(), re.M).group(1)
+    return "[Service]\n" + "\n".join(re.findall(r"`([^`]+)`", lines)) + "\n"
+
+
+@test(limit_s=120)
+def a_node_with_the_documented_drop_in_has_ports_of_af_xdp(workspace):
+    need_af_xdp()
+    machine = installed_machine(workspace)
+    lay_cables(machine)
+    config = json.loads(node("west", 1, ("host", "network")))
+    for port in config["ports"]:
+        port["driver"] = "af_xdp"
+    machine.write("/etc/hopsight/hopsightd.json", json.dumps(config))
+    machine.run("mkdir", "/etc/systemd/system/hopsightd.service.d")
+    machine.write("/etc/systemd/system/hopsightd.service.d/xdp.conf", drop_in_of("af_xdp"))
+    machine.run("systemctl", "daemon-reload")
+    done = machine.ask("systemctl", "start", "hopsightd.service")
+    check(done.returncode == 0, done.stderr, journal(machine, "hopsightd.service"))
+    equal([port["driver"] for port in ask(machine, "west", "ports")["ports"]], ["net_af_xdp"] * 2, "drivers")
+    machine.run("systemctl", "stop", "hopsightd.service")
 
 
 if __name__ == "__main__":
