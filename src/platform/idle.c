@@ -31,10 +31,11 @@ struct entry {
 	uint16_t queue;
 };
 
-// The descriptors of one sleep, and whether the sleep is limited for ports without a wake-up.
+// The descriptors of one sleep, and whether the sleep is limited for ports without a wake-up: for
+// some whose other end rings no bell, or only for such with a bell.
 struct waits {
 	unsigned n;
-	bool timed;
+	bool timed, timed_without_bell;
 	struct pollfd fds[MAX_FDS]; // the first is the worker's own
 };
 
@@ -50,6 +51,7 @@ struct hs_idle {
 	bool exact_timers;
 	bool armed; // receive interrupts are on
 	bool bells_may_ring;
+	bool looked; // the last sleep took its whole time, and no round came after it
 
 	alignas(64) rte_spinlock_t
 			lock; // protects entries: control changes them while the worker sleeps
@@ -188,8 +190,19 @@ static void quiet_bells(struct hs_idle *idle)
 		const struct entry *entry = &idle->entries[i];
 		struct queues queues = queues_of(entry);
 		for (uint16_t q = queues.first; has_bell(entry) && q < queues.end; q++)
-			memif_bell_quiet(wake_fd_of(entry, q));
+			if (memif_bell_quiet(wake_fd_of(entry, q)))
+				port_private(entry->port)->rung = true;
 	}
+	rte_spinlock_unlock(&idle->lock);
+}
+
+// Packets came that rang no bell, so bells cannot be relied on until they ring again.
+static void miss_bells(struct hs_idle *idle)
+{
+	idle->looked = false;
+	rte_spinlock_lock(&idle->lock);
+	for (unsigned i = 0; i < idle->n_entries; i++)
+		port_private(idle->entries[i].port)->rung = false;
 	rte_spinlock_unlock(&idle->lock);
 }
 
@@ -205,11 +218,14 @@ void hs_idle_work(struct hs_idle *idle, unsigned packets)
 {
 	disarm(idle);
 	idle->bells_may_ring = true;
+	if (idle->looked)
+		miss_bells(idle);
 	hs_pace_work(&idle->pace, packets);
 }
 
 enum hs_pace_step hs_idle_next(struct hs_idle *idle)
 {
+	idle->looked = false;
 	return idle->adaptive ? hs_pace_next(&idle->pace, rte_rdtsc()) : HS_PACE_SPIN;
 }
 
@@ -253,12 +269,14 @@ static void add_fds(const struct entry *entry, struct waits *waits)
 static void begin_sleep(struct hs_idle *idle, struct waits *waits)
 {
 	waits->n = 0;
-	waits->timed = false;
+	waits->timed = waits->timed_without_bell = false;
 	add_fd(waits, idle->wake_fd);
 	rte_spinlock_lock(&idle->lock);
 	atomic_fetch_add(&idle->sleeps, 1);
 	for (unsigned i = 0; i < idle->n_entries; i++) {
-		waits->timed |= idle->entries[i].port->needs_timed_poll;
+		const struct hs_port *port = idle->entries[i].port;
+		waits->timed |= port->needs_timed_poll;
+		waits->timed_without_bell |= port->needs_timed_poll && !port_private(port)->rung;
 		if (waits->n + PORT_MAX_QUEUES + MAX_OWN_FDS <= MAX_FDS)
 			add_fds(&idle->entries[i], waits);
 	}
@@ -316,14 +334,16 @@ void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 	struct waits waits; // not cleared: only added members are read
 	begin_sleep(idle, &waits);
 	if (waits.timed)
-		limit_ns = RTE_MIN(limit_ns,
-				hs_pace_look_us(&idle->pace, rte_rdtsc()) * INT64_C(1000));
+		limit_ns = RTE_MIN(limit_ns, hs_pace_look_us(&idle->pace, rte_rdtsc(),
+							     !waits.timed_without_bell) *
+							     INT64_C(1000));
 	struct timespec limit = {.tv_nsec = RTE_MIN(LONG_SLEEP_NS, limit_ns)};
 	int ready = ppoll(waits.fds, waits.n, &limit, NULL);
 
 	if (ready > 0)
 		clear_sockets(&waits);
 	idle->bells_may_ring |= ready > 0;
+	idle->looked = ready == 0;
 	disarm(idle); // afterwards, a port may be detached
 	atomic_fetch_add(&idle->sleeps, 1);
 	// After a sleep that nothing interrupted, the next empty round may sleep again at once.

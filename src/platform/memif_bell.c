@@ -150,11 +150,19 @@ void memif_bell_close(struct memif_bell *bell)
 
 // ---- ringing ----
 
+static void send_ring(struct memif_bell *bell)
+{
+	// A full socket rings already. After other errors, the other end's process is gone.
+	if (send(bell->other_fd, NULL, 0, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+		bell->known = false;
+}
+
 void memif_bell_connect(struct memif_bell *bell)
 {
-	if (!bell->known)
-		bell->known = connect(bell->other_fd, address_of(&bell->other), bell->other.len) ==
-			      0;
+	if (bell->known || connect(bell->other_fd, address_of(&bell->other), bell->other.len) < 0)
+		return;
+	bell->known = true;
+	send_ring(bell); // so that the other end knows that this one rings
 }
 
 void memif_bell_ring(struct memif_bell *bell, uint16_t queue)
@@ -162,12 +170,9 @@ void memif_bell_ring(struct memif_bell *bell, uint16_t queue)
 	uint64_t now = rte_rdtsc(), pause = now - bell->queues[queue].last;
 
 	bell->queues[queue].last = now;
-	if (pause < rte_get_tsc_hz() / 1000000 * PAUSE_US ||
-			!atomic_load_explicit(&bell->known, memory_order_relaxed))
-		return;
-	// A full socket rings already. After other errors, the other end's process is gone.
-	if (send(bell->other_fd, NULL, 0, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
-		bell->known = false;
+	if (pause >= rte_get_tsc_hz() / 1000000 * PAUSE_US &&
+			atomic_load_explicit(&bell->known, memory_order_relaxed))
+		send_ring(bell);
 }
 
 int memif_bell_fd(const struct memif_bell *bell)
@@ -175,12 +180,13 @@ int memif_bell_fd(const struct memif_bell *bell)
 	return bell->fd;
 }
 
-void memif_bell_quiet(int fd)
+bool memif_bell_quiet(int fd)
 {
 	char byte;
+	unsigned n = 0;
 
 	// A peer that rings without end costs a worker no more than this at once.
-	for (unsigned i = 0; i < QUIET_AT_ONCE && recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0;
-			i++)
-		;
+	while (n < QUIET_AT_ONCE && recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
+		n++;
+	return n > 0;
 }

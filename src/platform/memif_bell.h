@@ -10,6 +10,7 @@
 // Thread rule: open, connect and close by control; ring by workers; the descriptor for any.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct memif_bell;
@@ -20,12 +21,12 @@ struct memif_bell *memif_bell_open(const char *devargs);
 // Accepts NULL.
 void memif_bell_close(struct memif_bell *bell);
 
-// Finds the other end's bell, unless it is known. Call this about once a second while the link is
-// up: the other end may be a new process.
+// Finds the other end's bell, unless it is known, and rings it once. Call this about once a second
+// while the link is up: the other end may be a new process.
 void memif_bell_connect(struct memif_bell *bell);
 // Call this after packets were sent. `queue`: less than HS_MAX_WORKERS, one for each worker.
 void memif_bell_ring(struct memif_bell *bell, uint16_t queue);
 // Returns the descriptor that is readable while the bell rings. The bell owns it.
 int memif_bell_fd(const struct memif_bell *bell);
-// Ends the ringing of a bell by its descriptor.
-void memif_bell_quiet(int fd);
+// Ends the ringing of a bell by its descriptor. Returns whether the bell rang.
+bool memif_bell_quiet(int fd);

@@ -178,15 +178,22 @@ void hs_pace_woke(struct hs_pace *pace, uint64_t now, bool early)
 		pace->empty_since = 0;
 }
 
-uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now)
+static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {
-	if (pace->ticks_per_us == 0)
-		return HS_PACE_LOOK_QUIET_US;
-	uint64_t silence_us =
-			pace->empty_since ? (now - pace->empty_since) / pace->ticks_per_us : 0;
-	uint64_t us = at_most(silence_us / LOOKS_IN_SILENCE, HS_PACE_LOOK_LATER_US);
+	return value < least ? least : at_most(value, most);
+}
 
-	if (silence_us >= HS_PACE_QUIET_US)
+uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now, bool rung)
+{
+	uint64_t silence_us = pace->empty_since && pace->ticks_per_us
+					      ? (now - pace->empty_since) / pace->ticks_per_us
+					      : 0;
+
+	if (rung)
+		return (uint32_t)within(
+				silence_us, HS_PACE_LOOK_RUNG_SOON_US, HS_PACE_LOOK_RUNG_LATER_US);
+	if (silence_us >= HS_PACE_QUIET_US || pace->ticks_per_us == 0)
 		return HS_PACE_LOOK_QUIET_US;
-	return us < HS_PACE_LOOK_SOON_US ? HS_PACE_LOOK_SOON_US : (uint32_t)us;
+	return (uint32_t)within(
+			silence_us / LOOKS_IN_SILENCE, HS_PACE_LOOK_SOON_US, HS_PACE_LOOK_LATER_US);
 }

@@ -31,6 +31,9 @@
 #define HS_PACE_LOOK_LATER_US 1000
 #define HS_PACE_LOOK_QUIET_US 2000
 #define HS_PACE_QUIET_US      10000000
+// The same for ports whose other end rings a bell. Such looks only find packets without a bell.
+#define HS_PACE_LOOK_RUNG_SOON_US  1000
+#define HS_PACE_LOOK_RUNG_LATER_US 20000
 
 enum hs_pace_step {
 	HS_PACE_SPIN,  // look again at once
@@ -78,5 +81,5 @@ enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now);
 void hs_pace_woke(struct hs_pace *pace, uint64_t now, bool early);
 
 // Returns how long, in us, a worker with ports that wake nobody may sleep. The time grows with the
-// time without packets.
-uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now);
+// time without packets. `rung`: all such ports have bells that ring.
+uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now, bool rung);

@@ -90,6 +90,8 @@ struct port_private {
 	// interrupts, this is a bell.
 	_Atomic int wake_fds[PORT_MAX_QUEUES];
 	bool interrupts; // wake_fds are those of port_interrupt.c
+	// The other end has rung the bell since the last packet that came without it.
+	_Atomic bool rung;
 
 	pthread_mutex_t stats_lock;
 	struct hs_port_device_stats last;  // the device's last counters

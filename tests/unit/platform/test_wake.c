@@ -30,6 +30,7 @@
 
 #include <cmocka.h>
 
+#define US	   INT64_C(1000)
 #define MS	   INT64_C(1000000)
 #define TIMES	   10
 #define FRAME_LEN  100
@@ -258,6 +259,28 @@ static void ring(struct memif_bell *other)
 	memif_bell_ring(other, 0);
 }
 
+static int64_t sleep_ns(struct hs_idle *idle)
+{
+	int64_t from = now_ns();
+
+	hs_idle_sleep(idle, INT64_MAX);
+	return now_ns() - from;
+}
+
+// Packets without a bell come before each sleep. Other work on the machine makes some sleeps
+// longer.
+static int64_t least_sleep_ns(struct hs_idle *idle)
+{
+	int64_t least = INT64_MAX;
+
+	for (unsigned i = 0; i < TIMES; i++) {
+		hs_idle_work(idle, 1);
+		hs_idle_next(idle);
+		least = RTE_MIN(least, sleep_ns(idle));
+	}
+	return least;
+}
+
 // A worker that was awake saw the packets of a bell. The bell must not end its next sleep.
 static void a_bell_is_quiet_before_the_next_sleep(void **state)
 {
@@ -284,6 +307,11 @@ static void a_bell_is_quiet_before_the_next_sleep(void **state)
 	hs_idle_sleep(idle, INT64_MAX); // the bell ends this sleep, but no packet came
 	hs_idle_arm(idle);
 	assert_false(rings(port));
+
+	// While bells ring, the worker looks at the port less often, until a look finds packets.
+	hs_idle_next(idle);
+	assert_true(sleep_ns(idle) >= HS_PACE_LOOK_RUNG_SOON_US * US);
+	assert_true(least_sleep_ns(idle) < HS_PACE_LOOK_RUNG_SOON_US * US);
 
 	memif_bell_close(other);
 	hs_idle_destroy(idle);
