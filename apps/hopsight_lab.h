@@ -6,9 +6,8 @@
 
 #include "scenario.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <jansson.h>
+#include <stdio.h>
 
 enum lab_exit {
 	LAB_DONE = 0,
@@ -24,7 +23,7 @@ struct lab_options {
 	bool has_seed;
 	uint64_t seed;
 	int64_t duration_ns;
-	uint32_t probes, mtu;			// 0: not given
+	uint64_t probes, mtu;			// 0: not given
 	const char *json, *packets, *published; // NULL: not wanted
 	char **args;				// words behind the verb
 	int n_args;
@@ -42,6 +41,9 @@ int lab_plan(const struct lab_options *options);
 // Finds and reads the scenario that args[0] names. On failure, writes the reason to stderr.
 int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
 		struct hs_scenario *scenario);
+
+// Writes JSON and the end of the line, for people if `to` is a terminal. Returns 0 or -EIO.
+int lab_dump(const json_t *json, FILE *to, size_t flags);
 
 // Writes "hopsight-lab: FILE:path: message (allowed: ...)" to stderr. file may be NULL.
 void lab_say_error(const char *file, const struct hs_error *err);

@@ -6,7 +6,6 @@
 #include "scenario_graph.h"
 #include "scenario_read.h"
 #include "schema.h"
-#include "text_table.h"
 
 #include <jansson.h>
 
@@ -15,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LIST_WIDTH 80 // of the switches of a path
 
@@ -54,24 +52,20 @@ static int read_topology(const char *word, struct hs_scenario *scenario, struct 
 	return rc;
 }
 
-static int parse_topology(const char *word, struct hs_scenario *scenario)
-{
-	struct hs_error err = {0};
-
-	if (read_topology(word, scenario, &err) == 0)
-		return LAB_DONE;
-	lab_say_error(NULL, &err);
-	return LAB_USAGE;
-}
-
 static int load(struct work *work)
 {
 	static char path[HS_LAB_PATH];
+	const char *word = work->options->args[0];
+	struct hs_error err = {0};
 
-	if (work->options->args[0][0] == '{')
-		return parse_topology(work->options->args[0], &work->scenario);
-	work->file = path;
-	return lab_load(work->options, path, &work->scenario);
+	if (word[0] != '{') {
+		work->file = path;
+		return lab_load(work->options, path, &work->scenario);
+	}
+	if (read_topology(word, &work->scenario, &err) == 0)
+		return LAB_DONE;
+	lab_say_error(NULL, &err);
+	return LAB_USAGE;
 }
 
 // ---- plans ----
@@ -79,15 +73,11 @@ static int load(struct work *work)
 // Prints the error of a plan. The error names the option of the command line that it is about.
 static int say_plan_error(const struct work *work, struct hs_error *err)
 {
-	static const char *const options[][2] = {{"paths", "--probes"}, {"mtu", "--mtu"}};
+	bool of_option = strcmp(err->path, "paths") == 0 || strcmp(err->path, "mtu") == 0;
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (strcmp(err->path, options[i][0]) == 0) {
-			snprintf(err->path, sizeof(err->path), "%s", options[i][1]);
-			lab_say_error(NULL, err);
-			return LAB_USAGE;
-		}
-	lab_say_error(work->file, err);
+	if (of_option)
+		strcpy(err->path, err->path[0] == 'p' ? "--probes" : "--mtu");
+	lab_say_error(of_option ? NULL : work->file, err);
 	return LAB_USAGE;
 }
 
@@ -104,9 +94,9 @@ static int make_plans(struct work *work)
 	struct hs_error err = {0};
 
 	work->wish = (struct hs_gpint_wish){
-			.paths = options->probes ? options->probes
-						 : hs_scenario_graph_paths(&work->scenario),
-			.mtu = options->mtu ? options->mtu : work->scenario.mtu,
+			.paths = (uint32_t)options->probes
+						 ?: hs_scenario_graph_paths(&work->scenario),
+			.mtu = (uint32_t)options->mtu ?: work->scenario.mtu,
 			.seed = options->has_seed ? options->seed : work->scenario.seed};
 	int rc = hs_gpint_plan(&work->network.graph, &work->wish, &work->plans[GPINT], &err)
 				 ?: hs_gpint_euler(&work->network.graph, &work->wish,
@@ -160,63 +150,33 @@ static int print_json(const struct work *work)
 			(json_int_t)work->network.graph.n_links, "mtu", (int)work->wish.mtu, "seed",
 			(json_int_t)work->wish.seed, "gpint", plan_json(work, &work->plans[GPINT]),
 			"euler", plan_json(work, &work->plans[EULER]));
-	int rc = root ? json_dumpf(root, stdout,
-					isatty(STDOUT_FILENO) ? JSON_INDENT(2) : JSON_COMPACT)
-		      : -1;
+	int rc = lab_dump(root, stdout, 0);
 
 	json_decref(root);
-	putchar('\n');
 	return rc;
 }
 
 // ---- tables ----
 
-__attribute__((format(printf, 2, 3))) static void add_cell(
-		struct hs_text_table *table, const char *format, ...)
-{
-	char text[64];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	hs_text_table_cell(table, text);
-}
-
-static int print_table(struct hs_text_table *table)
-{
-	char *text = hs_text_table_text(table);
-
-	if (text)
-		fputs(text, stdout);
-	free(text);
-	hs_text_table_destroy(table);
-	return text ? 0 : -1;
-}
-
 static int print_totals(const struct work *work)
 {
 	static const char *const columns[] = {"plan", "probes", "hops", "mean", "longest / mean",
 			"switches", "links", "overlap", "largest probe"};
-	struct hs_text_table *table;
+	struct hs_text_table *table = hs_lab_table_begin("lrrrrrrrr", columns);
 
-	if (hs_text_table_create(&table) < 0)
-		return -1;
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		hs_text_table_column(table, columns[i], i > 0);
 	for (unsigned i = 0; i < N_PLANS; i++) {
 		const struct hs_gpint_plan *plan = &work->plans[i];
-		add_cell(table, "%s", plan_names[i]);
-		add_cell(table, "%u", plan->n_paths);
-		add_cell(table, "%u to %u", plan->min_hops, plan->max_hops);
-		add_cell(table, "%.2f", mean_hops(plan));
-		add_cell(table, "%.2f", plan->max_hops / mean_hops(plan));
-		add_cell(table, "%u of %u", plan->covered, plan->n_switches);
-		add_cell(table, "%u of %zu", plan->covered_links, work->network.graph.n_links);
-		add_cell(table, "%" PRIu64, plan->overlap);
-		add_cell(table, "%u bytes", plan->max_bytes);
+		hs_lab_cell(table, "%s", plan_names[i]);
+		hs_lab_cell(table, "%u", plan->n_paths);
+		hs_lab_cell(table, "%u to %u", plan->min_hops, plan->max_hops);
+		hs_lab_cell(table, "%.2f", mean_hops(plan));
+		hs_lab_cell(table, "%.2f", plan->max_hops / mean_hops(plan));
+		hs_lab_cell(table, "%u of %u", plan->covered, plan->n_switches);
+		hs_lab_cell(table, "%u of %zu", plan->covered_links, work->network.graph.n_links);
+		hs_lab_cell(table, "%" PRIu64, plan->overlap);
+		hs_lab_cell(table, "%u bytes", plan->max_bytes);
 	}
-	return print_table(table);
+	return hs_lab_table_end(stdout, "", table);
 }
 
 // Adds the switches of a path as lines of the last column.
@@ -224,62 +184,41 @@ static int add_switches(struct hs_text_table *table, const struct work *work,
 		const struct hs_gpint_path *path)
 {
 	size_t used = 0, size = (size_t)path->n_hops * sizeof(work->scenario.nodes[0].name) + 1;
-	char *text = malloc(size), *rest = text;
+	char *text = malloc(size);
 
 	if (!text)
-		return -1;
+		return -ENOMEM;
 	for (uint32_t i = 0; i < path->n_hops; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "",
 				work->network.names[path->hops[i].at]);
-	for (bool first = true; first || *rest; first = false) {
-		size_t n = hs_lab_first_line(rest, LIST_WIDTH);
-		char line[LIST_WIDTH + 1];
-		snprintf(line, sizeof(line), "%.*s", (int)n, rest);
-		for (unsigned column = 0; !first && column < 3; column++)
-			hs_text_table_cell(table, "");
-		hs_text_table_cell(table, line);
-		rest += n + (rest[n] == ' ');
-	}
+	hs_lab_wrapped_cell(table, 3, text, LIST_WIDTH);
 	free(text);
 	return 0;
 }
 
-static int print_paths(const struct work *work, unsigned which)
+static int print_paths(const struct work *work)
 {
+	unsigned which = work->options->euler ? EULER : GPINT;
 	const struct hs_gpint_plan *plan = &work->plans[which];
-	struct hs_text_table *table;
+	const char *const columns[] = {plan_names[which], "hops", "bytes", "switches"};
+	struct hs_text_table *table = hs_lab_table_begin("rrrl", columns);
 	int rc = 0;
 
-	if (hs_text_table_create(&table) < 0)
-		return -1;
-	hs_text_table_column(table, plan_names[which], true);
-	hs_text_table_column(table, "hops", true);
-	hs_text_table_column(table, "bytes", true);
-	hs_text_table_column(table, "switches", false);
 	for (uint32_t p = 0; p < plan->n_paths && rc == 0; p++) {
-		add_cell(table, "%u", p + 1);
-		add_cell(table, "%u", plan->paths[p].n_hops);
-		add_cell(table, "%u", plan->paths[p].bytes);
+		hs_lab_cell(table, "%u", p + 1);
+		hs_lab_cell(table, "%u", plan->paths[p].n_hops);
+		hs_lab_cell(table, "%u", plan->paths[p].bytes);
 		rc = add_switches(table, work, &plan->paths[p]);
 	}
-	return print_table(table) < 0 ? -1 : rc;
+	return hs_lab_table_end(stdout, "\n", table) ?: rc;
 }
 
 // ---- all of it ----
 
 static int print(const struct work *work)
 {
-	int rc;
+	int rc = work->options->json ? print_json(work) : print_totals(work) ?: print_paths(work);
 
-	if (work->options->json)
-		rc = print_json(work);
-	else
-		rc = print_totals(work) < 0 || putchar('\n') < 0 ||
-						     print_paths(work, work->options->euler
-										       ? EULER
-										       : GPINT) < 0
-				     ? -1
-				     : 0;
 	return rc < 0 || fflush(stdout) != 0 ? LAB_FAILED : LAB_DONE;
 }
 

@@ -4,7 +4,6 @@
 
 #include "eal.h"
 #include "lab.h"
-#include "lab_expect.h"
 #include "lab_progress.h"
 #include "lab_table.h"
 #include "lab_words.h"
@@ -37,6 +36,7 @@ struct work {
 	struct hs_lab_line line;
 	struct hs_lab *lab;
 	json_t *result;
+	size_t unmet; // expectations
 };
 
 // ---- signals ----
@@ -128,9 +128,7 @@ static int say_failure(const struct work *work, int rc, struct hs_error *err)
 
 static void show_progress(void *context, const struct hs_lab_progress *progress)
 {
-	struct work *work = context;
-
-	hs_lab_line_show(&work->line, progress);
+	hs_lab_line_show(&((struct work *)context)->line, progress);
 }
 
 static void write_published(void *context, int64_t now_ns, const char *topic, const char *json)
@@ -189,21 +187,13 @@ static int run(struct work *work)
 
 // ---- after the run ----
 
-static int dump(const struct work *work, FILE *to)
-{
-	size_t flags = JSON_REAL_PRECISION(15) |
-		       (isatty(fileno(to)) ? JSON_INDENT(2) : JSON_COMPACT);
-
-	return json_dumpf(work->result, to, flags) < 0 || fputc('\n', to) == EOF ? -EIO : 0;
-}
-
 static int write_files(struct work *work, struct hs_error *err)
 {
 	FILE *json = work->json_on_stdout ? stdout : work->files[JSON].stream;
 	int rc = 0;
 
 	// If a file cannot be written, its commit says why.
-	if (json && dump(work, json) < 0 && json == stdout)
+	if (json && lab_dump(work->result, json, JSON_REAL_PRECISION(15)) < 0 && json == stdout)
 		return hs_error_set(err, "file", "stdout", "", "cannot be written");
 	for (size_t i = 0; i < N_FILES && rc == 0; i++)
 		if (work->files[i].stream)
@@ -212,7 +202,7 @@ static int write_files(struct work *work, struct hs_error *err)
 }
 
 // Prints tables, then expectations. The last line says how many expectations were met.
-static int print(const struct work *work)
+static int print(struct work *work)
 {
 	const struct hs_run *result = hs_lab_result(work->lab);
 	bool unmet_alone = work->options->quiet || work->json_on_stdout;
@@ -224,11 +214,11 @@ static int print(const struct work *work)
 		if (json_array_size(json_object_get(work->result, "expect")))
 			printf("\nExpectations\n");
 	}
-	hs_lab_expect_print(to, work->result, unmet_alone);
+	work->unmet = hs_lab_expect_print(to, work->result, unmet_alone);
 	if (result->partial)
 		fprintf(to, "interrupted: partial results\n");
 	if (!work->json_on_stdout || !work->options->quiet)
-		hs_lab_expect_total(to, work->result);
+		hs_lab_expect_total(to, work->result, work->unmet);
 	return rc;
 }
 
@@ -243,9 +233,7 @@ static int tell(struct work *work)
 		fprintf(stderr, "hopsight-lab: stdout cannot be written\n");
 		rc = -EIO;
 	}
-	return rc < 0 || hs_lab_result(work->lab)->partial || hs_lab_expect_unmet(work->result)
-			       ? LAB_FAILED
-			       : LAB_DONE;
+	return rc < 0 || hs_lab_result(work->lab)->partial || work->unmet ? LAB_FAILED : LAB_DONE;
 }
 
 // ---- all of it ----

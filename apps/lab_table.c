@@ -2,11 +2,10 @@
 #include "lab_table.h"
 
 #include "lab_words.h"
+
 #include "clean_text.h"
 #include "outcome.h"
-#include "text_table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static void name_cell(struct hs_text_table *table, const char *name, size_t widt
 	char cut[HS_LAB_WORD];
 
 	hs_lab_cut(strcmp(name, "e2e") == 0 ? "end to end" : name, width, cut, sizeof(cut));
-	hs_text_table_cell(table, cut);
+	hs_lab_cell(table, "%s", cut);
 }
 
 // Adds a cell with this number of decimals or, if it is negative, with as many as the value has.
@@ -44,47 +43,26 @@ static void number_cell(struct hs_text_table *table, double value, int decimals)
 		hs_lab_number(value, text);
 	else if (!isnan(value))
 		snprintf(text, sizeof(text), "%.*f", decimals, value);
-	hs_text_table_cell(table, text);
-}
-
-// Begins a table. The first column has the names, under this title. Names, and columns with the
-// header "", are left-aligned. NULL ends the headers. Returns NULL if memory is out.
-static struct hs_text_table *begin(const char *title, const char *const *headers)
-{
-	struct hs_text_table *table;
-
-	if (hs_text_table_create(&table) < 0)
-		return NULL;
-	hs_text_table_column(table, title, false);
-	for (; *headers; headers++)
-		hs_text_table_column(table, *headers, **headers);
-	return table;
-}
-
-// Prints the table if it has rows, and destroys it. Returns 0 or -ENOMEM.
-static int finish(FILE *to, struct hs_text_table *table)
-{
-	char *text = table ? hs_text_table_text(table) : NULL;
-	int rc = text ? 0 : -ENOMEM;
-
-	if (text && text[0])
-		fprintf(to, "\n%s", text);
-	free(text);
-	hs_text_table_destroy(table);
-	return rc;
+	hs_lab_cell(table, "%s", text);
 }
 
 // ---- rows of numbers ----
 
 #define NUMBERS 6
-static const char *const headers[] = {
-		"", "measured", "truth", "configured", "MAE truth", "max", "MAE conf.", NULL};
 static const char *const of_metric[NUMBERS] = {
 		"measured", "truth", "configured", "mae.truth", "max_error", "mae.configured"};
 static const char *const of_loss[NUMBERS] = {"measured", "truth"};
 static const char *const of_overhead[NUMBERS] = {"bytes_ratio"};
 static const char *const of_trip[NUMBERS] = {"measured_ns", "truth_ns", NULL, "mae_ns"};
 static const char *const of_all[NUMBERS] = {NULL, NULL, NULL, "truth", NULL, "configured"};
+
+static struct hs_text_table *begin(const char *title)
+{
+	const char *const headers[] = {title, "", "measured", "truth", "configured", "MAE truth",
+			"max", "MAE conf."};
+
+	return hs_lab_table_begin("llrrrrrr", headers);
+}
 
 static bool is_of(const json_t *row, const char *flow)
 {
@@ -94,7 +72,7 @@ static bool is_of(const json_t *row, const char *flow)
 static void add_row(struct hs_text_table *table, const char *title, const char *name,
 		const json_t *of, const char *const paths[NUMBERS], double scale)
 {
-	hs_text_table_cell(table, title);
+	hs_lab_cell(table, "%s", title);
 	name_cell(table, name, HOP_WIDTH);
 	for (size_t i = 0; i < NUMBERS; i++)
 		number_cell(table, paths[i] ? hs_outcome_number(of, paths[i]) * scale : NAN, -1);
@@ -136,10 +114,8 @@ static int flow_table(FILE *to, const json_t *result, const char *flow, double w
 {
 	const json_t *rows = json_object_get(result, "rows");
 	double window_s = hs_outcome_number(result, "window_ns") / 1e9;
-	struct hs_text_table *table = begin("", headers);
+	struct hs_text_table *table = begin("");
 
-	if (!table)
-		return -ENOMEM;
 	fprintf(to, "\nFlow %s: means over %.0f windows of %.6g %s\n", flow, windows,
 			window_s < 1 ? window_s * 1000 : window_s, window_s < 1 ? "ms" : "s");
 	for (enum hs_lab_metric_kind kind = 0; kind < HS_LAB_KINDS; kind++) {
@@ -155,21 +131,21 @@ static int flow_table(FILE *to, const json_t *result, const char *flow, double w
 			of_loss, 1);
 	add_rows(table, "Telemetry, % of bytes", json_object_get(result, "overhead"), flow, NULL,
 			of_overhead, 100);
-	return finish(to, table);
+	return hs_lab_table_end(to, "\n", table);
 }
 
 // ---- round trips, links, all rows ----
 
 static int trip_table(FILE *to, const json_t *result)
 {
-	struct hs_text_table *table = begin("", headers);
+	struct hs_text_table *table = begin("");
 	const json_t *trip;
 	size_t i;
 
 	json_array_foreach (json_object_get(result, "round_trip"), i, trip)
-		if (table && i < HS_LAB_TABLE_FLOWS)
+		if (i < HS_LAB_TABLE_FLOWS)
 			add_row(table, "Round trip, ms", text_at(trip, "up"), trip, of_trip, 1e-6);
-	return finish(to, table);
+	return hs_lab_table_end(to, "\n", table);
 }
 
 static void say_count(char text[HS_LAB_WORD], const char *what, double count)
@@ -198,15 +174,15 @@ static void say_link(const json_t *link, char text[HS_LAB_WORD])
 static int link_table(FILE *to, const json_t *result)
 {
 	static const char *const columns[] = {
-			"sent", "lost, late, copies", "queued", "wait, ms", NULL};
-	struct hs_text_table *table = begin("Link, packets", columns);
+			"Link, packets", "sent", "lost, late, copies", "queued", "wait, ms"};
+	struct hs_text_table *table = hs_lab_table_begin("lrrrr", columns);
 	char what[HS_LAB_WORD], name[HS_LAB_WORD];
 	size_t i, shown = 0;
 	const json_t *link;
 
 	json_array_foreach (json_object_get(result, "links"), i, link) {
 		say_link(link, what);
-		if (!table || (!what[0] && hs_outcome_number(link, "wait_max_ns") == 0))
+		if (!what[0] && hs_outcome_number(link, "wait_max_ns") == 0)
 			continue;
 		if (shown++ >= LINKS_MAX)
 			continue;
@@ -214,11 +190,11 @@ static int link_table(FILE *to, const json_t *result)
 				text_at(link, "direction"));
 		name_cell(table, name, LINK_WIDTH);
 		number_cell(table, hs_outcome_number(link, "sent_packets"), -1);
-		hs_text_table_cell(table, what);
+		hs_lab_cell(table, "%s", what);
 		number_cell(table, hs_outcome_number(link, "queue_max_packets"), -1);
 		number_cell(table, hs_outcome_number(link, "wait_max_ns") / 1e6, 3);
 	}
-	int rc = finish(to, table);
+	int rc = hs_lab_table_end(to, "\n", table);
 	if (shown > LINKS_MAX)
 		fprintf(to, "and %zu links more\n", shown - LINKS_MAX);
 	return rc;
@@ -227,34 +203,33 @@ static int link_table(FILE *to, const json_t *result)
 // Prints the table of a monitoring host's sessions.
 static int probing_table(FILE *to, const json_t *result)
 {
-	static const char *const columns[] = {"failed", "covered", "sent", "lost", "recovery",
-			"mean, ms", "max, ms", NULL};
-	static const char *const numbers[] = {"sessions_failed", "switches_covered", "probes_sent",
-			"probes_lost", "recovery_probes"};
+	static const char *const columns[] = {"Sessions of probes", "failed", "covered", "sent",
+			"lost", "recovery", "mean, ms", "max, ms"};
+	static const char *const numbers[] = {"sessions", "sessions_failed", "switches_covered",
+			"probes_sent", "probes_lost", "recovery_probes"};
 	const json_t *probing = json_object_get(result, "probing");
-	struct hs_text_table *table = begin("Sessions of probes", columns);
+	struct hs_text_table *table = hs_lab_table_begin("lrrrrrrr", columns);
 
-	if (table && probing) {
-		number_cell(table, hs_outcome_number(probing, "sessions"), -1);
-		for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-			number_cell(table, hs_outcome_number(probing, numbers[i]), -1);
+	for (unsigned i = 0; probing && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		number_cell(table, hs_outcome_number(probing, numbers[i]), -1);
+	if (probing) {
 		number_cell(table, hs_outcome_number(probing, "elapsed_ns.mean") / 1e6, 3);
 		number_cell(table, hs_outcome_number(probing, "elapsed_ns.max") / 1e6, 3);
 	}
-	return finish(to, table);
+	return hs_lab_table_end(to, "\n", table);
 }
 
 static int mae_table(FILE *to, const json_t *result)
 {
-	struct hs_text_table *table = begin("All hops and ends", headers);
+	struct hs_text_table *table = begin("All hops and ends");
 
-	for (enum hs_lab_metric_kind kind = 0; table && kind < HS_LAB_KINDS; kind++) {
+	for (enum hs_lab_metric_kind kind = 0; kind < HS_LAB_KINDS; kind++) {
 		const struct hs_lab_kind *of = &hs_lab_kinds[kind];
 		const json_t *mae = json_object_get(json_object_get(result, "mae"), of->word);
 		if (json_object_size(mae))
 			add_row(table, of->title, "", mae, of_all, of->scale);
 	}
-	return finish(to, table);
+	return hs_lab_table_end(to, "\n", table);
 }
 
 // ---- all of it ----
@@ -304,4 +279,97 @@ int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_
 	rc = rc < 0 ? rc : probing_table(to, result);
 	rc = rc < 0 ? rc : link_table(to, result);
 	return rc < 0 ? rc : mae_table(to, result);
+}
+
+// ---- expectations ----
+
+// How metrics with this part in their name are shown.
+struct unit {
+	const char *part, *text;
+	double scale;
+};
+
+static const struct unit *unit_of(const char *metric)
+{
+	static const struct unit units[] = {{"_bps", " Mbit/s", 1e-6}, {"_ratio", " %", 100},
+			{"_ns", " ms", 1e-6}, {"", "", 1}};
+	const struct unit *unit = units;
+
+	while (!strstr(metric, unit->part))
+		unit++;
+	return unit;
+}
+
+static void print_number(FILE *to, const char *before, const json_t *value, const struct unit *unit)
+{
+	char text[HS_LAB_WORD];
+
+	hs_lab_number(json_number_value(value) * unit->scale, text);
+	fprintf(to, "%s%s", before, text);
+}
+
+// Prints "10 ± 1 ms", "1 to 2 %", "at least 5".
+static void print_limits(FILE *to, const json_t *expect, const struct unit *unit)
+{
+	const json_t *value = json_object_get(expect, "value");
+	const json_t *tolerance = json_object_get(expect, "tolerance");
+	const json_t *min = json_object_get(expect, "min"), *max = json_object_get(expect, "max");
+
+	if (value) {
+		print_number(to, "", value, unit);
+		if (json_number_value(tolerance) != 0)
+			print_number(to, " ± ", tolerance, unit);
+	} else if (min && max) {
+		print_number(to, "", min, unit);
+		print_number(to, " to ", max, unit);
+	} else {
+		print_number(to, min ? "at least " : "at most ", min ? min : max, unit);
+	}
+	fputs(unit->text, to);
+}
+
+static void print_expect(FILE *to, const json_t *expect, bool met)
+{
+	static const char *const keys[] = {"hop", "flow", "node"};
+	const char *metric = text_at(expect, "metric"), *reason = text_at(expect, "reason");
+	const json_t *measured = json_object_get(expect, "measured");
+	const struct unit *unit = unit_of(metric);
+
+	fprintf(to, "  %s  %s", met ? "met    " : "NOT MET", metric);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *name = text_at(expect, keys[i]);
+		if (name[0])
+			fprintf(to, ", %s", strcmp(name, "*") == 0 ? "worst hop" : name);
+	}
+	if (measured)
+		print_number(to, ": ", measured, unit);
+	else
+		fprintf(to, ": %s", reason[0] ? reason : "nothing measured");
+	fprintf(to, "%s (", measured ? unit->text : "");
+	print_limits(to, expect, unit);
+	fputs(")\n", to);
+}
+
+size_t hs_lab_expect_print(FILE *to, const json_t *result, bool unmet_alone)
+{
+	const json_t *expect;
+	size_t unmet = 0, i;
+
+	json_array_foreach (json_object_get(result, "expect"), i, expect) {
+		bool met = json_is_true(json_object_get(expect, "met"));
+		unmet += !met;
+		if (!met || !unmet_alone)
+			print_expect(to, expect, met);
+	}
+	return unmet;
+}
+
+void hs_lab_expect_total(FILE *to, const json_t *result, size_t unmet)
+{
+	size_t n = json_array_size(json_object_get(result, "expect"));
+
+	if (n)
+		fprintf(to, "%zu of %zu expectation%s met\n", n - unmet, n, n == 1 ? "" : "s");
+	else
+		fprintf(to, "no expectations\n");
 }

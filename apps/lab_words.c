@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab_words.h"
 
-#include "text_table.h"
-
+#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
-
-const struct hs_lab_unit *hs_lab_unit_of(const char *metric)
-{
-	static const struct hs_lab_unit units[] = {{"_bps", "Mbit/s", 1e-6}, {"_ratio", "%", 100},
-			{"_ns", "ms", 1e-6}, {"", "", 1}};
-	const struct hs_lab_unit *unit = units;
-
-	while (!strstr(metric, unit->of))
-		unit++;
-	return unit;
-}
 
 void hs_lab_number(double value, char text[HS_LAB_WORD])
 {
@@ -78,4 +66,53 @@ size_t hs_lab_first_line(const char *text, size_t width)
 	while (text[n] && blank && text[blank] != ' ')
 		blank--;
 	return blank ? blank : n;
+}
+
+// ---- tables ----
+
+struct hs_text_table *hs_lab_table_begin(const char *aligned, const char *const *headers)
+{
+	struct hs_text_table *table;
+
+	if (hs_text_table_create(&table) < 0)
+		return NULL;
+	for (; *aligned; aligned++)
+		hs_text_table_column(table, *headers++, *aligned == 'r');
+	return table;
+}
+
+void hs_lab_cell(struct hs_text_table *table, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (table)
+		hs_text_table_cell(table, text);
+}
+
+void hs_lab_wrapped_cell(
+		struct hs_text_table *table, unsigned column, const char *text, size_t width)
+{
+	for (bool first = true; first || *text; first = false) {
+		size_t n = hs_lab_first_line(text, width);
+		for (unsigned i = 0; i < column && !first; i++)
+			hs_lab_cell(table, "%s", "");
+		hs_lab_cell(table, "%.*s", (int)n, text);
+		text += n + (text[n] == ' ');
+	}
+}
+
+int hs_lab_table_end(FILE *to, const char *before, struct hs_text_table *table)
+{
+	char *text = table ? hs_text_table_text(table) : NULL;
+	int rc = text ? 0 : -ENOMEM;
+
+	if (text && text[0])
+		fprintf(to, "%s%s", before, text);
+	free(text);
+	hs_text_table_destroy(table);
+	return rc;
 }
