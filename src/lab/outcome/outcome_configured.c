@@ -170,7 +170,7 @@ static bool pass_all(struct walk *walk)
 	const struct hs_truth_stop *first = walk->report->stops;
 	struct outcome_stops stops;
 	bool shared;
-	if (!outcome_flow_passes(hop->flow, walk->report, hop->ends, &stops))
+	if (!outcome_stops_of(hop, walk->report, &stops) || !stops.direct)
 		return false;
 	walk_init(walk);
 	for (const struct hs_truth_stop *stop = first; stop < stops.to; stop++) {

@@ -130,7 +130,8 @@ void outcome_flow_fini(struct outcome_flow *flow)
 
 // ---- questions ----
 
-size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns)
+// Returns the number of reports in windows up to this time.
+static size_t until(const struct outcome_flow *flow, int64_t shown_ns)
 {
 	size_t low = 0, high = flow->n;
 	while (low < high) {
@@ -141,6 +142,19 @@ size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns)
 			high = middle;
 	}
 	return low;
+}
+
+struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t index)
+{
+	return (struct outcome_hop){
+			.flow = flow,
+			.window = window,
+			.measured = hs_measured_hop(window, index),
+			.ends = hs_measured_ends(window, index),
+			.low = until(flow, window->start_ns),
+			.high = until(flow, window->end_ns),
+	};
 }
 
 // Returns the first stop at the node with this id, from this stop on, or NULL. In paths, the source
@@ -155,27 +169,20 @@ static const struct hs_truth_stop *find_stop(const struct outcome_flow *flow,
 	return NULL;
 }
 
-bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct hs_measured_ends ends, struct outcome_stops *stops)
+bool outcome_stops_of(const struct outcome_hop *hop, const struct hs_truth_report *report,
+		struct outcome_stops *stops)
 {
+	const struct outcome_flow *flow = hop->flow;
 	const struct hs_truth_stop *last = &report->stops[report->n_stops - 1];
-	*stops = (struct outcome_stops){report->stops, last, true};
-	if (ends.e2e)
+	*stops = (struct outcome_stops){report->stops, last, true, true};
+	if (hop->ends.e2e)
 		return report->n_stops > 1;
-	stops->from = find_stop(flow, report, report->stops, ends.from);
-	stops->to = stops->from ? find_stop(flow, report, stops->from + 1, ends.to) : NULL;
-	stops->at_sink = stops->to == last;
-	return stops->to;
-}
-
-bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct hs_measured_ends ends, struct outcome_stops *stops)
-{
-	if (!outcome_flow_stops(flow, report, ends, stops))
+	stops->from = find_stop(flow, report, report->stops, hop->ends.from);
+	stops->to = stops->from ? find_stop(flow, report, stops->from + 1, hop->ends.to) : NULL;
+	if (!stops->to)
 		return false;
-	for (const struct hs_truth_stop *stop = stops->from + 1; stop < stops->to && !ends.e2e;
-			stop++)
-		if (flow->publishes[flow->run->scenario->nodes[stop->node].id])
-			return false;
+	stops->at_sink = stops->to == last;
+	for (const struct hs_truth_stop *stop = stops->from + 1; stop < stops->to; stop++)
+		stops->direct &= !flow->publishes[flow->run->scenario->nodes[stop->node].id];
 	return true;
 }

@@ -105,7 +105,6 @@ static json_t *labels_json(const uint64_t *packets)
 {
 	json_t *json = json_array();
 	size_t last = HS_LABEL_TRUTH_ITEMS - 1;
-
 	while (last && !packets[last])
 		last--;
 	for (size_t i = 0; i <= last; i++)
@@ -148,56 +147,46 @@ static void put_traffic(const struct hs_run *run, uint32_t index, json_t *list)
 
 // ---- INT-label ----
 
-static json_t *ratios_json(const struct hs_label_counts *counts)
-{
-	json_t *json = json_array();
-	for (size_t i = 0; i < counts->n_coverage; i++)
-		json_array_append_new(json, json_real(counts->coverage[i]));
-	return json;
-}
-
 static json_t *coverage_json(const struct hs_label_counts *counts)
 {
 	double mean = outcome_mean(counts->coverage_sum, counts->intervals);
+	json_t *ratios = counts->n_coverage ? json_array() : NULL;
+	for (size_t i = 0; i < counts->n_coverage; i++)
+		json_array_append_new(ratios, json_real(counts->coverage[i]));
 	return json_pack("{s:o*, s:o*, s:o*}", "mean", outcome_number(mean), "min",
 			counts->intervals ? outcome_number(counts->coverage_min) : NULL, "windows",
-			counts->n_coverage ? ratios_json(counts) : NULL);
+			ratios);
 }
 
 // Returns mean, 99th percentile and maximum of the gaps. The percentile is by nearest rank.
 static json_t *gaps_json(const struct hs_label_gaps *gaps)
 {
 	size_t n = gaps->n;
-	json_t *json = json_object();
 	double sum = 0;
 	if (!n)
-		return json;
+		return json_object();
 	outcome_sort(gaps->ns, n);
 	for (size_t i = 0; i < n; i++)
 		sum += (double)gaps->ns[i];
-	outcome_put(json, "mean", sum / (double)n);
-	outcome_put_integer(json, "p99", gaps->ns[(size_t)ceil(0.99 * (double)n) - 1]);
-	outcome_put_integer(json, "max", gaps->ns[n - 1]);
-	return json;
+	return json_pack("{s:o, s:I, s:I}", "mean", outcome_number(sum / (double)n), "p99",
+			(json_int_t)gaps->ns[(size_t)ceil(0.99 * (double)n) - 1], "max",
+			(json_int_t)gaps->ns[n - 1]);
 }
 
 #define LABEL(member) HS_SCHEMA_ROW(struct hs_label_counts, UINT, member, NULL),
 static const struct hs_schema_field label_fields[] = {HS_LABEL_COUNTS(LABEL){NULL}};
 
-static void put_label(const struct hs_run *run, json_t *result)
+static json_t *label_json(const struct hs_label_truth *label)
 {
-	if (!run->label)
-		return;
-	const struct hs_label_counts *counts = &run->label->counts;
-	json_t *json = json_object();
-	json_object_set_new(json, "coverage_ratio", coverage_json(counts));
-	hs_schema_print_into(json, label_fields, counts);
-	json_object_set_new(json, "relabel_interval_ns",
-			gaps_json(&run->label->gaps[HS_LABEL_RELABEL]));
-	json_object_set_new(
-			json, "update_interval_ns", gaps_json(&run->label->gaps[HS_LABEL_UPDATE]));
-	json_object_set_new(json, "labels_per_packet", labels_json(counts->labels_per_packet));
-	json_object_set_new(result, "label", json);
+	json_t *json = json_pack("{s:o}", "coverage_ratio", coverage_json(&label->counts));
+	hs_schema_print_into(json, label_fields, &label->counts);
+	json_object_update_new(json, json_pack("{s:o, s:o, s:o}", "relabel_interval_ns",
+						     gaps_json(&label->gaps[HS_LABEL_RELABEL]),
+						     "update_interval_ns",
+						     gaps_json(&label->gaps[HS_LABEL_UPDATE]),
+						     "labels_per_packet",
+						     labels_json(label->counts.labels_per_packet)));
+	return json;
 }
 
 // ---- a monitoring host's sessions ----
@@ -205,31 +194,25 @@ static void put_label(const struct hs_run *run, json_t *result)
 #define PROBING(member) HS_SCHEMA_ROW(struct hs_probing_counts, UINT, member, NULL),
 static const struct hs_schema_field probing_fields[] = {HS_PROBING_COUNTS(PROBING){NULL}};
 
-static void put_times(json_t *to, const char *key, int64_t sum_ns, uint64_t n, int64_t max_ns)
+static json_t *mean_json(int64_t sum_ns, const struct hs_probing_counts *counts)
 {
-	json_t *json = json_object();
-
-	outcome_put(json, "mean", outcome_mean((double)sum_ns, n));
-	outcome_put_integer(json, "max", max_ns);
-	json_object_set_new(to, key, json);
+	return outcome_number(outcome_mean((double)sum_ns, counts->sessions));
 }
 
-static void put_probing(const struct hs_run *run, json_t *result)
+static json_t *probing_json(const struct hs_probing_counts *counts)
 {
-	const struct hs_probing_counts *counts = run->probing;
-	if (!counts)
-		return;
 	json_t *json = hs_schema_print(probing_fields, counts);
-	outcome_put(json, "busiest_pps", counts->busiest_pps);
-	put_times(json, "elapsed_ns", counts->elapsed_sum_ns, counts->sessions,
-			counts->elapsed_max_ns);
-	put_times(json, "collected_ns", counts->collected_sum_ns, counts->sessions,
-			counts->collected_max_ns);
-	json_object_set_new(json, "path_hops",
-			json_pack("{s:i, s:o*, s:i}", "min", counts->min_hops, "mean",
-					outcome_number(counts->mean_hops), "max",
-					counts->max_hops));
-	json_object_set_new(result, "probing", json);
+	json_object_update_new(json,
+			json_pack("{s:o*, s:{s:o*, s:I}, s:{s:o*, s:I}, s:{s:i, s:o*, s:i}}",
+					"busiest_pps", outcome_number(counts->busiest_pps),
+					"elapsed_ns", "mean",
+					mean_json(counts->elapsed_sum_ns, counts), "max",
+					(json_int_t)counts->elapsed_max_ns, "collected_ns", "mean",
+					mean_json(counts->collected_sum_ns, counts), "max",
+					(json_int_t)counts->collected_max_ns, "path_hops", "min",
+					counts->min_hops, "mean", outcome_number(counts->mean_hops),
+					"max", counts->max_hops));
+	return json;
 }
 
 void outcome_counters_put(const struct hs_run *run, json_t *result)
@@ -242,6 +225,8 @@ void outcome_counters_put(const struct hs_run *run, json_t *result)
 		put_queues(run, result);
 	for (uint32_t i = 0; i < run->scenario->n_traffic; i++)
 		put_traffic(run, i, json_object_get(result, "traffic"));
-	put_label(run, result);
-	put_probing(run, result);
+	if (run->label)
+		json_object_set_new(result, "label", label_json(run->label));
+	if (run->probing)
+		json_object_set_new(result, "probing", probing_json(run->probing));
 }

@@ -42,24 +42,32 @@ struct outcome_flow {
 	struct outcome_row *rows; // end to end, then hops in the order in which they appear
 };
 
-// The stops of a report at both ends of a hop.
+// A hop in one window, or from end to end.
+struct outcome_hop {
+	const struct outcome_flow *flow;
+	const struct hs_measured_window *window;
+	const json_t *measured;
+	struct hs_measured_ends ends;
+	size_t low, high; // reports of the window
+};
+
+// The stops of a report at both ends of a hop. They are direct if no node that appears in published
+// paths lies between them: the delay of a hop is published only then.
 struct outcome_stops {
 	const struct hs_truth_stop *from, *to;
 	bool at_sink; // `to` is the last stop
+	bool direct;
 };
 
 // Returns 0 or -ENOMEM. Call fini in either case.
 int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint32_t index);
 void outcome_flow_fini(struct outcome_flow *flow);
-// Returns the number of reports in windows up to this time.
-size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns);
+// Returns a hop of the window; with index n_hops, from end to end.
+struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t index);
 // Finds where a report passed the hop. Returns false if it did not.
-bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct hs_measured_ends ends, struct outcome_stops *stops);
-// Does the same, but also returns false if a node that appears in published paths lies between the
-// ends. The delay of a hop is published only if no such node does.
-bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct hs_measured_ends ends, struct outcome_stops *stops);
+bool outcome_stops_of(const struct outcome_hop *hop, const struct hs_truth_report *report,
+		struct outcome_stops *stops);
 
 // ---- outcome_row.c: a hop of a flow, or its end to end, over all windows ----
 
@@ -93,18 +101,6 @@ struct outcome_row {
 	const struct hs_measured_window *latest; // that was compared
 };
 
-// A hop in one window.
-struct outcome_hop {
-	const struct outcome_flow *flow;
-	const struct hs_measured_window *window;
-	const json_t *measured;
-	struct hs_measured_ends ends;
-	size_t low, high; // reports of the window
-};
-
-// Returns a hop of the window; with index n_hops, from end to end.
-struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
-		const struct hs_measured_window *window, uint32_t index);
 // Returns the row of the hop, which is made if there is none. Returns NULL if memory is out. Valid
 // until the next row is made.
 struct outcome_row *outcome_row_of(struct outcome_flow *flow, const struct outcome_hop *hop);

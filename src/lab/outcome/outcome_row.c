@@ -28,13 +28,13 @@ static bool a_node_forgot(const struct hs_truth_report *a, const struct hs_truth
 
 // Adds the loss between two successive reports, unless their paths differ or a node restarted in
 // between: lib/qos then leaves out all hops.
-static void lose_between(const struct outcome_flow *flow, const struct outcome_report *a,
+static void lose_between(const struct outcome_hop *hop, const struct outcome_report *a,
 		const struct outcome_report *b, struct outcome_row *row)
 {
 	struct outcome_stops at_a, at_b;
-	if (a->epoch != b->epoch || !outcome_flow_stops(flow, a->truth, row->ends, &at_a) ||
-			!outcome_flow_stops(flow, b->truth, row->ends, &at_b) ||
-			(!row->ends.e2e && a_node_forgot(a->truth, b->truth)))
+	if (a->epoch != b->epoch || !outcome_stops_of(hop, a->truth, &at_a) ||
+			!outcome_stops_of(hop, b->truth, &at_b) ||
+			(!hop->ends.e2e && a_node_forgot(a->truth, b->truth)))
 		return;
 	int64_t sent = (int64_t)(at_b.from->tx_packets - at_a.from->tx_packets);
 	int64_t received = (int64_t)(at_b.to->rx_packets - at_a.to->rx_packets);
@@ -43,14 +43,14 @@ static void lose_between(const struct outcome_flow *flow, const struct outcome_r
 
 // Sums the true loss from the first report to the newest, over the reports that were the newest
 // when they arrived.
-static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
+static void lose_truly(const struct outcome_hop *hop, struct outcome_row *row)
 {
-	const struct outcome_report *last = flow->arrived;
-	for (size_t i = 0; i < flow->n; i++) {
-		const struct outcome_report *newest = flow->reports[i]->newest;
+	const struct outcome_report *last = hop->flow->arrived;
+	for (size_t i = 0; i < hop->flow->n; i++) {
+		const struct outcome_report *newest = hop->flow->reports[i]->newest;
 		if (newest->truth->number <= last->truth->number)
 			continue;
-		lose_between(flow, last, newest, row);
+		lose_between(hop, last, newest, row);
 		last = newest;
 	}
 }
@@ -81,19 +81,6 @@ static bool same_ends(struct hs_measured_ends a, struct hs_measured_ends b)
 	return a.e2e == b.e2e && (a.e2e || (a.from == b.from && a.to == b.to));
 }
 
-struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
-		const struct hs_measured_window *window, uint32_t index)
-{
-	return (struct outcome_hop){
-			.flow = flow,
-			.window = window,
-			.measured = hs_measured_hop(window, index),
-			.ends = hs_measured_ends(window, index),
-			.low = outcome_flow_until(flow, window->start_ns),
-			.high = outcome_flow_until(flow, window->end_ns),
-	};
-}
-
 // Adds the row of a hop. A packet of the window shows the nodes at the ends of the hop. A row has
 // the name of the hop's link. If the hop spans several links, or no known link, its name consists
 // of the ids of its ends.
@@ -110,7 +97,7 @@ static struct outcome_row *add_row(struct outcome_flow *flow, const struct outco
 			.lost_truth = NAN,
 			.lost_all = NAN};
 	for (size_t i = hop->high; i-- > 0 && to == HS_NO_INDEX;) {
-		if (!outcome_flow_stops(flow, flow->reports[i]->truth, hop->ends, &stops))
+		if (!outcome_stops_of(hop, flow->reports[i]->truth, &stops))
 			continue;
 		from = stops.from->node;
 		to = stops.to->node;
@@ -121,7 +108,7 @@ static struct outcome_row *add_row(struct outcome_flow *flow, const struct outco
 		snprintf(row->hop, sizeof(row->hop), "%s", hop->ends.e2e ? "e2e" : link->name);
 	else
 		snprintf(row->hop, sizeof(row->hop), "%u..%u", hop->ends.from, hop->ends.to);
-	lose_truly(flow, row);
+	lose_truly(hop, row);
 	lose_all(flow, from, to, row);
 	return row;
 }
@@ -165,19 +152,18 @@ void outcome_row_add(
 
 static json_t *columns_json(const struct outcome_column columns[OUTCOME_SIDES])
 {
-	const struct outcome_column *measured = &columns[OUTCOME_MEASURED];
+	static const char *const sides[OUTCOME_SIDES] = {"measured", "truth", "configured"};
 	const struct outcome_column *truth = &columns[OUTCOME_TRUTH];
 	const struct outcome_column *configured = &columns[OUTCOME_CONFIGURED];
 	json_t *json = json_object(), *mae = json_object();
-	outcome_put(json, "measured", outcome_mean(measured->sum, measured->n));
-	outcome_put(json, "truth", outcome_mean(truth->sum, truth->n));
-	outcome_put(json, "configured", outcome_mean(configured->sum, configured->n));
+	for (unsigned i = 0; i < OUTCOME_SIDES; i++)
+		outcome_put(json, sides[i], outcome_mean(columns[i].sum, columns[i].n));
 	outcome_put(mae, "configured", outcome_mean(configured->off, configured->n));
 	outcome_put(mae, "truth", outcome_mean(truth->off, truth->n));
 	json_object_set_new(json, "mae", mae);
 	outcome_put(json, "max_error", truth->n ? truth->max_off : NAN);
 	outcome_put(json, "mean_error", fabs(outcome_mean(configured->off_signed, configured->n)));
-	outcome_put_integer(json, "windows", (json_int_t)measured->n);
+	outcome_put_integer(json, "windows", (json_int_t)columns[OUTCOME_MEASURED].n);
 	return json;
 }
 

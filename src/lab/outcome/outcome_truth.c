@@ -27,7 +27,7 @@ static bool delay_of(
 		const struct outcome_hop *hop, const struct outcome_report *report, int64_t *delay)
 {
 	struct outcome_stops stops;
-	if (!outcome_flow_passes(hop->flow, report->truth, hop->ends, &stops))
+	if (!outcome_stops_of(hop, report->truth, &stops) || !stops.direct)
 		return false;
 	*delay = stops.to->rx_ns - stops.from->rx_ns;
 	return true;
@@ -97,8 +97,7 @@ static void put_local(json_t *to, const struct outcome_hop *hop)
 	struct outcome_stops stops;
 	uint64_t n = 0;
 	for (size_t i = hop->low; i < hop->high; i++) {
-		if (!outcome_flow_passes(
-				    hop->flow, hop->flow->reports[i]->truth, hop->ends, &stops))
+		if (!outcome_stops_of(hop, hop->flow->reports[i]->truth, &stops) || !stops.direct)
 			continue;
 		latency_ns += stops.from->latency_ns;
 		depth += stops.from->depth;
@@ -121,13 +120,12 @@ static void put_local(json_t *to, const struct outcome_hop *hop)
 // Finds the bytes that `to` had received by this time. Returns false if they are unknown.
 static bool bytes_by(const struct outcome_hop *hop, int64_t shown_ns, uint64_t *bytes)
 {
-	const struct outcome_flow *flow = hop->flow;
-	const struct hs_truth_edge *edge = hs_truth_edge(flow->truth, shown_ns);
+	const struct hs_truth_edge *edge = hs_truth_edge(hop->flow->truth, shown_ns);
 	struct outcome_stops stops;
 	*bytes = 0;
 	if (!edge)
 		return true;
-	if (!outcome_flow_stops(flow, &edge->newest, hop->ends, &stops))
+	if (!outcome_stops_of(hop, &edge->newest, &stops))
 		return false;
 	*bytes = stops.at_sink ? edge->sink_rx_bytes : stops.to->rx_bytes;
 	return true;
@@ -169,7 +167,7 @@ static bool edge_of(const struct outcome_hop *hop, size_t n, struct outcome_stop
 {
 	const struct outcome_flow *flow = hop->flow;
 	const struct outcome_report *report = n ? flow->reports[n - 1]->newest : flow->arrived;
-	return flow->n && outcome_flow_stops(flow, report->truth, hop->ends, stops);
+	return flow->n && outcome_stops_of(hop, report->truth, stops);
 }
 
 // Returns the true loss ratio of a window. Rule 14 also applies to the truth: packets under way at

@@ -134,6 +134,11 @@ void fixture_send(struct fixture *f)
 	}
 }
 
+static void put(json_t *json, const char *key, int64_t value)
+{
+	json_object_set_new(json, key, json_integer(value));
+}
+
 static json_t *hop_json(const struct fixture *f, const struct told *told, int hop)
 {
 	const int64_t delays[3] = {10 * MS, 20 * MS + told->delay_ns, 30 * MS + told->delay_ns};
@@ -147,24 +152,25 @@ static json_t *hop_json(const struct fixture *f, const struct told *told, int ho
 	int64_t start = T0 + (told->a - 1) * 100 * MS + ahead;
 	int64_t end = T0 + (told->b - 1) * 100 * MS + ahead;
 	json_t *json = json_pack(
-			"{s:I, s:I, s:{s:I, s:I, s:I, s:I}, s:I, s:f, s:I, s:I, s:I, s:I, s:I, "
-			"s:I}",
-			"throughput_bps", (json_int_t)(bytes * 8 * SECOND / (end - start)),
-			"window_throughput_bps", (json_int_t)(bytes * 8), "delay_ns", "mean",
-			(json_int_t)delays[hop], "min", (json_int_t)delays[hop], "p50",
-			(json_int_t)delays[hop], "max", (json_int_t)delays[hop], "jitter_ns",
-			(json_int_t)0, "loss_ratio", (double)lost / (double)sent, "lost_packets",
-			(json_int_t)lost, "tx_packets", (json_int_t)sent, "rx_packets",
-			(json_int_t)received, "rx_bytes", (json_int_t)bytes, "span_start_ns",
-			(json_int_t)start, "span_end_ns",
-			(json_int_t)(end + (hop ? told->span_ns : 0)));
-	assert_non_null(json);
+			"{s:{}, s:f}", "delay_ns", "loss_ratio", (double)lost / (double)sent);
+	put(json, "throughput_bps", bytes * 8 * SECOND / (end - start));
+	put(json, "window_throughput_bps", bytes * 8);
+	for (int i = 0; i < 4; i++)
+		put(json_object_get(json, "delay_ns"),
+				(const char *[]){"mean", "min", "p50", "max"}[i], delays[hop]);
+	put(json, "jitter_ns", 0);
+	put(json, "lost_packets", lost);
+	put(json, "tx_packets", sent);
+	put(json, "rx_packets", received);
+	put(json, "rx_bytes", bytes);
+	put(json, "span_start_ns", start);
+	put(json, "span_end_ns", end + (hop ? told->span_ns : 0));
 	if (hop < 2) {
-		json_object_set_new(json, "from", json_integer(hop));
-		json_object_set_new(json, "to", json_integer(hop ? 9 : 1));
-		json_object_set_new(json, "node_lost_packets", json_integer(0));
+		put(json, "from", hop);
+		put(json, "to", hop ? 9 : 1);
+		put(json, "node_lost_packets", 0);
 	} else {
-		json_object_set_new(json, "unattributed_lost_packets", json_integer(0));
+		put(json, "unattributed_lost_packets", 0);
 	}
 	return json;
 }
@@ -183,7 +189,7 @@ json_t *fixture_window(const struct fixture *f, struct told told)
 			"flags", told.flag, "clock");
 	assert_non_null(json);
 	if (told.stale)
-		json_object_set_new(json_object_get(json, "qos_report"), "age_ns", json_integer(1));
+		put(json_object_get(json, "qos_report"), "age_ns", 1);
 	return json;
 }
 
@@ -219,8 +225,8 @@ void fixture_tell_run(struct fixture *f, struct told told)
 
 void fixture_tell_all(struct fixture *f)
 {
-	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {1, 1}});
-	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 2, .lost = {0, 1}});
+	TELL(f, 2, 10, 20, 2, .lost = {1, 1});
+	TELL(f, 3, 20, 30, 2, .lost = {0, 1});
 }
 
 void fixture_compute(struct fixture *f)
@@ -228,8 +234,7 @@ void fixture_compute(struct fixture *f)
 	static const struct hs_stream_macs macs = {
 			.own = {{2, [5] = 1}, {2, [5] = 2}}, .next = {{2, [5] = 2}, {2, [5] = 1}}};
 	struct hs_error err;
-	if (!f->run.measured)
-		assert_int_equal(hs_measured_create(&f->scenario, &f->run.measured), 0);
+	need_measured(f);
 	if (!f->streams[0])
 		assert_int_equal(hs_stream_create(&f->scenario, 0, 1, T0, &macs, &f->streams[0],
 						 &err),
@@ -239,14 +244,25 @@ void fixture_compute(struct fixture *f)
 	assert_non_null(f->result);
 }
 
-const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *key)
+void fixture_run(struct fixture *f)
 {
-	return json_object_get(json_array_get(json_object_get(f->result, list), index), key);
+	fixture_send(f);
+	fixture_tell_all(f);
+	fixture_compute(f);
 }
 
-json_int_t fixture_integer(const struct fixture *f, const char *list, size_t index, const char *key)
+const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *path)
 {
-	const json_t *value = fixture_at(f, list, index, key);
+	const json_t *at = json_array_get(json_object_get(f->result, list), index);
+	for (const char *dot; (dot = strchr(path, '.')); path = dot + 1)
+		at = json_object_getn(at, path, (size_t)(dot - path));
+	return json_object_get(at, path);
+}
+
+json_int_t fixture_integer(
+		const struct fixture *f, const char *list, size_t index, const char *path)
+{
+	const json_t *value = fixture_at(f, list, index, path);
 	assert_true(json_is_integer(value));
 	return json_integer_value(value);
 }
@@ -258,47 +274,29 @@ const char *fixture_text(const struct fixture *f, const char *list, size_t index
 	return text;
 }
 
-static double number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-	return value ? json_number_value(value) : NAN;
-}
-
-static double side(const json_t *hop, const char *name, enum hs_lab_metric_kind kind)
-{
-	const json_t *of = json_object_get(hop, name), *value;
-	if (kind == HS_LAB_SPAN)
-		return json_object_get(of, "span_end_ns")
-				       ? (double)(hs_measured_integer(of, "span_end_ns") -
-							 hs_measured_integer(of, "span_start_ns"))
-				       : NAN;
-	value = json_object_get(of, hs_lab_kinds[kind].word);
-	return json_is_object(value) ? number(value, "mean") : number(of, hs_lab_kinds[kind].word);
-}
-
 struct fixture_point fixture_point(
 		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind)
 {
 	const json_t *hops = fixture_at(f, "windows", window, "hops");
 	const json_t *hop = row < json_array_size(hops) ? json_array_get(hops, row)
 							: fixture_at(f, "windows", window, "e2e");
-	return (struct fixture_point){side(hop, "measured", kind), side(hop, "truth", kind),
-			side(hop, "configured", kind)};
+	return (struct fixture_point){hs_measured_number(json_object_get(hop, "measured"), kind),
+			hs_measured_number(json_object_get(hop, "truth"), kind),
+			hs_measured_number(json_object_get(hop, "configured"), kind)};
 }
 
 struct fixture_mean fixture_mean(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind)
 {
 	const json_t *of = fixture_at(f, "rows", row, hs_lab_kinds[kind].word);
-	const json_t *mae = json_object_get(of, "mae");
 	struct fixture_mean mean = {
 			.n = (int)json_integer_value(json_object_get(of, "windows")),
-			.measured = number(of, "measured"),
-			.truth = number(of, "truth"),
-			.configured = number(of, "configured"),
-			.mae_truth = number(mae, "truth"),
-			.mae_configured = number(mae, "configured"),
-			.max_error = number(of, "max_error"),
-			.mean_error = number(of, "mean_error"),
+			.measured = hs_outcome_number(of, "measured"),
+			.truth = hs_outcome_number(of, "truth"),
+			.configured = hs_outcome_number(of, "configured"),
+			.mae_truth = hs_outcome_number(of, "mae.truth"),
+			.mae_configured = hs_outcome_number(of, "mae.configured"),
+			.max_error = hs_outcome_number(of, "max_error"),
+			.mean_error = hs_outcome_number(of, "mean_error"),
 	};
 	for (size_t i = 0; i < json_array_size(json_object_get(f->result, "windows")); i++) {
 		if (json_is_true(fixture_at(f, "windows", i, "partial")) ||
@@ -318,7 +316,8 @@ struct fixture_verdict fixture_judge(struct fixture *f, struct hs_scenario_expec
 	fixture_compute(f);
 	const json_t *reason = fixture_at(f, "expect", 0, "reason");
 	return (struct fixture_verdict){
-			number(json_array_get(json_object_get(f->result, "expect"), 0), "measured"),
+			hs_outcome_number(json_array_get(json_object_get(f->result, "expect"), 0),
+					"measured"),
 			json_is_true(fixture_at(f, "expect", 0, "met")),
 			reason ? json_string_value(reason) : ""};
 }

@@ -62,6 +62,12 @@ void fixture_arrive(struct fixture *f, struct hs_packet_truth *packet_truth, int
 // Does all of this at the usual times. lost_on 0: the packet arrives.
 void fixture_packet(struct fixture *f, uint64_t number, int lost_on);
 void fixture_tell(struct fixture *f, struct told told);
+#define TELL(f, to, first, last, n, ...)                                                           \
+	fixture_tell(f, (struct told){.end = (to),                                                 \
+					.a = (first),                                              \
+					.b = (last),                                               \
+					.reports = (n),                                            \
+					##__VA_ARGS__})
 // Returns the message of a window as a new reference, for changes. publish takes it over.
 json_t *fixture_window(const struct fixture *f, struct told told);
 void fixture_publish(struct fixture *f, json_t *window);
@@ -70,6 +76,8 @@ void fixture_tell_run(struct fixture *f, struct told told);
 // Publishes the windows (1, 2] and (2, 3], exactly.
 void fixture_tell_all(struct fixture *f);
 void fixture_compute(struct fixture *f);
+// Sends all packets, tells both windows, and computes the result.
+void fixture_run(struct fixture *f);
 
 // The means that the result has of a row (0, 1: hops, 2: end to end) over its complete windows;
 // NAN: none.
@@ -84,10 +92,10 @@ struct fixture_point {
 };
 struct fixture_point fixture_point(
 		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind);
-// Returns a member of an element of one of the result's lists.
-const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *key);
+// Returns a value in an element of one of the result's lists, by its path ("e2e.truth.delay_ns").
+const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *path);
 json_int_t fixture_integer(
-		const struct fixture *f, const char *list, size_t index, const char *key);
+		const struct fixture *f, const char *list, size_t index, const char *path);
 const char *fixture_text(const struct fixture *f, const char *list, size_t index, const char *key);
 
 // Computes the result with only this expectation, and returns how it was judged.

@@ -14,14 +14,8 @@ static int setup(void **state)
 		f->links[i].directions[0].loss_ratio = 0.1;
 	f->links[0].directions[0].jitter_ns = 3 * MS;
 	fixture_send(f);
-	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {1, 3}});
-	fixture_tell(f, (struct told){.end = 3,
-					.a = 20,
-					.b = 30,
-					.reports = 2,
-					.lost = {0, 1},
-					.delay_ns = -8,
-					.flag = "negative_delay"});
+	TELL(f, 2, 10, 20, 2, .lost = {1, 3});
+	TELL(f, 3, 20, 30, 2, .lost = {0, 1}, .delay_ns = -8, .flag = "negative_delay");
 	fixture_compute(f);
 	return 0;
 }
