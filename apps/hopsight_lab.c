@@ -5,7 +5,6 @@
 #include "clean_stdio.h"
 #include "help_line.h"
 #include "lab_words.h"
-#include "scenario_read.h"
 
 #include <rte_version.h>
 
@@ -68,11 +67,6 @@ int lab_dump(const json_t *json, FILE *to, size_t flags)
 	return json_dumpf(json, to, flags) < 0 || fputc('\n', to) == EOF ? -EIO : 0;
 }
 
-static const char *words_of(const struct hs_lab_entry *entry)
-{
-	return entry->error[0] ? entry->error : entry->description;
-}
-
 static int list_json(const struct hs_lab_list *list)
 {
 	json_t *array = json_array();
@@ -83,8 +77,8 @@ static int list_json(const struct hs_lab_list *list)
 		json_array_append_new(
 				array, json_pack("{s:s, s:s, s:s}", "name", entry->name, "file",
 						       entry->file,
-						       entry->error[0] ? "error" : "description",
-						       words_of(entry)));
+						       entry->broken ? "error" : "description",
+						       entry->words));
 	}
 	rc = lab_dump(array, stdout, 0);
 	json_decref(array);
@@ -103,7 +97,7 @@ static int list_table(const struct hs_lab_list *list)
 	width = width + 32 < LINE_WIDTH ? LINE_WIDTH - width - 2 : 30;
 	for (size_t i = 0; i < list->n; i++) {
 		hs_lab_cell(table, "%s", list->entries[i].name);
-		hs_lab_wrapped_cell(table, 1, words_of(&list->entries[i]), width);
+		hs_lab_wrapped_cell(table, 1, list->entries[i].words, width);
 	}
 	return hs_lab_table_end(stdout, "", table);
 }
@@ -131,9 +125,6 @@ static int lab_list(const struct lab_options *options)
 int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
 		struct hs_scenario *scenario)
 {
-	struct hs_scenario_override override = {.has_seed = options->has_seed,
-			.seed = options->seed,
-			.duration_ns = options->duration_ns};
 	struct hs_error err = {0};
 
 	int rc = hs_lab_find(options->args[0], options->folders, options->n_folders, path, &err);
@@ -141,7 +132,7 @@ int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
 		lab_say_error(NULL, &err);
 		return LAB_USAGE;
 	}
-	if (hs_scenario_load(path, &override, scenario, &err) == 0)
+	if (hs_scenario_load(path, &options->override, scenario, &err) == 0)
 		return LAB_DONE;
 	lab_say_error(path, &err);
 	return LAB_USAGE;
@@ -214,10 +205,10 @@ static const struct option_row table[] = {
 		{"virtual", "", "run in virtual time: fast and reproducible (default)", RUN,
 				MEMBER(real), .clears = true},
 		{"real", "", "run on the machine's clock", RUN, MEMBER(real)},
-		{"seed", "N", "override the scenario's seed", RUN | CHECK | PLAN, MEMBER(seed), 0,
-				UINT64_MAX},
+		{"seed", "N", "override the scenario's seed", RUN | CHECK | PLAN,
+				MEMBER(override.seed), 0, UINT64_MAX},
 		{"duration", "S", "override the scenario's duration, in seconds", RUN | CHECK,
-				MEMBER(duration_ns)},
+				MEMBER(override.duration_ns)},
 		{"json", "FILE",
 				"write the result; - is stdout, without tables (list, plan: no "
 				"FILE)",
@@ -301,8 +292,8 @@ static int take_option(const struct option_row *row, const char *value, struct l
 {
 	void *at = (char *)options + row->at;
 
-	options->has_seed |= row->at == MEMBER(seed);
-	if (row->at == MEMBER(duration_ns))
+	options->override.has_seed |= row->at == MEMBER(override.seed);
+	if (row->at == MEMBER(override.duration_ns))
 		return read_duration(value, at);
 	if (row->most)
 		return read_integer(row, value, at);

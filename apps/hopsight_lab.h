@@ -4,7 +4,7 @@
 // Thread rule: the one thread of the program.
 #pragma once
 
-#include "scenario.h"
+#include "scenario_read.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -20,9 +20,7 @@ enum lab_exit {
 
 struct lab_options {
 	bool real, quiet, euler, help, version;
-	bool has_seed;
-	uint64_t seed;
-	int64_t duration_ns;
+	struct hs_scenario_override override;
 	uint64_t probes, mtu;			// 0: not given
 	const char *json, *packets, *published; // NULL: not wanted
 	char **args;				// words behind the verb
@@ -58,8 +56,8 @@ int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
 struct hs_lab_entry {
 	char file[HS_LAB_PATH];
 	char name[64];
-	char description[400]; // "": see error
-	char error[256];       // why the file is no scenario; ""
+	bool broken;	 // the file is no scenario
+	char words[400]; // its description, or why it is no scenario
 };
 
 struct hs_lab_list {

@@ -3,7 +3,6 @@
 #include "hopsight_lab.h"
 
 #include "array.h"
-#include "scenario_read.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -64,10 +63,11 @@ static void read_entry(const char *path, const char *name, struct hs_lab_entry *
 	snprintf(entry->name, sizeof(entry->name), "%.*s", (int)(strlen(name) - strlen(END)), name);
 	if (hs_scenario_peek(path, &scenario, &err) < 0) {
 		char text[HS_ERROR_TEXT];
-		snprintf(entry->error, sizeof(entry->error), "%.255s", hs_error_text(&err, text));
+		entry->broken = true;
+		snprintf(entry->words, sizeof(entry->words), "%.255s", hs_error_text(&err, text));
 		return;
 	}
-	snprintf(entry->description, sizeof(entry->description), "%s", scenario.description);
+	snprintf(entry->words, sizeof(entry->words), "%s", scenario.description);
 	hs_scenario_fini(&scenario);
 }
 

@@ -4,7 +4,6 @@
 
 #include "lab_words.h"
 #include "scenario_graph.h"
-#include "scenario_read.h"
 #include "schema.h"
 
 #include <jansson.h>
@@ -97,7 +96,8 @@ static int make_plans(struct work *work)
 			.paths = (uint32_t)options->probes
 						 ?: hs_scenario_graph_paths(&work->scenario),
 			.mtu = (uint32_t)options->mtu ?: work->scenario.mtu,
-			.seed = options->has_seed ? options->seed : work->scenario.seed};
+			.seed = options->override.has_seed ? options->override.seed
+							   : work->scenario.seed};
 	int rc = hs_gpint_plan(&work->network.graph, &work->wish, &work->plans[GPINT], &err)
 				 ?: hs_gpint_euler(&work->network.graph, &work->wish,
 						    &work->plans[EULER], &err);

@@ -14,6 +14,7 @@
 #define WIDTH	   100 // of a line
 #define HOP_WIDTH  20
 #define LINK_WIDTH 26
+#define FLOWS_MAX  8  // flows with a table of their own
 #define LINKS_MAX  24 // rows of links with losses or other effects
 
 // ---- cells ----
@@ -143,7 +144,7 @@ static int trip_table(FILE *to, const json_t *result)
 	size_t i;
 
 	json_array_foreach (json_object_get(result, "round_trip"), i, trip)
-		if (i < HS_LAB_TABLE_FLOWS)
+		if (i < FLOWS_MAX)
 			add_row(table, "Round trip, ms", text_at(trip, "up"), trip, of_trip, 1e-6);
 	return hs_lab_table_end(to, "\n", table);
 }
@@ -266,19 +267,17 @@ int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_
 	print_head(to, scenario, result);
 	json_array_foreach (json_object_get(result, "flows"), i, flow) {
 		double windows = hs_outcome_number(flow, "windows");
-		if (!(windows > 0) || shown == HS_LAB_TABLE_FLOWS) {
+		if (!(windows > 0) || shown == FLOWS_MAX) {
 			more += windows > 0;
 			continue;
 		}
 		shown++;
-		rc = rc < 0 ? rc : flow_table(to, result, text_at(flow, "flow"), windows);
+		rc = rc ?: flow_table(to, result, text_at(flow, "flow"), windows);
 	}
 	if (more)
 		fprintf(to, "\n%zu flows more are in the result (--json).\n", more);
-	rc = rc < 0 ? rc : trip_table(to, result);
-	rc = rc < 0 ? rc : probing_table(to, result);
-	rc = rc < 0 ? rc : link_table(to, result);
-	return rc < 0 ? rc : mae_table(to, result);
+	return rc ?: trip_table(to, result) ?: probing_table(to, result)
+			?: link_table(to, result) ?: mae_table(to, result);
 }
 
 // ---- expectations ----

@@ -11,9 +11,6 @@
 #include <jansson.h>
 #include <stdio.h>
 
-// Number of flows with a table of their own. The result contains all flows.
-#define HS_LAB_TABLE_FLOWS 8
-
 // Prints the tables of a result. Returns 0 or -ENOMEM.
 int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_t *result);
 

@@ -20,6 +20,7 @@ sys.path[:0] = [HERE]
 
 import int_rules  # noqa: E402
 import judge  # noqa: E402
+import search  # noqa: E402
 
 SCENARIOS = os.path.join(judge.ROOT, "config", "lab")
 # Too large; no telemetry; no node publishes numbers of INT-label or of probes, and lab.md's are the lab's own.
@@ -69,13 +70,7 @@ def one(path):
     with open(path, encoding="utf-8") as f:
         scenario = shorter(json.load(f))
     with tempfile.TemporaryDirectory(prefix="hs-judge-") as folder:
-        short = os.path.join(folder, "scenario.json")
-        with open(short, "w", encoding="utf-8") as f:
-            json.dump(scenario, f)
-        try:
-            compared, findings = judge.judge_scenario(short)
-        except judge.LabFailed as e:
-            compared, findings = 0, [judge.Finding("lab", str(e))]
+        compared, findings = search.findings_of(scenario, folder)
     name, silent = os.path.basename(path)[:-5], int_rules.publishes_nothing(scenario)
     return name, compared, findings, silent, time.monotonic() - begin
 

@@ -3,7 +3,7 @@
 
     check_packets.py SCENARIO RESULT PACKETS
 
-It shares no code with the lab. It compares the measured, the true and the configured values of every
+It shares no code with the lab; the judge follows the packets and computes a window. It compares the measured, the true and the configured values of every
 flow, window and hop, then rows, losses of the run, overhead and the links' counters. It works for
 scenarios whose clocks are exact and whose nodes neither restart nor lose anything. It prints a line
 for each difference, and then exits with 1.
@@ -14,32 +14,22 @@ import collections
 import csv
 import fractions
 import functools
+import gc
+import itertools
 import json
 import math
+import os
 import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "judge")]
+
+import lab_packets  # noqa: E402
+import rules  # noqa: E402
 
 SECOND = 10**9
 HEADERS = {"udp": 14 + 40 + 8, "tcp": 14 + 40 + 20, "icmp": 14 + 40 + 8}
 
-Row = collections.namedtuple("Row", "at order link way copy bytes telemetry fate wait arrives")
-
-
-class Stop:
-    """A packet at a node, with the counts of its flow there, including this packet."""
-
-    __slots__ = ("node", "at", "rx", "tx", "rx_bytes")
-
-    def __init__(self, node, at, rx, tx, rx_bytes):
-        self.node, self.at, self.rx, self.tx, self.rx_bytes = node, at, rx, tx, rx_bytes
-
-
-class Arrival:
-    """A packet at its sink."""
-
-    __slots__ = ("number", "at", "stops", "telemetry")
-
-    def __init__(self, number, at, stops, telemetry):
-        self.number, self.at, self.stops, self.telemetry = number, at, stops, telemetry
+Row = collections.namedtuple("Row", "at copy bytes telemetry fate wait arrives")
 
 
 class Check:
@@ -60,205 +50,100 @@ class Check:
         self.same(what, got, want, 1e-12 * max(1, abs(want or 0)))
 
 
-def rounded(total, n):
-    """The nearest integer, halves away from zero."""
-    return (total + n // 2) // n if total >= 0 else -((-total + n // 2) // n)
-
-
 # ---- what the packets did ----
 
-def read_packets(path):
-    """Returns rows of each flow (traffic, reply) by number, and rows of each direction of a link in
+def read_links(path):
+    """Returns rows of each flow (traffic, reply) by link, and rows of each direction of a link, both in
     order."""
     flows = collections.defaultdict(lambda: collections.defaultdict(list))
     ways = collections.defaultdict(list)
     with open(path, encoding="utf-8", newline="") as f:
-        for order, r in enumerate(csv.reader(f)):
-            if not order or r[2] == "host":
+        for r in itertools.islice(csv.reader(f), 1, None):
+            if r[2] == "host":
                 continue
             delivered = r[9] == "delivered"
-            row = Row(int(r[0]), order, r[1], r[2], r[6] == "1", int(r[7]), r[8] == "1", r[9],
+            row = Row(int(r[0]), r[6] == "1", int(r[7]), r[8] == "1", r[9],
                       int(r[10]) if delivered else None, int(r[11]) if delivered else None)
-            flows[r[3], r[4] == "1"][int(r[5])].append(row)
+            flows[r[3], r[4] == "1"][r[1], r[2]].append(row)
             ways[r[1], r[2]].append(row)
     return flows, ways
 
 
-def ends_of(scenario):
-    ends = {}
-    for link in scenario["links"]:
-        name = link.get("name", f"{link['from']}-{link['to']}")
-        ends[name, "forward"] = (link["from"], link["to"])
-        ends[name, "reverse"] = (link["to"], link["from"])
-    return ends
-
-
 class Flow:
-    """The path of each packet of a flow. All counts are made here."""
+    """A flow as the judge sees it. Packets on its hops are counted here."""
 
-    def __init__(self, rows, ends, frame_bytes):
+    def __init__(self, judged, ways, ends, frame_bytes):
         self.frame_bytes = frame_bytes
-        self.ends = ends
         self.sent = collections.Counter()       # by hop
         self.received = collections.Counter()
         self.copies = collections.Counter()
         self.telemetry = collections.Counter()  # packets; bytes
         self.telemetry_bytes = collections.Counter()
-        self.arrivals = []
-        self.follow(rows)
-        self.reports = [a for a in self.arrivals if a.telemetry]
-        self.newest = []  # report with the highest number by each report
-        for report in self.reports:
-            best = self.newest[-1] if self.newest else report
-            self.newest.append(report if report.number > best.number else best)
-        self.times = [r.at for r in self.reports]
-        self.all_times = [a.at for a in self.arrivals]
-        self.all_newest = []
-        for arrival in self.arrivals:
-            best = self.all_newest[-1] if self.all_newest else arrival
-            self.all_newest.append(arrival if arrival.number > best.number else best)
-        self.order()
+        for way, rows in ways.items():
+            self.count(ends[way], rows)
+        self.reports = judged.reports
+        self.life = rules.Life(self.reports)
+        self.arrivals = judged.stops[self.reports[0].stops[-1].node]
+        self.times = [stop.at for stop in self.arrivals]
+        self.newest = list(itertools.accumulate(
+            self.arrivals, lambda best, one: one if one.number > best.number else best))
 
-    def follow(self, by_number):
-        """Goes through time and counts a frame where it arrives and where it is sent on."""
-        rx, tx, held = collections.Counter(), collections.Counter(), {}
-        moves = []
-        for number, rows in by_number.items():
-            for row in rows:
-                if not row.copy:
-                    moves.append((row.at, row.order, number, row))
-        moves.sort(key=lambda m: m[1])
-        copies = collections.defaultdict(list)
-        for number, rows in by_number.items():
-            for row in rows:
-                if row.copy:
-                    copies[row.order - 1].append(row)
-        last = []
-        for at, order, number, row in moves:
-            start, end = self.ends[row.link, row.way]
-            waiting = held.get((number, start, at))
-            stops = waiting.pop(0) if waiting else ()
-            rx[start] += 1
-            tx[start] += 1
-            stops += (Stop(start, at, rx[start], tx[start], rx[start] * self.frame_bytes),)
-            hop = (start, end)
-            self.sent[hop] += 1
-            if row.telemetry:
+    def count(self, hop, rows):
+        for row in rows:
+            self.sent[hop] += not row.copy
+            self.received[hop] += row.arrives is not None
+            self.copies[hop] += row.copy and row.arrives is not None
+            if row.telemetry and not row.copy:
                 self.telemetry[hop] += 1
                 self.telemetry_bytes[hop] += row.bytes - self.frame_bytes
-            for one in copies.get(order, []) + [row]:
-                if one.arrives is None:
-                    continue
-                self.received[hop] += 1
-                self.copies[hop] += one is not row
-                held.setdefault((number, end, one.arrives), []).append(stops)
-                last.append((one.arrives, order, one is row, number, end, row.telemetry))
-        # A packet that was never sent on has reached its sink.
-        last.sort(key=lambda m: m[:3])
-        for at, _, _, number, node, telemetry in last:
-            waiting = held.get((number, node, at))
-            if not waiting:
-                continue
-            stops = waiting.pop(0)
-            rx[node] += 1
-            stops += (Stop(node, at, rx[node], None, rx[node] * self.frame_bytes),)
-            self.arrivals.append(Arrival(number, at, stops, telemetry))
-
-    def order(self):
-        """Finds neighbours in source order. Of several copies, the first counts."""
-        seen, firsts = set(), []
-        for report in self.reports:
-            if report.number not in seen:
-                seen.add(report.number)
-                firsts.append(report)
-        firsts.sort(key=lambda r: r.number)
-        self.before = {id(b): a for a, b in zip(firsts, firsts[1:])}
-
-    def until(self, at):
-        return bisect.bisect_right(self.times, at)
-
-    def edge(self, at):
-        n = self.until(at)
-        return self.newest[n - 1] if n else self.reports[0]
 
     def bytes_by(self, to, at):
-        n = bisect.bisect_right(self.all_times, at)
+        n = bisect.bisect_right(self.times, at)
         if not n:
             return 0
         if to < 0:
-            return self.arrivals[n - 1].stops[-1].rx_bytes
-        return self.all_newest[n - 1].stops[to].rx_bytes
+            return self.arrivals[n - 1].rx_bytes
+        return lab_packets.Way.passed(self.newest[n - 1])[to].rx_bytes
 
 
 # ---- one hop in one window ----
 
-def delay_numbers(flow, low, high, a, b):
-    delays = [r.stops[b].at - r.stops[a].at for r in flow.reports[low:high]]
-    pairs = []
-    for report, delay in zip(flow.reports[low:high], delays):
-        before = flow.before.get(id(report))
-        if before:
-            pairs.append(abs(delay - (before.stops[b].at - before.stops[a].at)))
-    n, ranked = len(delays), sorted(delays)
-    numbers = {"mean": rounded(sum(delays), n), "min": ranked[0], "max": ranked[-1]}
-    if n <= 1000:
-        numbers["p50"] = ranked[-(-50 * n // 100) - 1]
-        if n >= 100:
-            numbers["p99"] = ranked[-(-99 * n // 100) - 1]
-    return numbers, rounded(sum(pairs), len(pairs)) if pairs else None
-
-
-def span_numbers(flow, window, a, b):
-    first, newest = flow.edge(window["start_ns"]), flow.edge(window["end_ns"])
-    numbers = {
-        "tx_packets": newest.stops[a].tx - first.stops[a].tx,
-        "rx_packets": newest.stops[b].rx - first.stops[b].rx,
-        "rx_bytes": newest.stops[b].rx_bytes - first.stops[b].rx_bytes,
-        "span_start_ns": first.stops[b].at,
-        "span_end_ns": newest.stops[b].at,
-    }
-    numbers["lost_packets"] = numbers["tx_packets"] - numbers["rx_packets"]
-    span = numbers["span_end_ns"] - numbers["span_start_ns"]
-    if span > 0:
-        numbers["throughput_bps"] = numbers["rx_bytes"] * 8 * SECOND // span
-    return numbers
+def numbers_of(flow, ends, last, start, end):
+    """Returns the numbers of a hop, and from end to end without ends, by the judge's rules."""
+    delays = rules.delay_numbers(flow.life.delays(ends, start, end))
+    exact = len(flow.life.within(start, end)) <= rules.EXACT_REPORTS
+    for key in ("p999",) if exact else ("p50", "p99", "p999"):
+        delays.pop(key, None)
+    span = rules.span_numbers(flow.life, ends, "last" if last else None, start, end, None)
+    return delays, {"jitter_ns": flow.life.jitter(ends, start, end), **span}
 
 
 def check_window(check, flow, window, hops):
-    name = f"{window['flow']} {window['start_ns']}"
-    low, high = flow.until(window["start_ns"]), flow.until(window["end_ns"])
-    check.same(f"{name}: reports", window["reports"], high - low)
-    check.same(f"{name}: true_reports", window["true_reports"], high - low)
-    if window["stale"] or low == high:
-        check.same(f"{name}: stale", window["stale"], low == high)
+    name, path = f"{window['flow']} {window['start_ns']}", flow.reports[0].path
+    start, end = window["start_ns"], window["end_ns"]
+    reports = len(flow.life.within(start, end))
+    check.same(f"{name}: reports", window["reports"], reports)
+    check.same(f"{name}: true_reports", window["true_reports"], reports)
+    if window["stale"] or not reports:
+        check.same(f"{name}: stale", window["stale"], not reports)
         return
     check.same(f"{name}: hops", len(window["hops"]), len(hops))
     for (a, b), hop in zip(hops + [(0, -1)], window["hops"] + [window["e2e"]]):
-        what = f"{name} {hop.get('link', 'e2e')}"
-        delays, jitter = delay_numbers(flow, low, high, a, b)
-        # The first report has no earlier report to count from.
-        span = {}
-        if flow.edge(window["end_ns"]) is not flow.reports[0]:
-            span = span_numbers(flow, window, a, b)
+        what, last = f"{name} {hop.get('link', 'e2e')}", b in (-1, len(hops))
+        delays, numbers = numbers_of(flow, None if b < 0 else (path[a], path[b]), last, start, end)
         for side in ("measured", "truth"):
             of = hop[side]
             for key, value in delays.items():
                 check.same(f"{what} {side}: {key}", of["delay_ns"].get(key), value)
-            check.same(f"{what} {side}: jitter_ns", of.get("jitter_ns"), jitter)
-            for key, value in span.items():
+            for key, value in numbers.items():
                 check.same(f"{what} {side}: {key}", of.get(key), value)
-        begin, end = (flow.bytes_by(-1 if b in (-1, len(hops)) else b, window[key])
-                      for key in ("start_ns", "end_ns"))
-        length = window["end_ns"] - window["start_ns"]
+        before, after = (flow.bytes_by(-1 if last else b, at) for at in (start, end))
         check.same(f"{what} truth: window_throughput_bps", hop["truth"]["window_throughput_bps"],
-                   (end - begin) * 8 * SECOND // length)
-        if span:
+                   (after - before) * 8 * SECOND // (end - start))
+        if "rx_bytes" in numbers:
             check.same(f"{what} measured: window_throughput_bps",
                        hop["measured"]["window_throughput_bps"],
-                       span["rx_bytes"] * 8 * SECOND // length)
-        if hop["measured"].get("node_lost_packets"):
-            check.same(f"{what} measured: node_lost_packets",
-                       hop["measured"]["node_lost_packets"], 0)
+                       numbers["rx_bytes"] * 8 * SECOND // (end - start))
 
 
 def check_shown(check, windows):
@@ -281,14 +166,11 @@ KINDS = ["throughput_bps", "window_throughput_bps", "delay_ns", "jitter_ns", "lo
 
 
 def value_of(side, kind):
-    if side is None:
-        return None
-    if kind == "delay_ns":
-        value = side.get("delay_ns")
-        return value["mean"] if isinstance(value, dict) else value
+    side = side or {}
     if kind == "span_ns":
         return side["span_end_ns"] - side["span_start_ns"] if "span_end_ns" in side else None
-    return side.get(kind)
+    value = side.get(kind)
+    return value["mean"] if isinstance(value, dict) else value
 
 
 def mean(values):
@@ -325,7 +207,7 @@ def check_row(check, row, windows, index):
 # ---- the run ----
 
 def check_lost(check, flow, name, lost, hops, path):
-    first, last = flow.reports[0], flow.newest[-1]
+    first, last = flow.reports[0], max(flow.reports, key=lambda report: report.number)
     for (a, b), of in zip(hops + [(0, -1)], lost):
         truth = (last.stops[a].tx - first.stops[a].tx) - (last.stops[b].rx - first.stops[b].rx)
         check.same(f"{name} {of['hop']} run: truth", of["truth"], truth)
@@ -338,26 +220,28 @@ def check_lost(check, flow, name, lost, hops, path):
 def check_links(check, ways, links):
     for link in links:
         rows = ways.get((link["name"], link["direction"]), [])
-        what = f"link {link['name']} {link['direction']}"
         fates = collections.Counter(r.fate for r in rows)
-        check.same(f"{what}: sent", link["sent_packets"], sum(not r.copy for r in rows))
-        check.same(f"{what}: wait_max_ns", link["wait_max_ns"],
-                   max((r.wait for r in rows if r.wait is not None), default=0))
-        check.same(f"{what}: telemetry_lost", link["telemetry_lost"],
-                   sum(r.telemetry and not r.copy and r.arrives is None for r in rows))
-        check.same(f"{what}: copies", link["copies"], sum(r.copy for r in rows))
-        check.same(f"{what}: delivered", link["delivered_packets"], fates.pop("delivered", 0))
-        for reason, n in link["lost"].items():
-            check.same(f"{what}: {reason}", n, fates.pop(reason, 0))
-        check.same(f"{what}: bytes", link["delivered_bytes"] + link["lost_bytes"],
-                   sum(r.bytes for r in rows))
-        check.same(f"{what}: telemetry", link["telemetry_sent"],
-                   sum(r.telemetry and not r.copy for r in rows))
+        sent = [r for r in rows if not r.copy]
         latest, late = None, 0
         for arrives in reversed([r.arrives for r in rows if r.arrives is not None]):
             late += latest is not None and arrives > latest
             latest = arrives if latest is None else min(latest, arrives)
-        check.same(f"{what}: late", link["late"], late)
+        want = {
+            "sent_packets": len(sent),
+            "sent_bytes": sum(r.bytes for r in sent),
+            "wait_max_ns": max((r.wait for r in rows if r.wait is not None), default=0),
+            "telemetry_sent": sum(r.telemetry for r in sent),
+            "telemetry_lost": sum(r.telemetry and r.arrives is None for r in sent),
+            "copies": len(rows) - len(sent),
+            "delivered_packets": fates["delivered"],
+            "delivered_bytes": sum(r.bytes for r in rows if r.fate == "delivered"),
+            "lost_bytes": sum(r.bytes for r in rows if r.fate != "delivered"),
+            "late": late,
+        }
+        for key, value in want.items():
+            check.same(f"link {link['name']} {link['direction']}: {key}", link[key], value)
+        for reason, n in link["lost"].items():
+            check.same(f"link {link['name']} {link['direction']}: {reason}", n, fates[reason])
 
 
 def check_queue(check, scenario, ways):
@@ -436,19 +320,17 @@ def check_configured(check, scenario, windows, path):
 def check_overhead(check, flow, overhead, path, names):
     for of in overhead:
         pair = dict(zip(names, zip(path, path[1:])))[of["hop"]]
-        what = f"{of['flow']} {of['hop']}"
-        check.same(f"{what}: packets", of["packets"], flow.sent[pair])
-        check.same(f"{what}: telemetry_bytes", of["telemetry_bytes"], flow.telemetry_bytes[pair])
-        close(check, f"{what}: bytes_ratio", of["bytes_ratio"],
-              flow.telemetry_bytes[pair] / (flow.sent[pair] * flow.frame_bytes))
-        close(check, f"{what}: packets_ratio", of["packets_ratio"],
-              flow.telemetry[pair] / flow.sent[pair])
+        for key, want in (
+                ("packets", flow.sent[pair]), ("telemetry_bytes", flow.telemetry_bytes[pair]),
+                ("bytes_ratio", flow.telemetry_bytes[pair] / (flow.sent[pair] * flow.frame_bytes)),
+                ("packets_ratio", flow.telemetry[pair] / flow.sent[pair])):
+            close(check, f"{of['flow']} {of['hop']}: {key}", of[key], want)
 
 
 def check_flow(check, scenario, result, name, flow):
     windows, rows, lost, overhead = ([x for x in result[key] if x["flow"] == name] for key in (
         "windows", "rows", "lost_packets", "overhead"))
-    path = [stop.node for stop in flow.arrivals[0].stops]
+    path = [stop.node for stop in flow.reports[0].stops]
     hops = [(i, i + 1) for i in range(len(path) - 1)]
     for window in windows:
         check_window(check, flow, window, hops)
@@ -475,20 +357,24 @@ def compare(scenario_path, result_path, packets_path):
         scenario = json.load(f)
     with open(result_path, encoding="utf-8") as f:
         result = json.load(f)
-    flows, ways = read_packets(packets_path)
-    check, ends = Check(), ends_of(scenario)
-    for traffic in scenario["traffic"]:
-        for reply in (False, True):
-            name = traffic["name"] + ("/reply" if reply else "")
-            if any(w["flow"] == name for w in result["windows"]):
-                flow = Flow(flows[traffic["name"], reply], ends, frame_of(traffic))
-                check_flow(check, scenario, result, name, flow)
+    ns_ids = {(name, bool(reply)): of["ns_id"] for of in result["flows"]
+              for name, reply, _ in [of["flow"].partition("/reply")]}
+    judged = lab_packets.read(scenario, ns_ids, packets_path, result["start_ns"])
+    flows, ways = read_links(packets_path)
+    check, ends = Check(), lab_packets.ends_of(scenario, lab_packets.nodes_of(scenario))
+    frames = {traffic["name"]: frame_of(traffic) for traffic in scenario["traffic"]}
+    for key, ns_id in ns_ids.items():
+        name = key[0] + ("/reply" if key[1] else "")
+        if any(w["flow"] == name for w in result["windows"]):
+            flow = Flow(judged[ns_id], flows[key], ends, frames[key[0]])
+            check_flow(check, scenario, result, name, flow)
     check_links(check, ways, result["links"])
     check_queue(check, scenario, ways)
     return sum(check.compared.values()), check.wrong
 
 
 def main():
+    gc.disable()  # there are millions of objects without a circle of references
     compared, wrong = compare(*sys.argv[1:4])
     for line in wrong[:40]:
         print(line)

@@ -58,28 +58,7 @@ AGAIN = {"duplicates": 3, "paper-jitter-constant-count10": 3, "paper-throughput-
 Done = collections.namedtuple("Done", "code stdout stderr seconds peak_bytes timed_out")
 
 
-class Running:
-    """Processes that run, so that they end with this process."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.ids = set()
-
-    def add(self, pid):
-        with self.lock:
-            self.ids.add(pid)
-
-    def remove(self, pid):
-        with self.lock:
-            self.ids.discard(pid)
-
-    def end(self):
-        with self.lock:
-            for pid in self.ids:
-                os.kill(pid, signal.SIGKILL)
-
-
-RUNNING = Running()
+RUNNING = set()  # processes, so that they end with this one
 
 
 def lab(words, build=BUILD, limit_s=LIMIT_S, **env):
@@ -91,13 +70,12 @@ def lab(words, build=BUILD, limit_s=LIMIT_S, **env):
                                    env=dict(os.environ, **env), cwd=ROOT)
         RUNNING.add(process.pid)
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (limit_s, limit_s))
-        ended = threading.Event()
-        watch = threading.Thread(target=lambda: ended.wait(HANG_S) or process.send_signal(
-            signal.SIGKILL), daemon=True)
+        watch = threading.Timer(HANG_S, process.kill)
+        watch.daemon = True
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
-        RUNNING.remove(process.pid)
-        ended.set()
+        RUNNING.discard(process.pid)
+        watch.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.monotonic() - begin
         late = usage.ru_utime + usage.ru_stime >= limit_s or seconds >= HANG_S
@@ -209,22 +187,18 @@ def same_bytes(name, report, what, build=BUILD, env=None):
     must be the same, and sanitizers must report nothing."""
     with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
         paths = [os.path.join(folder, str(i)) for i in range(2)]
-        scenario, done = short_one(name, folder), [None] * 2
-
-        for i, path in enumerate(paths):
-            done[i] = lab(["run", scenario, "--quiet", "--duration", SHORT_S, "--json", path],
-                          build if i else BUILD, **(env or {} if i else {}))
-        wrong, bad = None, done[-1]
+        words = ["run", short_one(name, folder), "--quiet", "--duration", SHORT_S, "--json"]
+        done = [lab([*words, paths[0]]), lab([*words, paths[1]], build, **(env or {}))]
         # So short a run need not meet the expectations of the whole run.
-        for one in done:
-            if one.code not in (0, 1) or one.timed_out or "runtime error" in one.stderr:
-                wrong, bad = wrong or f"ended with {one.code}", one
+        bad = [one for one in done
+               if one.code not in (0, 1) or one.timed_out or "runtime error" in one.stderr]
+        wrong = bad and f"ended with {bad[0].code}"
         if not wrong and not all(os.path.exists(path) for path in paths):
             wrong = "there is no result"
         if not wrong and not filecmp.cmp(*paths, shallow=False):
             wrong = "the results differ"
         report.line(f"{name} {what}", wrong, f"the same {SHORT_S} s twice "
-                    f"({max(one.seconds for one in done):.1f} s)", bad)
+                    f"({max(one.seconds for one in done):.1f} s)", (bad or done)[-1])
 
 
 def run_scale(report):
@@ -288,7 +262,8 @@ def main():
                 others.append(lambda: same_bytes(TWICE, report, "and its seed"))
             run_all(wanted, others, report)
     finally:
-        RUNNING.end()
+        for pid in list(RUNNING):
+            os.kill(pid, signal.SIGKILL)
     return 1 if report.failed else 0
 
 

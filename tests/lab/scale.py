@@ -1,8 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts the instructions that an event of the lab takes in networks of 6, 60 and 600 nodes.
-
-    scale.py [--build DIR] [--json]
 
 It runs a chain of nodes for two durations under callgrind. The difference in instructions over the
 difference in events leaves out the cost of setting up. The number of packets under way does not
@@ -10,17 +7,14 @@ depend on the length of the chain. Time would tell less: the state of 600 nodes 
 other programs of the machine use too.
 """
 
-import argparse
 import concurrent.futures
 import json
 import math
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIZES = [6, 60, 600]
 PACKETS_PER_S = 1000
 EVENTS = [60_000, 150_000]  # approximate events of the shorter and the longer run
@@ -83,18 +77,3 @@ def fault(costs_of):
 
 def sentence(costs_of):
     return ", ".join(f"{costs_of[nodes]:.0f} at {nodes}" for nodes in SIZES)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    costs_of = costs(options.build)
-    print(json.dumps(costs_of) if options.json
-          else f"instructions of an event: {sentence(costs_of)} nodes")
-    return 1 if fault(costs_of) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

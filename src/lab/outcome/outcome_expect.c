@@ -95,9 +95,9 @@ static double combine(const struct question *question, const char *path)
 static double delivered_ratio(const struct question *question)
 {
 	uint32_t flow = question->expect->flow;
-	if (flow != HS_NO_INDEX && question->scenario->flows[flow].reverse)
-		return combine(question, "replies_delivered") / combine(question, "replies_sent");
-	return combine(question, "delivered") / combine(question, "sent");
+	bool replies = flow != HS_NO_INDEX && question->scenario->flows[flow].reverse;
+	return combine(question, replies ? "replies_delivered" : "delivered") /
+	       combine(question, replies ? "replies_sent" : "sent");
 }
 
 // ---- met or not ----

@@ -17,14 +17,14 @@ struct pinged {
 	int64_t shown_ns, rtt_ns; // arrival of the reply, by the pinging node's clock
 };
 
-// The input for a pair of flows.
+// The input for a pair of flows, whose trips are in the order of arrival at the sink.
 struct ends {
 	const struct hs_run *run;
-	size_t n_up, n_down, n_pinged;
-	const struct hs_trip *up, *down; // in the order of arrival at the sink
-	struct pinged *pinged;
-	struct hs_trip *room; // [n_up + n_down]: all of `up`, then those of `down` that are in a
-			      // window
+	const struct hs_measured_flow *up, *down;
+	size_t n_pinged;
+	struct pinged *pinged; // by shown_ns
+	// Of all trips up, then of those down that are in a window.
+	struct hs_trip *room;
 };
 
 static int by_shown(const void *a, const void *b)
@@ -38,27 +38,27 @@ static int by_shown(const void *a, const void *b)
 // reply's arrival.
 static int read_pings(struct ends *ends, uint32_t down)
 {
-	const struct hs_run *run = ends->run;
-	uint32_t traffic = run->scenario->flows[down].traffic;
-	const struct hs_stream_trip *trips = run->streams[traffic]->trips;
-	const struct hs_truth_flow *truth = &run->truth->flows[down];
+	const struct hs_scenario *scenario = ends->run->scenario;
+	uint32_t traffic = scenario->flows[down].traffic;
+	const struct hs_stream *stream = ends->run->streams[traffic];
+	const struct hs_truth_flow *truth = &ends->run->truth->flows[down];
 	int64_t ahead_ns = 0;
 	size_t next = 0;
-	ends->n_pinged = run->streams[traffic]->n_trips;
+	ends->n_pinged = stream->n_trips;
 	ends->pinged = calloc(ends->n_pinged + 1, sizeof(*ends->pinged));
 	if (!ends->pinged)
 		return -ENOMEM;
 	for (size_t i = 0; i < ends->n_pinged; i++) {
-		int64_t arrived_ns = trips[i].sent_ns + trips[i].rtt_ns;
+		const struct hs_stream_trip *trip = &stream->trips[i];
+		int64_t arrived_ns = trip->sent_ns + trip->rtt_ns;
 		for (; next < truth->n_reports; next++) {
 			const struct hs_truth_report *report = &truth->reports[next];
 			if (next && report->sink_ns > arrived_ns)
 				break;
 			ahead_ns = report->sink_shown_ns - report->sink_ns;
 		}
-		ends->pinged[i].shown_ns = arrived_ns + ahead_ns;
-		ends->pinged[i].rtt_ns =
-				trips[i].rtt_ns - run->scenario->traffic[traffic].reply_delay_ns;
+		ends->pinged[i] = (struct pinged){arrived_ns + ahead_ns,
+				trip->rtt_ns - scenario->traffic[traffic].reply_delay_ns};
 	}
 	qsort(ends->pinged, ends->n_pinged, sizeof(*ends->pinged), by_shown);
 	return 0;
@@ -75,20 +75,21 @@ static int read_pings(struct ends *ends, uint32_t down)
 static double error_of_pings(const struct ends *ends)
 {
 	double error = 0;
-	if (!ends->n_pinged || ends->n_down != ends->n_pinged || ends->n_up < ends->n_down)
+	if (!ends->n_pinged || ends->down->n_trips != ends->n_pinged ||
+			ends->up->n_trips < ends->down->n_trips)
 		return NAN;
-	for (size_t i = 0; i < ends->n_down; i++) {
-		struct hs_trip down = ends->down[i];
+	for (size_t i = 0; i < ends->down->n_trips; i++) {
+		struct hs_trip down = ends->down->trips[i];
 		struct hs_round_trip pair;
 		size_t low = i < OVERTAKEN ? 0 : i - OVERTAKEN;
-		size_t high = i + (ends->n_up - ends->n_down) + OVERTAKEN + 1;
-		high = high < ends->n_up ? high : ends->n_up;
-		memcpy(ends->room, &ends->up[low], (high - low) * sizeof(*ends->room));
+		size_t high = i + (ends->up->n_trips - ends->down->n_trips) + OVERTAKEN + 1;
+		high = high < ends->up->n_trips ? high : ends->up->n_trips;
+		memcpy(ends->room, &ends->up->trips[low], (high - low) * sizeof(*ends->room));
 		if (hs_round_trip(ends->room, high - low, &down, 1, MAX_GAP_NS, &pair))
 			return NAN;
 		error += fabs((double)(pair.mean_ns - ends->pinged[i].rtt_ns));
 	}
-	return error / (double)ends->n_down;
+	return error / (double)ends->down->n_trips;
 }
 
 // ---- windows of the pinging node's clock, in which replies arrived ----
@@ -107,13 +108,14 @@ static bool compare_window(const struct ends *ends, int64_t end_ns, size_t pings
 		struct numbers *numbers, json_t *windows)
 {
 	int64_t start_ns = end_ns - ends->run->scenario->window_ns;
-	struct hs_trip *down = ends->room + ends->n_up;
+	struct hs_trip *down = ends->room + ends->up->n_trips;
 	struct hs_round_trip of;
 	size_t n_down = 0;
-	for (size_t i = 0; i < ends->n_down; i++)
-		if (ends->down[i].sink_ns > start_ns && ends->down[i].sink_ns <= end_ns)
-			down[n_down++] = ends->down[i];
-	bool told = !hs_round_trip(ends->room, ends->n_up, down, n_down, MAX_GAP_NS, &of);
+	for (size_t i = 0; i < ends->down->n_trips; i++)
+		if (ends->down->trips[i].sink_ns > start_ns &&
+				ends->down->trips[i].sink_ns <= end_ns)
+			down[n_down++] = ends->down->trips[i];
+	bool told = !hs_round_trip(ends->room, ends->up->n_trips, down, n_down, MAX_GAP_NS, &of);
 	json_array_append_new(
 			windows, json_pack("{s:I, s:I, s:I, s:b, s:o*, s:o*}", "start_ns",
 						 (json_int_t)start_ns, "pairs",
@@ -136,8 +138,8 @@ static struct numbers compare(const struct ends *ends, json_t *windows)
 	int64_t length_ns = ends->run->scenario->window_ns;
 	struct numbers numbers = {0};
 	size_t n = 0;
-	if (ends->n_up)
-		memcpy(ends->room, ends->up, ends->n_up * sizeof(*ends->room));
+	if (ends->up->n_trips)
+		memcpy(ends->room, ends->up->trips, ends->up->n_trips * sizeof(*ends->room));
 	for (size_t i = 0, next = 0; i < ends->n_pinged; i = next) {
 		int64_t end_ns = (ends->pinged[i].shown_ns + length_ns - 1) / length_ns * length_ns;
 		double sum = 0;
@@ -171,15 +173,10 @@ static const struct hs_schema_field trip_fields[] = {
 static int compare_pair(const struct hs_run *run, uint32_t up, uint32_t down, json_t *list)
 {
 	const struct hs_scenario *scenario = run->scenario;
-	struct ends ends = {
-			.run = run,
-			.up = run->measured->flows[up].trips,
-			.n_up = run->measured->flows[up].n_trips,
-			.down = run->measured->flows[down].trips,
-			.n_down = run->measured->flows[down].n_trips,
-	};
+	const struct hs_measured_flow *flows = run->measured->flows;
+	struct ends ends = {.run = run, .up = &flows[up], .down = &flows[down]};
 	json_t *windows = json_array();
-	ends.room = malloc((ends.n_up + ends.n_down + 1) * sizeof(*ends.room));
+	ends.room = malloc((flows[up].n_trips + flows[down].n_trips + 1) * sizeof(*ends.room));
 	int rc = ends.room ? read_pings(&ends, down) : -ENOMEM;
 	if (!rc) {
 		const struct numbers numbers = compare(&ends, windows);

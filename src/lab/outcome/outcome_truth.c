@@ -93,26 +93,25 @@ static double as_published(double value)
 // Puts the means of the latency, of the queue and of the utilisation, each only if it was measured.
 static void put_local(json_t *to, const struct outcome_hop *hop)
 {
-	double latency_ns = 0, depth = 0, utilisation = 0;
+	double sums[HS_LAB_KINDS] = {0};
 	struct outcome_stops stops;
 	uint64_t n = 0;
 	for (size_t i = hop->low; i < hop->high; i++) {
 		if (!outcome_stops_of(hop, hop->flow->reports[i]->truth, &stops) || !stops.direct)
 			continue;
-		latency_ns += stops.from->latency_ns;
-		depth += stops.from->depth;
-		utilisation += (double)stops.from->utilisation;
+		sums[HS_LAB_HOP_LATENCY] += stops.from->latency_ns;
+		sums[HS_LAB_QUEUE] += stops.from->depth;
+		sums[HS_LAB_UTILISATION] += (double)stops.from->utilisation;
 		n++;
 	}
-	const struct {
-		const char *key;
-		double mean;
-	} numbers[] = {{"hop_latency_ns", floor(latency_ns / (double)n + 0.5)},
-			{"queue_packets", depth / (double)n},
-			{"link_utilisation_ratio", utilisation / (double)n}};
-	for (size_t i = 0; n && i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (json_object_get(hop->measured, numbers[i].key))
-			outcome_put(to, numbers[i].key, as_published(numbers[i].mean));
+	for (unsigned kind = HS_LAB_HOP_LATENCY; n && kind < HS_LAB_KINDS; kind++) {
+		const char *word = hs_lab_kinds[kind].word;
+		double mean = sums[kind] / (double)n;
+		if (json_object_get(hop->measured, word))
+			outcome_put(to, word,
+					as_published(kind == HS_LAB_HOP_LATENCY ? floor(mean + 0.5)
+										: mean));
+	}
 }
 
 // ---- the window ----

@@ -8,63 +8,59 @@
 
 #define FRAME 562
 
-static void describe(struct fixture *f)
+void fixture_init(struct fixture *f)
 {
-	static const struct hs_scenario_node nodes[3] = {{.id = 0, .name = "src"},
-			{.id = 1, .name = "sw1"}, {.id = 9, .name = "dst"}};
-	*f = (struct fixture){.telemetry_bytes = 24};
-	memcpy(f->nodes, nodes, sizeof(nodes));
-	f->links[0] = (struct hs_scenario_link){.name = "src-sw1", .from = 0, .to = 1};
-	f->links[1] = (struct hs_scenario_link){.name = "sw1-dst", .from = 1, .to = 2};
+	*f = (struct fixture){
+			.telemetry_bytes = 24,
+			.nodes = {{.id = 0, .name = "src"}, {.id = 1, .name = "sw1"},
+					{.id = 9, .name = "dst"}},
+			.links = {{.name = "src-sw1", .from = 0, .to = 1},
+					{.name = "sw1-dst", .from = 1, .to = 2}},
+			.hosts = {{.name = "src", .at = 0, .addr = {0x20, 1, [15] = 1}},
+					{.name = "dst", .at = 2, .addr = {0x20, 1, [15] = 2}}},
+			.traffic = {{.name = "constant",
+					.from = 0,
+					.to = 1,
+					.protocol = IPPROTO_UDP,
+					.src_port = 5000,
+					.dst_port = 6000,
+					.rate_pps = 10,
+					.payload_bytes = 500,
+					.stop_ns = 4 * SECOND}},
+			.flows = {{.name = "constant", .ns_id = 7, .app_id = 1},
+					{.name = "constant/reply",
+							.ns_id = 8,
+							.app_id = 1,
+							.reverse = true}},
+			.scenario = {.name = "by hand",
+					.seed = 1,
+					.duration_ns = 4 * SECOND,
+					.window_ns = SECOND,
+					.keep_windows = true,
+					.mtu = 1500,
+					.n_nodes = 3,
+					.nodes = f->nodes,
+					.n_links = 2,
+					.links = f->links,
+					.n_hosts = 2,
+					.hosts = f->hosts,
+					.n_traffic = 1,
+					.traffic = f->traffic,
+					.n_flows = 1,
+					.flows = f->flows,
+					.expects = f->expects},
+			.run = {.scenario = &f->scenario,
+					.streams = f->streams,
+					.totals = f->totals,
+					.links = f->counters,
+					.start_ns = T0,
+					.end_ns = T0 + 4 * SECOND,
+					.config_changed_ns = INT64_MAX},
+	};
 	for (int direction = 0; direction < 2; direction++) {
 		f->links[0].directions[direction].delay_ns = 10 * MS;
 		f->links[1].directions[direction].delay_ns = 20 * MS;
 	}
-	f->hosts[0] = (struct hs_scenario_host){
-			.name = "src", .at = 0, .addr = {0x20, 1, [15] = 1}};
-	f->hosts[1] = (struct hs_scenario_host){
-			.name = "dst", .at = 2, .addr = {0x20, 1, [15] = 2}};
-	f->traffic[0] = (struct hs_scenario_traffic){.name = "constant",
-			.from = 0,
-			.to = 1,
-			.protocol = IPPROTO_UDP,
-			.src_port = 5000,
-			.dst_port = 6000,
-			.rate_pps = 10,
-			.payload_bytes = 500,
-			.stop_ns = 4 * SECOND};
-	f->flows[0] = (struct hs_scenario_flow){.name = "constant", .ns_id = 7, .app_id = 1};
-	f->flows[1] = (struct hs_scenario_flow){
-			.name = "constant/reply", .ns_id = 8, .app_id = 1, .reverse = true};
-	f->scenario = (struct hs_scenario){.name = "by hand",
-			.seed = 1,
-			.duration_ns = 4 * SECOND,
-			.window_ns = SECOND,
-			.keep_windows = true,
-			.mtu = 1500,
-			.n_nodes = 3,
-			.nodes = f->nodes,
-			.n_links = 2,
-			.links = f->links,
-			.n_hosts = 2,
-			.hosts = f->hosts,
-			.n_traffic = 1,
-			.traffic = f->traffic,
-			.n_flows = 1,
-			.flows = f->flows,
-			.expects = f->expects};
-}
-
-void fixture_init(struct fixture *f)
-{
-	describe(f);
-	f->run = (struct hs_run){.scenario = &f->scenario,
-			.streams = f->streams,
-			.totals = f->totals,
-			.links = f->counters,
-			.start_ns = T0,
-			.end_ns = T0 + 4 * SECOND,
-			.config_changed_ns = INT64_MAX};
 	assert_int_equal(hs_truth_create(2, SECOND, &f->run.truth), 0);
 }
 
@@ -91,48 +87,85 @@ int fixture_teardown(void **state)
 	return 0;
 }
 
-void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns,
-		struct hs_packet_truth *packet_truth)
-{
-	bool telemetry = number % 5 == 0;
-	uint32_t wire = FRAME + (telemetry ? f->telemetry_bytes : 0);
-	*packet_truth = (struct hs_packet_truth){.flow = 0, .number = number, .bytes = FRAME};
-	hs_truth_arrive(f->run.truth, packet_truth, 0, at_ns, at_ns, FRAME);
-	hs_truth_send(f->run.truth, packet_truth, 1, wire, telemetry);
-}
+// ---- packets ----
 
-void fixture_pass(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns)
-{
-	uint32_t wire = FRAME + (packet_truth->telemetry ? f->telemetry_bytes : 0);
-	hs_truth_arrive(f->run.truth, packet_truth, 1, at_ns, at_ns, wire);
-	hs_truth_send(f->run.truth, packet_truth, 2, wire, packet_truth->telemetry);
-}
+#define MOST_UNDER_WAY 4
 
-void fixture_arrive(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns)
-{
-	uint32_t wire = FRAME + (packet_truth->telemetry ? f->telemetry_bytes : 0);
-	hs_truth_arrive(f->run.truth, packet_truth, 2, at_ns, at_ns + f->sink_ahead_ns, wire);
-	hs_truth_sink(f->run.truth, packet_truth);
-}
-
-void fixture_packet(struct fixture *f, uint64_t number, int lost_on)
-{
-	int64_t at_ns = T0 + (int64_t)(number - 1) * 100 * MS;
+struct under_way {
+	int64_t at_ns;
 	struct hs_packet_truth packet_truth;
-	fixture_depart(f, number, at_ns, &packet_truth);
-	if (lost_on != 1)
-		fixture_pass(f, &packet_truth, at_ns + 10 * MS);
-	if (!lost_on)
-		fixture_arrive(f, &packet_truth, at_ns + 30 * MS);
+};
+
+static struct fate fate_of(uint64_t number, const struct fate *fates)
+{
+	for (; fates->number; fates++)
+		if (fates->number == number)
+			return *fates;
+	return (struct fate){.number = number};
+}
+
+// Sends a packet by src and by sw1. Returns how many of it come over the second link.
+static size_t send_one(struct fixture *f, const struct fate *fate, struct under_way *to)
+{
+	struct hs_truth *truth = f->run.truth;
+	struct hs_packet_truth packet = {.number = fate->number, .bytes = FRAME}, copy;
+	int64_t at_ns = T0 + (int64_t)(fate->number - 1) * 100 * MS, there_ns = at_ns + 10 * MS;
+	bool telemetry = fate->number % 5 == 0;
+	uint32_t wire = FRAME + (telemetry ? f->telemetry_bytes : 0);
+	if (fate->restarted)
+		hs_truth_restart(truth, 1);
+	hs_truth_arrive(truth, &packet, 0, at_ns, at_ns, FRAME);
+	hs_truth_send(truth, &packet, 1, wire, telemetry);
+	if (fate->lost_on == 1)
+		return 0;
+	hs_truth_arrive(truth, &packet, 1, there_ns, there_ns, wire);
+	if (fate->lost_on == 3)
+		return 0;
+	hs_truth_send(truth, &packet, 2, wire, telemetry);
+	copy = packet;
+	copy.copy = true;
+	to[0] = (struct under_way){at_ns + (fate->way_ms ? fate->way_ms : 30) * MS, packet};
+	to[1] = (struct under_way){at_ns + fate->copy_ms * MS, copy};
+	return fate->lost_on ? 0 : fate->copy_ms ? 2 : 1;
+}
+
+// Lets dst receive what arrives before this time. Returns how many packets stay under way.
+static size_t receive(struct fixture *f, struct under_way *under_way, size_t n, int64_t until_ns)
+{
+	size_t left = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct hs_packet_truth *packet = &under_way[i].packet_truth;
+		int64_t at_ns = under_way[i].at_ns;
+		if (at_ns >= until_ns) {
+			under_way[left++] = under_way[i];
+			continue;
+		}
+		hs_truth_arrive(f->run.truth, packet, 2, at_ns, at_ns + f->sink_ahead_ns,
+				FRAME + (packet->telemetry ? f->telemetry_bytes : 0));
+		hs_truth_sink(f->run.truth, packet);
+	}
+	return left;
+}
+
+void fixture_send_some(struct fixture *f, uint64_t first, uint64_t last, const struct fate *fates)
+{
+	struct under_way under_way[MOST_UNDER_WAY];
+	size_t n = 0;
+	for (uint64_t number = first; number <= last; number++) {
+		const struct fate fate = fate_of(number, fates);
+		assert_true(n + 2 <= MOST_UNDER_WAY);
+		n += send_one(f, &fate, &under_way[n]);
+		n = receive(f, under_way, n, T0 + (int64_t)number * 100 * MS);
+	}
+	receive(f, under_way, n, INT64_MAX);
 }
 
 void fixture_send(struct fixture *f)
 {
-	for (uint64_t number = 1; number <= 40; number++) {
-		int lost_on = number == 13 ? 1 : number == 17 || number == 22 ? 2 : 0;
-		fixture_packet(f, number, lost_on);
-	}
+	SEND(f, {13, 1}, {17, 2}, {22, 2});
 }
+
+// ---- messages ----
 
 static void put(json_t *json, const char *key, int64_t value)
 {
@@ -175,7 +208,7 @@ static json_t *hop_json(const struct fixture *f, const struct told *told, int ho
 	return json;
 }
 
-json_t *fixture_window(const struct fixture *f, struct told told)
+static json_t *window_of(const struct fixture *f, struct told told)
 {
 	int64_t end = T0 + told.end * SECOND;
 	json_t *json = json_pack(
@@ -201,11 +234,7 @@ static void need_measured(struct fixture *f)
 
 void fixture_tell(struct fixture *f, struct told told)
 {
-	fixture_publish(f, fixture_window(f, told));
-}
-
-void fixture_publish(struct fixture *f, json_t *window)
-{
+	json_t *window = window_of(f, told);
 	char *text = json_dumps(window, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	need_measured(f);
 	assert_int_equal(hs_measured_take(f->run.measured, "qos.7", text), 0);
@@ -215,7 +244,7 @@ void fixture_publish(struct fixture *f, json_t *window)
 
 void fixture_tell_run(struct fixture *f, struct told told)
 {
-	json_t *json = fixture_window(f, told);
+	json_t *json = window_of(f, told);
 	need_measured(f);
 	json_t *body = json_object_get(json, "qos_report");
 	json_object_set_new(body, "run", json_true());
@@ -274,38 +303,42 @@ const char *fixture_text(const struct fixture *f, const char *list, size_t index
 	return text;
 }
 
-struct fixture_point fixture_point(
-		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind)
+static double side_of(const struct fixture *f, size_t row, size_t window, const char *side,
+		enum hs_lab_metric_kind kind)
 {
-	const json_t *hops = fixture_at(f, "windows", window, "hops");
-	const json_t *hop = row < json_array_size(hops) ? json_array_get(hops, row)
-							: fixture_at(f, "windows", window, "e2e");
-	return (struct fixture_point){hs_measured_number(json_object_get(hop, "measured"), kind),
-			hs_measured_number(json_object_get(hop, "truth"), kind),
-			hs_measured_number(json_object_get(hop, "configured"), kind)};
+	const json_t *hop = row < 2 ? json_array_get(fixture_at(f, "windows", window, "hops"), row)
+				    : fixture_at(f, "windows", window, "e2e");
+	return hs_measured_number(json_object_get(hop, side), kind);
 }
 
-struct fixture_mean fixture_mean(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind)
+void fixture_check(const struct fixture *f, size_t window, const char *side,
+		enum hs_lab_metric_kind kind, double first, double second, double e2e)
 {
-	const json_t *of = fixture_at(f, "rows", row, hs_lab_kinds[kind].word);
-	struct fixture_mean mean = {
-			.n = (int)json_integer_value(json_object_get(of, "windows")),
-			.measured = hs_outcome_number(of, "measured"),
-			.truth = hs_outcome_number(of, "truth"),
-			.configured = hs_outcome_number(of, "configured"),
-			.mae_truth = hs_outcome_number(of, "mae.truth"),
-			.mae_configured = hs_outcome_number(of, "mae.configured"),
-			.max_error = hs_outcome_number(of, "max_error"),
-			.mean_error = hs_outcome_number(of, "mean_error"),
-	};
-	for (size_t i = 0; i < json_array_size(json_object_get(f->result, "windows")); i++) {
-		if (json_is_true(fixture_at(f, "windows", i, "partial")) ||
-				json_is_true(fixture_at(f, "windows", i, "stale")))
-			continue;
-		mean.n_truth += !isnan(fixture_point(f, row, i, kind).truth);
-		mean.n_configured += !isnan(fixture_point(f, row, i, kind).configured);
+	const double expected[] = {first, second, e2e};
+	for (size_t row = 0; row < 3; row++) {
+		double value = side_of(f, row, window, side, kind);
+		if (isnan(expected[row]))
+			assert_true(isnan(value));
+		else
+			assert_near(value, expected[row], 1e-12 * fabs(expected[row]));
 	}
-	return mean;
+}
+
+int fixture_windows(
+		const struct fixture *f, size_t row, enum hs_lab_metric_kind kind, const char *side)
+{
+	int n = 0;
+	for (size_t i = 0; i < json_array_size(json_object_get(f->result, "windows")); i++)
+		n += !json_is_true(fixture_at(f, "windows", i, "partial")) &&
+		     !json_is_true(fixture_at(f, "windows", i, "stale")) &&
+		     !isnan(side_of(f, row, i, side, kind));
+	return n;
+}
+
+double fixture_row(
+		const struct fixture *f, size_t row, enum hs_lab_metric_kind kind, const char *path)
+{
+	return hs_outcome_number(fixture_at(f, "rows", row, hs_lab_kinds[kind].word), path);
 }
 
 struct fixture_verdict fixture_judge(struct fixture *f, struct hs_scenario_expect expect)

@@ -52,15 +52,23 @@ void fixture_fini(struct fixture *f);
 // The same for cmocka: *state is a separate fixture for each test.
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
-// Makes the truth of all packets, which fixture_init does not.
+
+// What is unusual about a packet. A usual one takes 10 ms over the first link and 20 ms over the
+// second.
+struct fate {
+	uint64_t number;
+	int lost_on;	// 1, 2: the link; 3: sw1 drops it
+	int way_ms;	// from src to dst
+	int copy_ms;	// the same of a copy, which the second link made
+	bool restarted; // sw1, before this packet
+};
+
+// Makes the truth of these packets, which fixture_init does not. One without a number ends the
+// fates.
+void fixture_send_some(struct fixture *f, uint64_t first, uint64_t last, const struct fate *fates);
+#define SEND(f, ...) fixture_send_some(f, 1, 40, (const struct fate[]){__VA_ARGS__, {0}})
+// Does this with all packets, of which 13, 17 and 22 are lost.
 void fixture_send(struct fixture *f);
-// Sends one packet: by src and by sw1, received by dst. Call these in order of time.
-void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns,
-		struct hs_packet_truth *packet_truth);
-void fixture_pass(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns);
-void fixture_arrive(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns);
-// Does all of this at the usual times. lost_on 0: the packet arrives.
-void fixture_packet(struct fixture *f, uint64_t number, int lost_on);
 void fixture_tell(struct fixture *f, struct told told);
 #define TELL(f, to, first, last, n, ...)                                                           \
 	fixture_tell(f, (struct told){.end = (to),                                                 \
@@ -68,9 +76,6 @@ void fixture_tell(struct fixture *f, struct told told);
 					.b = (last),                                               \
 					.reports = (n),                                            \
 					##__VA_ARGS__})
-// Returns the message of a window as a new reference, for changes. publish takes it over.
-json_t *fixture_window(const struct fixture *f, struct told told);
-void fixture_publish(struct fixture *f, json_t *window);
 // Publishes the answer of dst about the whole run.
 void fixture_tell_run(struct fixture *f, struct told told);
 // Publishes the windows (1, 2] and (2, 3], exactly.
@@ -79,19 +84,15 @@ void fixture_compute(struct fixture *f);
 // Sends all packets, tells both windows, and computes the result.
 void fixture_run(struct fixture *f);
 
-// The means that the result has of a row (0, 1: hops, 2: end to end) over its complete windows;
-// NAN: none.
-struct fixture_mean {
-	int n, n_truth, n_configured; // windows
-	double measured, truth, configured, mae_truth, mae_configured, max_error, mean_error;
-};
-struct fixture_mean fixture_mean(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind);
-// Returns the numbers of one window.
-struct fixture_point {
-	double measured, truth, configured;
-};
-struct fixture_point fixture_point(
-		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind);
+// Checks the values of a window's side ("truth"): of the two hops, and from end to end. NAN: none.
+void fixture_check(const struct fixture *f, size_t window, const char *side,
+		enum hs_lab_metric_kind kind, double first, double second, double e2e);
+// Returns in how many complete windows a row (0, 1: hops, 2: end to end) has the value.
+int fixture_windows(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind,
+		const char *side);
+// Returns a number of a row by its path ("mae.truth"), or NAN.
+double fixture_row(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind,
+		const char *path);
 // Returns a value in an element of one of the result's lists, by its path ("e2e.truth.delay_ns").
 const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *path);
 json_int_t fixture_integer(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of a result, and its texts.
+// The tables of a result, its texts, and the line of progress.
+#include "lab_progress.h"
 #include "lab_table.h"
 #include "lab_words.h"
 #include "text_table.h"
@@ -21,28 +22,23 @@ struct fixture {
 // A flow of two hops, with ' in place of ".
 static const char RESULT[] =
 		"{'window_ns':1000000000,'start_ns':1000000000,'end_ns':4000000000,"
-		"'partial':false,'real':false,"
-		"'flows':[{'flow':'up','windows':3},{'flow':'silent','windows':0}],"
-		"'rows':[{'flow':'up','hop':'src-sw1','delay_ns':{'measured':10000001,'truth':"
-		"10000000,'configured':10000000,'mae':{'truth':1,'configured':2},'max_error':3},"
-		"'jitter_ns':{'measured':0,'truth':0,'mae':{'truth':0}}},"
-		"{'flow':'up','hop':'e2e','delay_ns':{'measured':30000000,'truth':30000000,"
-		"'mae':{'truth':0},'max_error':0},"
-		"'loss_ratio':{'measured':0.25,'truth':0.25,'mae':{'truth':0}}}],"
+		"'partial':false,'real':false,'flows':[{'flow':'up','windows':3},"
+		"{'flow':'silent','windows':0}],'rows':[{'flow':'up','hop':'src-sw1',"
+		"'delay_ns':{'measured':10000001,'truth':10000000,'configured':10000000,"
+		"'mae':{'truth':1,'configured':2},'max_error':3},'jitter_ns':{'measured':0,"
+		"'truth':0,'mae':{'truth':0}}},{'flow':'up','hop':'e2e',"
+		"'delay_ns':{'measured':30000000,'truth':30000000,'mae':{'truth':0},"
+		"'max_error':0},'loss_ratio':{'measured':0.25,'truth':0.25,'mae':{'truth':0}}}],"
 		"'lost_packets':[{'flow':'up','hop':'src-sw1','measured':5,'truth':4,'shown':6},"
-		"{'flow':'other','hop':'src-sw1','measured':77}],"
-		"'overhead':[{'flow':'up','hop':'src-sw1','packets':12000,'packets_ratio':0.01,"
-		"'bytes_ratio':0.0007}],"
-		"'round_trip':[{'up':'ping','measured_ns':50000000,'truth_ns':50000100,'mae_ns':"
-		"100,"
-		"'pairs':1200,'clocks_differ':2}],"
-		"'links':[{'name':'src-sw1','direction':'forward','sent_packets':12000,'copies':1,"
-		"'late':0,'queue_max_packets':9,'wait_max_ns':1500000,'lost':{'random':2,'queue':0}"
-		"},"
+		"{'flow':'other','hop':'src-sw1','measured':77}],'overhead':[{'flow':'up',"
+		"'hop':'src-sw1','packets':12000,'packets_ratio':0.01,'bytes_ratio':0.0007}],"
+		"'round_trip':[{'up':'ping','measured_ns':50000000,'truth_ns':50000100,"
+		"'mae_ns':100,'pairs':1200,'clocks_differ':2}],'links':[{'name':'src-sw1',"
+		"'direction':'forward','sent_packets':12000,'copies':1,'late':0,"
+		"'queue_max_packets':9,'wait_max_ns':1500000,'lost':{'random':2,'queue':0}},"
 		"{'name':'sw1-dst','direction':'forward','sent_packets':5,'copies':0,'late':0,"
 		"'queue_max_packets':0,'wait_max_ns':0,'lost':{'random':0}}],"
-		"'mae':{'delay_ns':{'truth':500,'configured':1250}},"
-		"'expect':[]}";
+		"'mae':{'delay_ns':{'truth':500,'configured':1250}},'expect':[]}";
 
 static json_t *load(const char *text)
 {
@@ -98,19 +94,16 @@ static void each_part_has_a_table_in_peoples_units_within_100_columns(void **sta
 {
 	struct fixture *f = *state;
 	static const char *const parts[] = {
-			"a-name: a-source\nWhat it is about.\nseed 42, 3 s of virtual time, 3 "
-			"nodes, "
-			"2 links\n",
+			"a-name: a-source\nWhat it is about.\nseed 42, ",
+			"\nseed 42, 3 s of virtual time, 3 nodes, 2 links\n",
 			"Flow up: means over 3 windows of 1 s\n",
-			"Delay, ms              src-sw1       10.000001     10          10   "
-			"0.000001  "
-			"0.000003   0.000002\n"
-			"                       end to end           30     30                     "
-			" 0  "
-			"       0\n",
+			("Delay, ms              src-sw1       10.000001     10          10   "
+			 "0.000001  0.000003   0.000002\n"
+			 "                       end to end           30     30              "
+			 "        0         0\n"),
 			"\nJitter, ms             everywhere 0\n",
-			"Loss, %                end to end           25     25                     "
-			" 0\n",
+			("Loss, %                end to end           25     25              "
+			 "        0\n"),
 			"Lost in the run        src-sw1               5      4\n",
 			"Telemetry, % of bytes  src-sw1            0.07\n",
 			"Round trip, ms  ping        50  50.0001     0.0001",
@@ -215,6 +208,33 @@ static void expectations_are_told_with_number_and_limits_in_one_unit_and_counted
 			"2 of 5 expectations met\n");
 }
 
+static void a_line_tells_part_time_rate_and_rest_is_rewritten_whole_and_taken_away(void **state)
+{
+	(void)state;
+	struct hs_lab_progress progress = {.done_ns = 60400000000,
+			.duration_ns = 120800000000,
+			.events = 3000000,
+			.wall_s = 1.5};
+	struct hs_lab_line line = {0};
+	char *text;
+	size_t size;
+
+	line.to = open_memstream(&text, &size);
+	hs_lab_line_show(&line, &progress);
+	progress.wall_s = 0;
+	hs_lab_line_show(&line, &progress);
+	hs_lab_line_clear(&line);
+	hs_lab_line_clear(&line);
+	progress.done_ns = 0;
+	hs_lab_line_show(&line, &progress);
+	fclose(line.to);
+	assert_string_equal(text, "\r50 %  60.4 of 120.8 s  2,000,000 events/s  2 s left"
+				  "\r50 %  60.4 of 120.8 s  0 events/s                  "
+				  "\r                                                   \r"
+				  "\r0 %  0.0 of 120.8 s  0 events/s");
+	free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -226,6 +246,8 @@ int main(void)
 			TEST(numbers_have_thousands_apart_and_no_needless_digits),
 			TEST(a_text_breaks_at_the_last_blank_that_fits),
 			TEST(expectations_are_told_with_number_and_limits_in_one_unit_and_counted),
+			cmocka_unit_test(
+					a_line_tells_part_time_rate_and_rest_is_rewritten_whole_and_taken_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
