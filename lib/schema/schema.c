@@ -346,6 +346,8 @@ static int read_field(const struct reader *reader, const struct hs_schema_field 
 	case HS_SCHEMA_NAME:
 		return read_name(reader, field, value, path, at);
 	case HS_SCHEMA_OBJECT:
+		if (field->fresh)
+			memcpy(at, field->fresh, field->size);
 		return read_object(reader, field->fields, value, path, at);
 	case HS_SCHEMA_LIST:
 		return read_list(reader, field, value, path, into);

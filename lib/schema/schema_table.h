@@ -72,6 +72,7 @@ struct hs_schema_field {
 	bool required;
 	bool nullable; // a null leaves the member as it is; the caller looks for the null
 	bool demanded; // a check elsewhere requires the key, in its own words
+	bool negated;  // of a boolean: the member is its opposite
 	uint64_t min, max;
 	double least, most;
 	const struct hs_schema_word *words;
@@ -82,6 +83,7 @@ struct hs_schema_field {
 	const char *allowed, *fallback, *help;
 	const struct hs_schema_text *text;
 	const struct hs_schema_field *fields;
+	const void *fresh; // of an object: the member before its rows are read; NULL: as it is
 	const struct hs_schema_field *items; // of a list in JSON: the fields of each item
 	const struct hs_schema_names *names;
 	const struct hs_schema_list *list;

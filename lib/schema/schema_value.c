@@ -300,7 +300,7 @@ int hs_schema_store(const struct hs_schema_field *field, const struct hs_schema_
 	case HS_SCHEMA_BOOL:
 		if (value->type != HS_SCHEMA_IS_BOOL)
 			return wrong_type(field, value, path, err);
-		*(bool *)at = value->boolean;
+		*(bool *)at = value->boolean != field->negated;
 		return 0;
 	case HS_SCHEMA_PARSED:
 	case HS_SCHEMA_TEXT:
@@ -375,7 +375,8 @@ struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const
 		return load_real(field, at);
 	case HS_SCHEMA_BOOL:
 		return (struct hs_schema_value){.type = HS_SCHEMA_IS_BOOL,
-				.boolean = hs_schema_load_bits(at, field->size) != 0};
+				.boolean = (hs_schema_load_bits(at, field->size) != 0) !=
+					   field->negated};
 	case HS_SCHEMA_TEXT:
 		return at[0] || !field->required ? text_value(at) : empty;
 	case HS_SCHEMA_WORD:

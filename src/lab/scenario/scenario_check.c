@@ -3,6 +3,7 @@
 #include "scenario_draft.h"
 
 #include "port.h"
+#include "rule_admission.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -242,6 +243,49 @@ static int check_paths(struct hs_draft *draft)
 	return rc;
 }
 
+// ---- probes ----
+
+static int refuse_probing(const struct hs_draft *draft, const char *what, const char *expected)
+{
+	return hs_error_set(draft->err, "conflict", "probing", expected, "%s", what);
+}
+
+static int check_probe_profiles(const struct hs_draft *draft)
+{
+	const struct hs_scenario *s = &draft->scenario;
+
+	for (size_t i = 0; i < s->n_links; i++) {
+		struct hs_profile profiles[HS_MAX_PORTS] = {0};
+		hs_scenario_profiles(s, s->links[i].from, profiles, draft->err);
+		if (!s->links[i].profile || !hs_profile_probe(&profiles[0]))
+			return refuse_probing(draft, "a link has no profile of method probe",
+					"a profile of method probe at each link");
+	}
+	return s->n_links ? 0 : refuse_probing(draft, "the network has no links", "links");
+}
+
+static int check_probing(const struct hs_draft *draft)
+{
+	const struct hs_scenario *s = &draft->scenario;
+
+	if (!s->probing.given)
+		return 0;
+	if (s->forwarding != HS_LAB_SHORTEST_PATH)
+		return refuse_probing(draft, "the nodes do not route", "forwarding shortest_path");
+	for (size_t i = 0; i < s->n_nodes; i++) {
+		const struct hs_scenario_node *node = &s->nodes[i];
+		if (node->n_links + node->n_hosts >= HS_MAX_PORTS)
+			return refuse_probing(draft,
+					"a node has no port left for the monitoring host",
+					"at most 31 links and hosts at a node");
+	}
+	if (s->probing.paths > s->n_nodes)
+		return hs_error_set(draft->err, "out_of_range", "probing.k",
+				"at most as many paths as nodes", "%u paths for %zu nodes",
+				s->probing.paths, s->n_nodes);
+	return check_probe_profiles(draft);
+}
+
 int hs_draft_check_network(struct hs_draft *draft)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
@@ -260,5 +304,5 @@ int hs_draft_check_network(struct hs_draft *draft)
 		rc = check_service(draft, i);
 	for (uint32_t i = 0; i < scenario->n_hosts && rc == 0; i++)
 		rc = check_address(draft, i);
-	return rc ?: check_paths(draft) ?: hs_draft_check_probing(draft);
+	return rc ?: check_paths(draft) ?: check_probing(draft);
 }

@@ -54,16 +54,19 @@ struct hs_draft {
 extern const struct hs_schema_list hs_draft_node_list, hs_draft_link_list, hs_draft_host_list,
 		hs_draft_route_list, hs_draft_traffic_list, hs_draft_request_list,
 		hs_draft_event_list, hs_draft_expect_list;
-extern const struct hs_schema_field hs_draft_probing_fields[], hs_draft_topology_fields[],
-		hs_draft_parameter_fields[], hs_draft_service_fields[];
+extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_node_fields[],
+		hs_draft_link_fields[];
+// A topology has the rows from these on, too.
+#define HS_DRAFT_NODE_SERVICE	 5
+#define HS_DRAFT_LINK_PARAMETERS 3
+extern const struct hs_draft_topology hs_draft_new_topology;
 
 // Begins to take an item. `into` is the draft.
 struct hs_draft *hs_draft_begin(
 		void *into, const struct hs_schema_item *item, struct hs_error *err);
-// Defines the list hs_draft_NAME_list. Its items have this type and the keys of NAME_fields. The
-// last argument is the value of an item before it is read. take_item gets the draft, and each item
-// that was read.
-#define HS_DRAFT_LIST(name, type, take_item, ...)                                                  \
+// Defines the list hs_draft_NAME_list. Its items have this type and these keys. The last argument
+// is the value of an item before it is read. take_item gets the draft, and each item that was read.
+#define HS_DRAFT_LIST(name, type, rows, take_item, ...)                                            \
 	static int take_##name##_item(                                                             \
 			void *into, const struct hs_schema_item *item, struct hs_error *err)       \
 	{                                                                                          \
@@ -71,7 +74,7 @@ struct hs_draft *hs_draft_begin(
 		return take_item(draft, item->read);                                               \
 	}                                                                                          \
 	const struct hs_schema_list hs_draft_##name##_list = {                                     \
-			.item = {.kind = HS_SCHEMA_OBJECT, .fields = name##_fields},               \
+			.item = {.kind = HS_SCHEMA_OBJECT, .fields = rows},                        \
 			.item_bytes = sizeof(type),                                                \
 			.fresh = &(const type)__VA_ARGS__,                                         \
 			.take = take_##name##_item}
@@ -79,9 +82,6 @@ struct hs_draft *hs_draft_begin(
 // Makes the network of a topology, or refuses a scenario without nodes.
 int hs_draft_make_topology(struct hs_draft *draft);
 int hs_draft_check_network(struct hs_draft *draft);
-// Checks what a scenario with probes needs: nodes that route and have a port for the monitoring
-// host, and profiles of method probe.
-int hs_draft_check_probing(struct hs_draft *draft);
 // Checks the requests too, and removes what lies beyond a shorter duration of the command line.
 int hs_draft_check_events(struct hs_draft *draft);
 int hs_draft_check_requests(const struct hs_draft *draft);

@@ -164,7 +164,7 @@ static int take_event(struct hs_draft *draft, struct hs_scenario_event *event)
 	return rc;
 }
 
-HS_DRAFT_LIST(event, struct hs_scenario_event, take_event,
+HS_DRAFT_LIST(event, struct hs_scenario_event, event_fields, take_event,
 		{.until_ns = HS_DRAFT_NEVER,
 				.link = HS_NO_INDEX,
 				.node = HS_NO_INDEX,

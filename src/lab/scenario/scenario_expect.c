@@ -88,6 +88,6 @@ static int take_expect(struct hs_draft *draft, struct entry *entry)
 	return check_bounds(draft, expect) ?: HS_DRAFT_APPEND(draft, expects, expect);
 }
 
-HS_DRAFT_LIST(expect, struct entry, take_expect,
+HS_DRAFT_LIST(expect, struct entry, expect_fields, take_expect,
 		{{.flow = HS_NO_INDEX, .node = HS_NO_INDEX, .value = NAN, .min = NAN, .max = NAN},
 				.hop = HS_NO_INDEX});

@@ -28,21 +28,9 @@ static const struct hs_schema_field bursts_fields[] = {
 		{NULL},
 };
 
-// Reads the loss model of bursts. The four parameters are one model. A parameter that is left out
-// gets its default, not its old value.
-static int read_bursts(json_t *value, const char *path, void *at, struct hs_error *err)
-{
-	*(struct hs_link_bursts *)at = (struct hs_link_bursts){.loss_bad = 1};
-	return hs_schema_read(bursts_fields, value, path, at, err);
-}
-
-static int read_up(json_t *value, const char *path, void *down, struct hs_error *err)
-{
-	if (!json_is_boolean(value))
-		return hs_schema_wrong_type(value, path, "true or false", err);
-	*(bool *)down = !json_is_true(value);
-	return 0;
-}
+// The four parameters are one model. A parameter that is left out gets its default, not its old
+// value.
+static const struct hs_link_bursts new_bursts = {.loss_bad = 1};
 
 #define DIRECTION(member) HS_SCHEMA_MEMBER(struct hs_link_config, member)
 #define LINK(member)	  HS_SCHEMA_MEMBER(struct hs_scenario_link, member)
@@ -59,8 +47,8 @@ static int read_up(json_t *value, const char *path, void *down, struct hs_error 
 	{"telemetry_loss_ratio", HS_SCHEMA_REAL, DIRECTION(telemetry_loss_ratio), .most = 1}, \
 	{"duplicate_ratio", HS_SCHEMA_REAL, DIRECTION(duplicate_ratio), .most = 1}, \
 	{"reorder_ratio", HS_SCHEMA_REAL, DIRECTION(reorder_ratio), .most = 1}, \
-	{"bursts", HS_SCHEMA_CUSTOM, DIRECTION(bursts), .read = read_bursts, .fields = bursts_fields}, \
-	{"up", HS_SCHEMA_CUSTOM, DIRECTION(down), .read = read_up, .shape = "{'type': 'boolean'}"}
+	{"bursts", HS_SCHEMA_OBJECT, DIRECTION(bursts), .fields = bursts_fields, .fresh = &new_bursts}, \
+	{"up", HS_SCHEMA_BOOL, DIRECTION(down), .negated = true}
 // clang-format on
 
 static const struct hs_schema_field direction_fields[] = {DIRECTION_ROWS, {NULL}};
@@ -78,20 +66,15 @@ static int read_reverse(json_t *value, const char *path, void *at, struct hs_err
 
 _Static_assert(offsetof(struct hs_scenario_link, directions) == 0,
 		"rows of a direction are rows of a link, for direction 0");
-// clang-format off
-#define BOTH_ROWS \
-	DIRECTION_ROWS, \
-	{"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields}, \
-	{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &hs_draft_profile_names}, \
-	{"queue_at", HS_SCHEMA_WORD, LINK(queue_at_node), .words = queue_words}
-// clang-format on
-const struct hs_schema_field hs_draft_parameter_fields[] = {BOTH_ROWS, {NULL}};
-static const struct hs_schema_field link_fields[] = {
+const struct hs_schema_field hs_draft_link_fields[] = {
 		{"from", HS_SCHEMA_NAME, LINK(from), .names = &hs_draft_node_names,
 				.required = true},
 		{"to", HS_SCHEMA_NAME, LINK(to), .names = &hs_draft_node_names, .required = true},
 		{"name", HS_SCHEMA_TEXT, LINK(name), .min = 1, .max = HS_SCENARIO_NAME - 1},
-		BOTH_ROWS,
+		DIRECTION_ROWS,
+		{"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields},
+		{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &hs_draft_profile_names},
+		{"queue_at", HS_SCHEMA_WORD, LINK(queue_at_node), .words = queue_words},
 		{NULL},
 };
 
@@ -198,5 +181,5 @@ static int take_link(struct hs_draft *draft, struct hs_scenario_link *link)
 	return 0;
 }
 
-HS_DRAFT_LIST(link, struct hs_scenario_link, take_link,
+HS_DRAFT_LIST(link, struct hs_scenario_link, hs_draft_link_fields, take_link,
 		{.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS});

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The nodes of a scenario, their clocks, and their hosts: those in the list, and those that traffic
-// creates.
+// The nodes of a scenario, their clocks, hosts and routes.
 #include "scenario_draft.h"
 
 #include "config_partial.h"
 #include "config_parts.h"
 #include "rule_field.h"
 
+#include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 
 #define MAX_OFFSET_NS INT64_C(1000000000000000000) // 31 years
 #define MAX_DRIFT_PPB INT64_C(100000000)	   // a tenth
@@ -49,23 +50,17 @@ static const struct hs_schema_field clock_fields[] = {
 
 static const struct hs_schema_word rate_words[] = {{"port", false}, {"node", true}, {NULL, 0}};
 
-#define SERVICE_ROWS                                                                               \
-	{"rate_of", HS_SCHEMA_WORD, NODE(rate_of_node), .words = rate_words,                       \
-			.expected = "port or node"},                                               \
-			{"rate_pps", HS_SCHEMA_UINT, NODE(rate_pps), .max = MAX_PPS},              \
-	{                                                                                          \
-		"queue_packets", HS_SCHEMA_UINT, NODE(queue_packets), .min = 1,                    \
-								      .max = HS_PORT_QUEUE_MAX     \
-	}
-const struct hs_schema_field hs_draft_service_fields[] = {SERVICE_ROWS, {NULL}};
-
-static const struct hs_schema_field node_fields[] = {
+const struct hs_schema_field hs_draft_node_fields[] = {
 		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .max = UINT16_MAX},
 		{"name", HS_SCHEMA_TEXT, NODE(name), .required = true, .min = 1, .max = 31},
 		{"layout", HS_SCHEMA_WORD, NODE(layout), .words = hs_config_layout_words},
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields},
 		{"fields", HS_SCHEMA_OBJECT, NODE(partial), .fields = hs_partial_fields},
-		SERVICE_ROWS,
+		{"rate_of", HS_SCHEMA_WORD, NODE(rate_of_node), .words = rate_words,
+				.expected = "port or node"},
+		{"rate_pps", HS_SCHEMA_UINT, NODE(rate_pps), .max = MAX_PPS},
+		{"queue_packets", HS_SCHEMA_UINT, NODE(queue_packets), .min = 1,
+				.max = HS_PORT_QUEUE_MAX},
 		{NULL},
 };
 
@@ -85,7 +80,7 @@ static int take_node(struct hs_draft *draft, const struct hs_scenario_node *node
 	return hs_draft_add_node(draft, node);
 }
 
-HS_DRAFT_LIST(node, struct hs_scenario_node, take_node, HS_DRAFT_NEW_NODE);
+HS_DRAFT_LIST(node, struct hs_scenario_node, hs_draft_node_fields, take_node, HS_DRAFT_NEW_NODE);
 
 // ---- hosts ----
 
@@ -133,4 +128,45 @@ int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *hos
 			       ?: HS_DRAFT_APPEND(draft, hosts, host);
 }
 
-HS_DRAFT_LIST(host, struct hs_scenario_host, hs_draft_add_host, {});
+HS_DRAFT_LIST(host, struct hs_scenario_host, host_fields, hs_draft_add_host, {});
+
+// ---- routes: which of several shortest ways a node takes to a host ----
+
+#define ROUTE(member) HS_SCHEMA_MEMBER(struct hs_scenario_route, member)
+static const struct hs_schema_field route_fields[] = {
+		{"node", HS_SCHEMA_NAME, ROUTE(node), .names = &hs_draft_node_names,
+				.required = true},
+		{"to", HS_SCHEMA_NAME, ROUTE(to), .names = &hs_draft_host_names, .required = true},
+		{"via", HS_SCHEMA_NAME, ROUTE(via), .names = &hs_draft_node_names,
+				.required = true},
+		{NULL},
+};
+
+// Checks that a shortest way leads over the neighbour, along all links whether they are up or not.
+static int check_via(struct hs_draft *draft, const struct hs_scenario_route *route)
+{
+	const struct hs_scenario *s = &draft->scenario;
+	uint32_t *hops = hs_draft_room(draft, s->n_nodes, sizeof(*hops));
+
+	if (!hops)
+		return -ENOMEM;
+	hs_scenario_distances(s, NULL, NULL, s->hosts[route->to].at, hops);
+	bool leads = hs_scenario_link_between(s, route->node, route->via) &&
+		     hops[route->via] + 1 == hops[route->node];
+	free(hops);
+	return leads ? 0
+		     : hs_draft_refuse(draft, "via", "bad_value",
+				       "a neighbour that is one hop nearer to the host",
+				       "no shortest way leads over \"%s\"",
+				       s->nodes[route->via].name);
+}
+
+static int take_route(struct hs_draft *draft, const struct hs_scenario_route *route)
+{
+	if (draft->scenario.forwarding != HS_LAB_SHORTEST_PATH)
+		return hs_draft_refuse(draft, NULL, "conflict", "forwarding shortest_path",
+				"the nodes have no routes");
+	return check_via(draft, route) ?: HS_DRAFT_APPEND(draft, routes, route);
+}
+
+HS_DRAFT_LIST(route, struct hs_scenario_route, route_fields, take_route, {});

@@ -32,13 +32,6 @@ static const struct hs_schema_word forwarding_words[] = {
 	"'int_update': {'$ref': 'request.json#/$defs/int_update'}, "                               \
 	"'int_delete': {'$ref': 'request.json#/$defs/int_delete'}, "                               \
 	"'id': {}}, 'additionalProperties': false}}"
-#define TITLE_ROWS                                                                                 \
-	{"name", HS_SCHEMA_TEXT, HEAD(name), .required = true, .min = 1,                           \
-			.max = HS_SCENARIO_NAME - 1},                                              \
-			{"source", HS_SCHEMA_TEXT, HEAD(source), .max = 159},                      \
-	{                                                                                          \
-		"description", HS_SCHEMA_TEXT, HEAD(description), .max = 399                       \
-	}
 
 // Settings of all nodes, as in a node's configuration.
 static const struct hs_schema_field in_band_fields[] = {
@@ -61,28 +54,71 @@ static const struct hs_schema_field telemetry_fields[] = {
 		{NULL},
 };
 
-#define RATIO(member)  HEAD(label.member), .most = 1
-#define PERIOD(member) HEAD(label.member), .least = 0.000001, .most = HS_DRAFT_MAX_S
+// ---- the controller of labels, and the monitoring host ----
+
+#define LABEL(member)  HS_SCHEMA_MEMBER(struct hs_scenario_label, member)
+#define PERIOD(member) LABEL(member), .least = 0.000001, .most = HS_DRAFT_MAX_S
 static const struct hs_schema_field pro_fields[] = {
 		{"patience_s", HS_SCHEMA_SECONDS, PERIOD(pro.patience_ns), .required = true,
 				.expected = "seconds: k times T"},
 		{"repeat_s", HS_SCHEMA_SECONDS, PERIOD(pro.repeat_ns)},
 		{"step_s", HS_SCHEMA_SECONDS, PERIOD(pro_step_ns)},
-		{"max_shift", HS_SCHEMA_UINT, HEAD(label.pro.max_shift), .min = 1,
+		{"max_shift", HS_SCHEMA_UINT, LABEL(pro.max_shift), .min = 1,
 				.max = HS_LABEL_MAX_SHIFT},
-		{"loss_ratio", HS_SCHEMA_REAL, RATIO(pro_loss_ratio)},
+		{"loss_ratio", HS_SCHEMA_REAL, LABEL(pro_loss_ratio), .most = 1},
 		{NULL},
 };
 static const struct hs_schema_field label_fields[] = {
 		{"interval_s", HS_SCHEMA_SECONDS, PERIOD(interval_ns)},
-		{"delay_ns", HS_SCHEMA_UINT, HEAD(label.delay_ns), .max = UINT64_C(3600000000000)},
-		{"loss_ratio", HS_SCHEMA_REAL, RATIO(loss_ratio)},
+		{"delay_ns", HS_SCHEMA_UINT, LABEL(delay_ns), .max = UINT64_C(3600000000000)},
+		{"loss_ratio", HS_SCHEMA_REAL, LABEL(loss_ratio), .most = 1},
 		{"pro", HS_SCHEMA_OBJECT, .fields = pro_fields},
 		{NULL},
 };
+static const struct hs_scenario_label new_label = {.given = true,
+		.interval_ns = 100 * MS_NS,
+		.delay_ns = MS_NS,
+		.pro = {.repeat_ns = 100 * MS_NS, .max_shift = 6}};
+
+static const struct hs_schema_word planner_words[] = {
+		{"gpint", HS_LAB_GPINT}, {"euler", HS_LAB_EULER}, {NULL, 0}};
+
+#define PROBING(member) HS_SCHEMA_MEMBER(struct hs_scenario_probing, member)
+#define TIME(member)	PROBING(member), .least = 0.000001, .most = HS_DRAFT_MAX_S
+static const struct hs_schema_field probing_fields[] = {
+		{"planner", HS_SCHEMA_WORD, PROBING(planner), .words = planner_words},
+		{"k", HS_SCHEMA_UINT, PROBING(paths), .min = 1, .max = 1200},
+		{"mtu", HS_SCHEMA_UINT, PROBING(mtu), .min = 64, .max = HS_PORT_MTU_MAX},
+		{"recovery", HS_SCHEMA_BOOL, PROBING(recovery)},
+		{"adaptive", HS_SCHEMA_BOOL, PROBING(tuning.adaptive)},
+		{"t_f_s", HS_SCHEMA_SECONDS, TIME(tuning.feedback_ns)},
+		{"t_ro_s", HS_SCHEMA_SECONDS, TIME(tuning.resolution_ns)},
+		{"r_a", HS_SCHEMA_UINT, PROBING(tuning.attempts), .max = 1000},
+		{"concurrency", HS_SCHEMA_UINT, PROBING(tuning.concurrent), .min = 1, .max = 1200},
+		{"start_s", HS_SCHEMA_SECONDS, PROBING(start_ns), .most = HS_DRAFT_MAX_S},
+		{"period_s", HS_SCHEMA_SECONDS, TIME(period_ns)},
+		{"sessions", HS_SCHEMA_UINT, PROBING(sessions), .max = 1000000},
+		{"wait_s", HS_SCHEMA_SECONDS, TIME(wait_ns)},
+		{"delay_ns", HS_SCHEMA_UINT, PROBING(delay_ns), .max = UINT64_C(3600000000000)},
+		{NULL},
+};
+static const struct hs_scenario_probing new_probing = {.given = true,
+		.recovery = true,
+		.tuning = {.feedback_ns = 1500 * MS_NS,
+				.resolution_ns = 50 * MS_NS,
+				.attempts = 10,
+				.concurrent = 12},
+		.period_ns = 1000 * MS_NS,
+		.wait_ns = 5000 * MS_NS,
+		.delay_ns = MS_NS};
+
+// ---- the whole ----
 
 static const struct hs_schema_field fields[] = {
-		TITLE_ROWS,
+		{"name", HS_SCHEMA_TEXT, HEAD(name), .required = true, .min = 1,
+				.max = HS_SCENARIO_NAME - 1},
+		{"source", HS_SCHEMA_TEXT, HEAD(source), .max = 159},
+		{"description", HS_SCHEMA_TEXT, HEAD(description), .max = 399},
 		{"seed", HS_SCHEMA_UINT, HEAD(seed), .max = INT64_MAX},
 		{"duration_s", HS_SCHEMA_SECONDS, HEAD(duration_ns), .required = true,
 				.least = 0.001, .most = HS_DRAFT_MAX_S,
@@ -101,9 +137,12 @@ static const struct hs_schema_field fields[] = {
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		{"profiles", HS_SCHEMA_CUSTOM, HEAD(profiles), .read = hs_draft_read_profiles,
 				.shape = "{'$ref': 'node.json#/properties/profiles'}"},
-		{"label", HS_SCHEMA_OBJECT, .fields = label_fields},
-		{"probing", HS_SCHEMA_OBJECT, .fields = hs_draft_probing_fields},
-		{"topology", HS_SCHEMA_OBJECT, DRAFT(topology), .fields = hs_draft_topology_fields},
+		{"label", HS_SCHEMA_OBJECT, HEAD(label), .fields = label_fields,
+				.fresh = &new_label},
+		{"probing", HS_SCHEMA_OBJECT, HEAD(probing), .fields = probing_fields,
+				.fresh = &new_probing},
+		{"topology", HS_SCHEMA_OBJECT, DRAFT(topology), .fields = hs_draft_topology_fields,
+				.fresh = &hs_draft_new_topology},
 		{"nodes", LIST(node, 1200)},
 		{"links", LIST(link, 20000)}, // 1,200 nodes with 32 ports each
 		{"hosts", LIST(host, 40000)},
@@ -114,7 +153,6 @@ static const struct hs_schema_field fields[] = {
 		{"expect", LIST(expect, 100000)},
 		{NULL},
 };
-static const struct hs_schema_field title_fields[] = {TITLE_ROWS, {NULL}};
 
 json_t *hs_scenario_schema(void)
 {
@@ -131,31 +169,11 @@ static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err
 					.mbufs = 65536,
 					.rules = 64,
 					.mtu = 1500,
-					.clock_step_ms = 1000,
-					.label = {.given = json_object_get(root, "label"),
-							.interval_ns = 100 * MS_NS,
-							.delay_ns = MS_NS,
-							.pro = {.repeat_ns = 100 * MS_NS,
-									.max_shift = 6}},
-					.probing = {.given = json_object_get(root, "probing"),
-							.recovery = true,
-							.tuning = {.feedback_ns = 1500 * MS_NS,
-									.resolution_ns = 50 * MS_NS,
-									.attempts = 10,
-									.concurrent = 12},
-							.period_ns = 1000 * MS_NS,
-							.wait_ns = 5000 * MS_NS,
-							.delay_ns = MS_NS}},
-			.topology = {.given = json_object_get(root, "topology"),
-					.seed = 1,
-					.link.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS,
-					.node = HS_DRAFT_NEW_NODE},
+					.clock_step_ms = 1000},
 			.root = root,
 			.err = err,
 	};
 	hs_in_band_init(&draft->scenario.in_band);
-	if (json_object_get(json_object_get(root, "label"), "pro"))
-		draft->scenario.label.pro_step_ns = 10 * MS_NS;
 	draft->names = json_pack("{s{}s{}s{}s{}s{}s{}}", HS_NAME_NODE, HS_NAME_LINK, HS_NAME_HOST,
 			HS_NAME_TRAFFIC, HS_NAME_FLOW, HS_NAME_ADDRESS);
 	return draft->names ? 0 : hs_draft_no_memory(draft);
@@ -172,6 +190,8 @@ static int apply(const struct hs_scenario_override *override, struct hs_draft *d
 		scenario->duration_ns = override->duration_ns;
 	if (scenario->duration_ns > draft->limit_ns)
 		draft->limit_ns = scenario->duration_ns;
+	if (scenario->label.pro.patience_ns && !scenario->label.pro_step_ns)
+		scenario->label.pro_step_ns = 10 * MS_NS;
 	return 0;
 }
 
@@ -276,13 +296,14 @@ int hs_scenario_load(const char *file, const struct hs_scenario_override *overri
 
 int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err)
 {
+	const struct hs_schema_field title[] = {fields[0], fields[1], fields[2], {NULL}};
 	struct hs_draft draft = {0};
 	json_t *root = NULL;
 	int rc = hs_schema_load_file(file, &root, err);
 	if (rc < 0)
 		return rc;
 
-	rc = hs_schema_read_as(&hs_draft_open, title_fields, root, "", &draft, err);
+	rc = hs_schema_read_as(&hs_draft_open, title, root, "", &draft, err);
 	json_decref(root);
 	if (rc == 0)
 		*scenario = draft.scenario;

@@ -50,10 +50,17 @@ const struct hs_schema_field hs_draft_topology_fields[] = {
 		{"seed", HS_SCHEMA_UINT, TOPOLOGY(seed), .max = INT64_MAX, OF_WORLD},
 		{"hosts", HS_SCHEMA_UINT, TOPOLOGY(hosts), .max = WORLD_NODES, OF_WORLD},
 		{"addresses", HS_SCHEMA_WORD, TOPOLOGY(ipv4), .words = ip_words},
-		{"link", HS_SCHEMA_OBJECT, TOPOLOGY(link), .fields = hs_draft_parameter_fields},
-		{"node", HS_SCHEMA_OBJECT, TOPOLOGY(node), .fields = hs_draft_service_fields},
+		{"link", HS_SCHEMA_OBJECT, TOPOLOGY(link),
+				.fields = hs_draft_link_fields + HS_DRAFT_LINK_PARAMETERS},
+		{"node", HS_SCHEMA_OBJECT, TOPOLOGY(node),
+				.fields = hs_draft_node_fields + HS_DRAFT_NODE_SERVICE},
 		{NULL},
 };
+
+const struct hs_draft_topology hs_draft_new_topology = {.given = true,
+		.seed = 1,
+		.link.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS,
+		.node = HS_DRAFT_NEW_NODE};
 
 // Adds a switch. `pod` is 0 for a switch outside pods.
 static int add_node(struct hs_draft *draft, const char *kind, uint32_t pod, uint32_t n)

@@ -369,7 +369,7 @@ static int take_traffic(struct hs_draft *draft, struct entry *entry)
 		?: (entry->flows ? read_pattern(draft, entry) : read_one(draft, traffic));
 }
 
-HS_DRAFT_LIST(traffic, struct entry, take_traffic,
+HS_DRAFT_LIST(traffic, struct entry, traffic_fields, take_traffic,
 		{.traffic = {.from = HS_NO_INDEX,
 				 .to = HS_NO_INDEX,
 				 .after = HS_NO_INDEX,

@@ -104,6 +104,44 @@ static void seconds_are_kept_to_the_nearest_nanosecond(void **state)
 	refused("{\"time_s\": -1}", "out_of_range", "at.time_s", "a number from 0 to 1000");
 }
 
+struct door {
+	bool shut;
+	struct lock {
+		uint32_t keys, turns;
+	} lock;
+};
+
+static void an_object_begins_with_its_defaults_and_a_boolean_may_be_negated(void **state)
+{
+	(void)state;
+	static const struct hs_schema_field lock_fields[] = {
+			{"turns", HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct lock, turns)}, {NULL}};
+	static const struct lock new_lock = {.keys = 2, .turns = 1};
+	static const struct hs_schema_field door_fields[] = {
+			{"open", HS_SCHEMA_BOOL, HS_SCHEMA_MEMBER(struct door, shut),
+					.negated = true},
+			{"lock", HS_SCHEMA_OBJECT, HS_SCHEMA_MEMBER(struct door, lock),
+					.fields = lock_fields, .fresh = &new_lock},
+			{NULL},
+	};
+	struct door door = {.shut = true, .lock = {7, 8}};
+	struct hs_error err = {0};
+	json_t *open = json_pack("{s:b}", "open", 1),
+	       *locked = json_pack("{s:{s:i}}", "lock", "turns", 3);
+
+	assert_int_equal(hs_schema_read(door_fields, open, "", &door, &err), 0);
+	assert_false(door.shut);
+	assert_int_equal(door.lock.keys, 7); // there is no "lock"
+	assert_int_equal(hs_schema_read(door_fields, locked, "", &door, &err), 0);
+	assert_int_equal(door.lock.keys, 2);
+	assert_int_equal(door.lock.turns, 3);
+	json_t *printed = hs_schema_print(door_fields, &door);
+	assert_true(json_is_true(json_object_get(printed, "open")));
+	json_decref(printed);
+	json_decref(open);
+	json_decref(locked);
+}
+
 static void words_may_stand_for_what_takes_64_bits(void **state)
 {
 	(void)state;
@@ -596,6 +634,8 @@ int main(void)
 			cmocka_unit_test(integers_may_have_a_sign),
 			cmocka_unit_test(numbers_may_have_a_fraction_or_none),
 			cmocka_unit_test(seconds_are_kept_to_the_nearest_nanosecond),
+			cmocka_unit_test(
+					an_object_begins_with_its_defaults_and_a_boolean_may_be_negated),
 			cmocka_unit_test(words_may_stand_for_what_takes_64_bits),
 			cmocka_unit_test(an_error_lists_the_words_that_are_expected),
 			cmocka_unit_test(a_required_key_that_is_absent_is_refused),
