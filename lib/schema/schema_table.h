@@ -87,9 +87,9 @@ struct hs_schema_field {
 	const struct hs_schema_field *items; // of a list in JSON: the fields of each item
 	const struct hs_schema_names *names;
 	const struct hs_schema_list *list;
-	// Bits of the kinds of objects that may have the key, and `help` says which; 0: all. The
-	// caller checks this, because it knows the kind.
-	uint32_t kinds;
+	// Bits of the kinds of objects that may have the key, and `help` says which; 0: all. Bits
+	// of those that need the key. The caller checks this, because it knows the kind.
+	uint32_t kinds, needed;
 	bool optional; // printing leaves out the key if the value is 0, false or empty
 	bool behind;   // of an object or of members: a pointer to them is at `offset`
 	size_t stride; // of members: from one row to the next, if rows are part of larger structs

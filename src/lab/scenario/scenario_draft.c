@@ -104,11 +104,15 @@ bool hs_draft_has(const struct hs_draft *draft, const char *key)
 int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_field *fields,
 		unsigned kind, const char *what)
 {
-	for (; fields->key; fields++)
-		if (fields->kinds && !(fields->kinds & 1u << kind) &&
-				hs_draft_has(draft, fields->key))
-			return hs_draft_refuse(draft, fields->key, "conflict", fields->help,
-					"%s has no \"%s\"", what, fields->key);
+	const struct hs_schema_field *field;
+
+	for (field = fields; field->key; field++)
+		if (field->kinds && !(field->kinds & 1u << kind) && hs_draft_has(draft, field->key))
+			return hs_draft_refuse(draft, field->key, "conflict", field->help,
+					"%s has no \"%s\"", what, field->key);
+	for (field = fields; field->key; field++)
+		if (field->needed & 1u << kind && !hs_draft_has(draft, field->key))
+			return hs_draft_refuse_missing(draft, field->key, field->expected);
 	return 0;
 }
 

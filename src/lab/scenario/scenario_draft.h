@@ -137,7 +137,8 @@ extern const struct hs_schema_word hs_draft_all_nodes[];
 
 extern const struct hs_schema_style hs_draft_open; // allows keys that the table does not have
 bool hs_draft_has(const struct hs_draft *draft, const char *key); // in the item
-// Refuses keys that an item of this kind may not have. `what` names the item.
+// Refuses keys that an item of this kind may not have, and the lack of those that it needs. `what`
+// names the item.
 int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_field *fields,
 		unsigned kind, const char *what);
 // Checks that a period lies within the duration. end_ns may be HS_DRAFT_NEVER. `message` is for

@@ -16,47 +16,40 @@
 #define EXPECTED_ENDS "the name of a host or a node"
 
 struct entry {
-	struct hs_scenario_traffic traffic; // its ends: see find_end
-	uint32_t pattern, flows;	    // flows 0: there is no pattern
+	struct hs_scenario_traffic traffic;
+	uint32_t pattern, flows; // flows 0: there is no pattern
 };
 
-static const struct hs_schema_word type_words[] = {
-		{"constant", HS_TRAFFIC_CONSTANT},
-		{"bursty", HS_TRAFFIC_BURSTY},
-		{"poisson", HS_TRAFFIC_POISSON},
-		{"relay", HS_TRAFFIC_RELAY},
-		{"ping", HS_TRAFFIC_PING},
-		{"window", HS_TRAFFIC_WINDOW},
-		{"pcap", HS_TRAFFIC_PCAP},
-		{NULL, 0},
-};
+static const struct hs_schema_word type_words[] = {{"constant", HS_TRAFFIC_CONSTANT},
+		{"bursty", HS_TRAFFIC_BURSTY}, {"poisson", HS_TRAFFIC_POISSON},
+		{"relay", HS_TRAFFIC_RELAY}, {"ping", HS_TRAFFIC_PING},
+		{"window", HS_TRAFFIC_WINDOW}, {"pcap", HS_TRAFFIC_PCAP}, {NULL, 0}};
 static const struct hs_schema_word protocol_words[] = {
-		{"udp", IPPROTO_UDP},
-		{"tcp", IPPROTO_TCP},
-		{"icmp", IPPROTO_ICMPV6},
-		{NULL, 0},
-};
-
-static const struct hs_schema_word tunnel_words[] = {
-		{"vxlan", HS_TUNNEL_VXLAN},
-		{"vxlan-gpe", HS_TUNNEL_VXLAN_GPE},
-		{"geneve", HS_TUNNEL_GENEVE},
-		{"gre", HS_TUNNEL_GRE},
-		{NULL, 0},
-};
+		{"udp", IPPROTO_UDP}, {"tcp", IPPROTO_TCP}, {"icmp", IPPROTO_ICMPV6}, {NULL, 0}};
+static const struct hs_schema_word tunnel_words[] = {{"vxlan", HS_TUNNEL_VXLAN},
+		{"vxlan-gpe", HS_TUNNEL_VXLAN_GPE}, {"geneve", HS_TUNNEL_GENEVE},
+		{"gre", HS_TUNNEL_GRE}, {NULL, 0}};
 static const uint16_t tunnel_ports[] = {[HS_TUNNEL_VXLAN] = 4789,
 		[HS_TUNNEL_VXLAN_GPE] = 4790,
 		[HS_TUNNEL_GENEVE] = 6081,
 		[HS_TUNNEL_GRE] = 0};
 
-// find_end returns the index of a host, or AT_NODE and the index of a node.
-#define AT_NODE UINT32_C(0x80000000)
-static uint32_t find_end(const void *draft, const char *name)
+// Returns the host with this name. Makes the host of a node where traffic names the node first.
+static uint32_t find_end(const void *root, const char *name)
 {
+	struct hs_draft *draft = (void *)root;
 	uint32_t host = hs_draft_find_name(draft, HS_NAME_HOST, name);
-	uint32_t node = hs_draft_find_name(draft, HS_NAME_NODE, name);
+	uint32_t node = hs_draft_find_name(draft, HS_NAME_NODE, name), place = node + 1;
+	struct hs_scenario_host made = {.at = node,
+			.addr = {0x20, 0x01, 0x0d, 0xb8, [6] = (uint8_t)(place >> 8),
+					(uint8_t)place, [15] = 1}, // 2001:db8:0:PLACE::1
+			.implicit = true};
 
-	return host != HS_NO_INDEX ? host : node != HS_NO_INDEX ? AT_NODE | node : HS_NO_INDEX;
+	if (host != HS_NO_INDEX || node == HS_NO_INDEX)
+		return host;
+	strcpy(made.name, draft->scenario.nodes[node].name);
+	return hs_draft_add_host(draft, &made) < 0 ? HS_NO_INDEX
+						   : (uint32_t)draft->scenario.n_hosts - 1;
 }
 
 static const struct hs_schema_names end_names = {
@@ -75,6 +68,7 @@ static const struct hs_schema_field pattern_fields[] = {
 #define SECONDS(lowest)	  .least = lowest, .most = HS_DRAFT_MAX_S
 #define ONLY(kind, types) .kinds = (kind), .help = "only with type " types
 #define OF(kind)	  (1u << HS_TRAFFIC_##kind)
+#define PACED		  (OF(CONSTANT) | OF(BURSTY) | OF(POISSON) | OF(PING))
 static const struct hs_schema_field traffic_fields[] = {
 		{"name", HS_SCHEMA_TEXT, TRAFFIC(name), .required = true, .min = 1, .max = 31},
 		{"type", HS_SCHEMA_WORD, TRAFFIC(kind), .words = type_words},
@@ -87,7 +81,8 @@ static const struct hs_schema_field traffic_fields[] = {
 						"constant, bursty or poisson")},
 		{"src_port", HS_SCHEMA_UINT, TRAFFIC(src_port), .max = 65535},
 		{"dst_port", HS_SCHEMA_UINT, TRAFFIC(dst_port), .max = 65535},
-		{"rate_pps", HS_SCHEMA_REAL, TRAFFIC(rate_pps), .most = MAX_PPS},
+		{"rate_pps", HS_SCHEMA_REAL, TRAFFIC(rate_pps), .most = MAX_PPS, .needed = PACED,
+				.expected = "packets per second"},
 		{"payload_bytes", HS_SCHEMA_UINT, TRAFFIC(payload_bytes), .max = 65535},
 		{"start_s", HS_SCHEMA_SECONDS, TRAFFIC(start_ns), SECONDS(0)},
 		{"stop_s", HS_SCHEMA_SECONDS, TRAFFIC(stop_ns), SECONDS(0)},
@@ -105,27 +100,10 @@ static const struct hs_schema_field traffic_fields[] = {
 		{"after", HS_SCHEMA_NAME, TRAFFIC(after), .names = &hs_draft_traffic_names,
 				ONLY(OF(RELAY), "relay")},
 		{"file", HS_SCHEMA_TEXT, TRAFFIC(file), .min = 1, .max = 255,
-				ONLY(OF(PCAP), "pcap")},
+				ONLY(OF(PCAP), "pcap"), .needed = OF(PCAP),
+				.expected = "the name of a pcap file"},
 		{NULL},
 };
-
-static int check_keys(const struct hs_draft *draft, const struct hs_scenario_traffic *traffic)
-{
-	bool relay = traffic->kind == HS_TRAFFIC_RELAY;
-	bool paced = !relay && traffic->kind != HS_TRAFFIC_WINDOW &&
-		     traffic->kind != HS_TRAFFIC_PCAP;
-
-	if (hs_draft_check_kinds(draft, traffic_fields, traffic->kind, "this type of traffic") < 0)
-		return -EINVAL;
-	if (paced && !hs_draft_has(draft, "rate_pps"))
-		return hs_draft_refuse_missing(draft, "rate_pps", "packets per second");
-	if (traffic->kind == HS_TRAFFIC_PCAP && !traffic->file[0])
-		return hs_draft_refuse_missing(draft, "file", "the name of a pcap file");
-	if (relay && traffic->after == HS_NO_INDEX)
-		return hs_draft_refuse_missing(
-				draft, "after", "the name of an entry of traffic before this one");
-	return 0;
-}
 
 // ---- protocol, ports and payload ----
 
@@ -166,11 +144,9 @@ static int set_port(const struct hs_draft *draft, const char *key, bool none, si
 
 static int check_payload(const struct hs_draft *draft, const struct hs_scenario_traffic *traffic)
 {
-	uint32_t from = traffic->from; // no host's index for a pattern, or for a host that is still
-				       // to be made
-	unsigned ip = from < draft->scenario.n_hosts
-				      ? hs_scenario_ip_bytes(&draft->scenario.hosts[from])
-				      : HS_IPV6_BYTES;
+	const struct hs_scenario_host *hosts = draft->scenario.hosts;
+	unsigned ip = traffic->from == HS_NO_INDEX ? HS_IPV6_BYTES // of a pattern
+						   : hs_scenario_ip_bytes(&hosts[traffic->from]);
 	unsigned mtu = draft->scenario.mtu, max = mtu - ip - hs_scenario_l4_bytes(traffic);
 	char bounds[64];
 
@@ -215,38 +191,6 @@ static int check_file(const struct hs_draft *draft, const char *file)
 			strerror(errno));
 }
 
-// ---- ends ----
-
-static int add_implicit_host(struct hs_draft *draft, uint32_t node)
-{
-	struct hs_scenario_host host = {.at = node, .implicit = true};
-	uint32_t place = node + 1;
-
-	snprintf(host.name, sizeof(host.name), "%s", draft->scenario.nodes[node].name);
-	// 2001:db8:0:PLACE::1
-	memcpy(host.addr, "\x20\x01\x0d\xb8", 4);
-	host.addr[6] = (uint8_t)(place >> 8);
-	host.addr[7] = (uint8_t)place;
-	host.addr[15] = 1;
-	return hs_draft_add_host(draft, &host);
-}
-
-// Replaces a node by its host, which the other end may have made.
-static int set_end(struct hs_draft *draft, const char *key, uint32_t *end)
-{
-	uint32_t node = *end & ~AT_NODE;
-
-	if (*end == HS_NO_INDEX)
-		return hs_draft_refuse_missing(draft, key, EXPECTED_ENDS);
-	if (!(*end & AT_NODE))
-		return 0;
-	*end = hs_draft_find_name(draft, HS_NAME_HOST, draft->scenario.nodes[node].name);
-	if (*end != HS_NO_INDEX)
-		return 0;
-	*end = (uint32_t)draft->scenario.n_hosts;
-	return add_implicit_host(draft, node);
-}
-
 // ---- entries ----
 
 static int add_traffic(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
@@ -289,10 +233,9 @@ static int follow(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 
 static int read_one(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 {
-	int rc = set_end(draft, "from", &traffic->from) ?: set_end(draft, "to", &traffic->to);
-
-	if (rc < 0)
-		return rc;
+	if (traffic->from == HS_NO_INDEX || traffic->to == HS_NO_INDEX)
+		return hs_draft_refuse_missing(
+				draft, traffic->from == HS_NO_INDEX ? "from" : "to", EXPECTED_ENDS);
 	if (traffic->from == traffic->to)
 		return hs_draft_refuse(draft, "to", "bad_value", "another host",
 				"the traffic leads back to where it starts");
@@ -361,8 +304,12 @@ static int take_traffic(struct hs_draft *draft, struct entry *entry)
 {
 	struct hs_scenario_traffic *traffic = &entry->traffic;
 
-	return check_keys(draft, traffic)
-		?: set_protocol(draft, traffic)
+	if (hs_draft_check_kinds(draft, traffic_fields, traffic->kind, "this type of traffic") < 0)
+		return -EINVAL;
+	if (traffic->kind == HS_TRAFFIC_RELAY && traffic->after == HS_NO_INDEX)
+		return hs_draft_refuse_missing(
+				draft, "after", "the name of an entry of traffic before this one");
+	return set_protocol(draft, traffic)
 		?: check_payload(draft, traffic)
 		?: set_times(draft, traffic)
 		?: check_file(draft, traffic->file)
