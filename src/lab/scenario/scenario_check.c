@@ -164,32 +164,25 @@ static uint32_t part_of(uint32_t *parts, uint32_t node)
 	return node;
 }
 
-bool hs_draft_join(uint32_t *parts, const struct hs_scenario_link *link)
+// parts[node] is another node of the same part, or the node itself.
+size_t hs_draft_count_parts(const struct hs_scenario *s, uint32_t *parts, size_t *closing)
 {
-	uint32_t from = part_of(parts, link->from), to = part_of(parts, link->to);
+	size_t n = s->n_nodes, i;
 
-	parts[from] = to;
-	return from != to;
-}
-
-// Checks that the links have no cycle. `parts` has room for all nodes.
-static int check_cycles(struct hs_draft *draft, uint32_t *parts)
-{
-	const struct hs_scenario *scenario = &draft->scenario;
-
-	for (uint32_t node = 0; node < scenario->n_nodes; node++)
+	*closing = s->n_links;
+	for (uint32_t node = 0; node < s->n_nodes; node++)
 		parts[node] = node;
-	for (size_t i = 0; i < scenario->n_links; i++) {
-		const struct hs_scenario_link *link = &scenario->links[i];
-		if (hs_draft_join(parts, link))
-			continue;
-		point_to(draft, "links", link->entry, NULL);
-		return hs_draft_refuse(draft, NULL, "cycle", "no cycles where forwarding is bridge",
-				"link \"%s\" closes a cycle, in which frames would go round for "
-				"ever",
-				link->name);
+	for (i = 0; i < s->n_links && n > 1; i++) {
+		uint32_t from = part_of(parts, s->links[i].from);
+		uint32_t to = part_of(parts, s->links[i].to);
+		parts[from] = to;
+		n -= from != to;
+		if (from == to && *closing > i)
+			*closing = i;
 	}
-	return 0;
+	if (*closing > i) // each link that follows closes a cycle
+		*closing = i;
+	return n;
 }
 
 // Returns whether paths may use this direction of a link. Where nodes do not choose paths, packets
@@ -229,16 +222,27 @@ static int check_reachable(struct hs_draft *draft, uint32_t *hops)
 	return 0;
 }
 
+// Checks that bridges have no cycle. `parts` is room for all nodes.
+static int check_cycles(struct hs_draft *draft, uint32_t *parts)
+{
+	const struct hs_scenario *s = &draft->scenario;
+	size_t closing;
+
+	hs_draft_count_parts(s, parts, &closing);
+	if (s->forwarding != HS_LAB_BRIDGE || closing == s->n_links)
+		return 0;
+	point_to(draft, "links", s->links[closing].entry, NULL);
+	return hs_draft_refuse(draft, NULL, "cycle", "no cycles where forwarding is bridge",
+			"link \"%s\" closes a cycle, in which frames would go round for ever",
+			s->links[closing].name);
+}
+
 static int check_paths(struct hs_draft *draft)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
 	uint32_t *hops = hs_draft_room(draft, scenario->n_nodes * scenario->n_nodes, sizeof(*hops));
-	int rc = hops ? 0 : -ENOMEM;
+	int rc = hops ? check_cycles(draft, hops) ?: check_reachable(draft, hops) : -ENOMEM;
 
-	if (rc == 0 && scenario->forwarding == HS_LAB_BRIDGE)
-		rc = check_cycles(draft, hops);
-	if (rc == 0)
-		rc = check_reachable(draft, hops);
 	free(hops);
 	return rc;
 }

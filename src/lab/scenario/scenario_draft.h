@@ -146,9 +146,9 @@ int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_fi
 int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64_t begin_ns,
 		const char *end, int64_t end_ns, const char *message);
 
-// Joins the parts of the network that a link connects. parts[node] is another node of the same
-// part, or the node itself. Returns false if the two were one part.
-bool hs_draft_join(uint32_t *parts, const struct hs_scenario_link *link);
+// Returns the number of parts of the network that no link connects. *closing becomes the index of
+// the first link that closes a cycle, or n_links. `parts` is room for all nodes.
+size_t hs_draft_count_parts(const struct hs_scenario *scenario, uint32_t *parts, size_t *closing);
 
 // ---- parts that the lists share with topologies and traffic ----
 

@@ -29,10 +29,9 @@ static const struct hs_schema_word kind_words[] = {{"fat_tree", FAT_TREE}, {"hul
 		{"watts_strogatz", WATTS_STROGATZ}, {NULL, 0}};
 
 // The names of the switches of each level.
-struct levels {
+static const struct levels {
 	const char *core, *agg, *edge;
-};
-static const struct levels levels[] = {
+} levels[] = {
 		[FAT_TREE] = {"core", "agg", "edge"},
 		[HULA] = {"spine", "leaf", "tor"},
 };
@@ -85,32 +84,30 @@ static int add_link(struct hs_draft *draft, uint32_t from, uint32_t to)
 	return hs_draft_add_link(draft, &link);
 }
 
-static int add_host(struct hs_draft *draft, struct hs_scenario_host *host, const char *ipv6,
-		const uint8_t ipv4[4])
-{
-	inet_pton(AF_INET6, ipv6, host->addr);
-	if (draft->topology.ipv4)
-		hs_ip_address_map(ipv4, host->addr);
-	return hs_draft_add_host(draft, host);
-}
-
-static int add_pod_host(
-		struct hs_draft *draft, uint32_t at, uint16_t pod, uint16_t edge, uint16_t n)
+// Adds a host. `pod` is 0 for a host outside pods. The IPv6 address has decimal numbers as its
+// hexadecimal digits, so that it reads like the names.
+static int add_host(struct hs_draft *draft, uint32_t at, uint32_t pod, uint32_t edge, uint32_t n)
 {
 	struct hs_scenario_host host = {.at = at};
-	const uint8_t ipv4[4] = {10, (uint8_t)pod, (uint8_t)edge, (uint8_t)n};
+	uint8_t ipv4[4] = {10, (uint8_t)pod, (uint8_t)edge, (uint8_t)n};
 	char ipv6[INET6_ADDRSTRLEN];
 
 	snprintf(host.name, sizeof(host.name), "h-%u-%u-%u", pod, edge, n);
-	// The address has decimal numbers as its hexadecimal digits, so that it reads like the
-	// names.
 	snprintf(ipv6, sizeof(ipv6), "2001:db8:%u:%u::%u", pod, edge, n);
-	return add_host(draft, &host, ipv6, ipv4);
+	inet_pton(AF_INET6, ipv6, host.addr);
+	if (!pod) {
+		snprintf(host.name, sizeof(host.name), "h-%u", n);
+		ipv4[2] = (uint8_t)(n / 250);
+		ipv4[3] = (uint8_t)(n % 250 + 1);
+	}
+	if (draft->topology.ipv4)
+		hs_ip_address_map(ipv4, host.addr);
+	return hs_draft_add_host(draft, &host);
 }
 
 // Adds a pod. The Nth aggregation switch of each pod leads to the Nth row of core switches. Each
 // row has k/2 switches.
-static int add_pod(struct hs_draft *draft, uint16_t half, uint16_t pod)
+static int add_pod(struct hs_draft *draft, uint32_t half, uint32_t pod)
 {
 	const struct levels *names = &levels[draft->topology.kind];
 	uint32_t first = (uint32_t)draft->scenario.n_nodes;
@@ -125,7 +122,7 @@ static int add_pod(struct hs_draft *draft, uint16_t half, uint16_t pod)
 	for (uint32_t i = 0; i < half * half && rc == 0; i++)
 		rc = add_link(draft, first + i / half, first + half + i % half);
 	for (uint32_t i = 0; i < half * half && rc == 0; i++)
-		rc = add_pod_host(draft, first + half + i / half, pod, i / half + 1, i % half + 1);
+		rc = add_host(draft, first + half + i / half, pod, i / half + 1, i % half + 1);
 	return rc;
 }
 
@@ -164,22 +161,12 @@ static int make_tree(struct hs_draft *draft, uint32_t k, uint32_t pods)
 #define DRAWS	   100
 #define MOST_LINKS (HS_MAX_PORTS - 1) // of a node: one port is for its host
 
-static bool is_connected(const struct hs_scenario *s, uint32_t *parts)
-{
-	size_t n_parts = s->n_nodes;
-
-	for (uint32_t node = 0; node < s->n_nodes; node++)
-		parts[node] = node;
-	for (size_t i = 0; i < s->n_links && n_parts > 1; i++)
-		n_parts -= hs_draft_join(parts, &s->links[i]);
-	return n_parts == 1;
-}
-
 // Lets a link lead to another node, drawn at random, unless the network falls apart.
 static void move(struct hs_scenario *s, struct hs_rng *rng, struct hs_scenario_link *link,
 		uint32_t *parts)
 {
 	uint32_t was = link->to, to = was;
+	size_t closing;
 
 	for (unsigned i = 0; i < DRAWS; i++) {
 		to = (uint32_t)hs_variate_below(rng, s->n_nodes);
@@ -189,7 +176,7 @@ static void move(struct hs_scenario *s, struct hs_rng *rng, struct hs_scenario_l
 		to = was;
 	}
 	link->to = to;
-	if (!is_connected(s, parts))
+	if (hs_draft_count_parts(s, parts, &closing) > 1)
 		link->to = was;
 	s->nodes[was].n_links--;
 	s->nodes[link->to].n_links++;
@@ -218,17 +205,6 @@ static int add_world_links(struct hs_draft *draft)
 	return rc;
 }
 
-static int add_world_host(struct hs_draft *draft, uint32_t at, uint32_t n)
-{
-	struct hs_scenario_host host = {.at = at};
-	const uint8_t ipv4[4] = {10, 0, (uint8_t)(n / 250), (uint8_t)(n % 250 + 1)};
-	char ipv6[INET6_ADDRSTRLEN];
-
-	snprintf(host.name, sizeof(host.name), "h-%u", n);
-	snprintf(ipv6, sizeof(ipv6), "2001:db8::%u", n);
-	return add_host(draft, &host, ipv6, ipv4);
-}
-
 // Adds hosts at switches that are drawn at random. No switch has a second one before each has one.
 static int add_world_hosts(struct hs_draft *draft)
 {
@@ -246,7 +222,7 @@ static int add_world_hosts(struct hs_draft *draft)
 		uint32_t at = nodes[k];
 		nodes[k] = nodes[place];
 		nodes[place] = at;
-		rc = add_world_host(draft, at, i + 1);
+		rc = add_host(draft, at, 0, 0, i + 1);
 	}
 	free(nodes);
 	return rc;
