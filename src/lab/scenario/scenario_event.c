@@ -5,16 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_CLOCK_STEP_NS INT64_C(86400000000000) // a day
 
 static const struct hs_schema_word direction_words[] = {
-		{"both", 3},
-		{"forward", 1},
-		{"reverse", 2},
-		{NULL, 0},
-};
+		{"both", 3}, {"forward", 1}, {"reverse", 2}, {NULL, 0}};
 
 #define OF(kind)      (1u << HS_LAB_EVENT_##kind)
 #define EVENT(member) HS_SCHEMA_MEMBER(struct hs_scenario_event, member)
@@ -81,7 +76,7 @@ static int set_times(const struct hs_draft *draft, struct hs_scenario_event *eve
 
 // ---- each kind: what else it needs ----
 
-// `set` and `request` belong to the file's JSON until the event is kept.
+// `set` is the file's until the event is kept. `request` is replaced by the event's own.
 
 static int read_link(struct hs_draft *draft, struct hs_scenario_event *event)
 {
@@ -95,7 +90,6 @@ static int read_link(struct hs_draft *draft, struct hs_scenario_event *event)
 					of_queue[i]);
 	if (!json_object_size(event->set) && (!event->set || json_is_object(event->set)))
 		return hs_draft_refuse_missing(draft, "set", "parameters of a link");
-	json_incref(event->set);
 	return 0;
 }
 
@@ -106,12 +100,11 @@ static int read_traffic(struct hs_draft *draft, struct hs_scenario_event *event)
 					.expected = "packets per second"},
 			{NULL},
 	};
-	json_t *set = event->set;
 
-	if (!set)
+	if (!event->set)
 		return hs_draft_refuse_missing(draft, "set", "{\"rate_pps\": ...}");
-	event->set = NULL;
-	return hs_schema_read(set_fields, set, AT(draft->item.path, "set"), event, draft->err);
+	return hs_schema_read(
+			set_fields, event->set, AT(draft->item.path, "set"), event, draft->err);
 }
 
 static int read_restart(struct hs_draft *draft, struct hs_scenario_event *event)
@@ -129,11 +122,10 @@ static int read_request(struct hs_draft *draft, struct hs_scenario_event *event)
 	// An event beyond a shorter duration of the command line makes no flow.
 	bool monitors = event->at_ns <= draft->scenario.duration_ns;
 	const char *path = AT(draft->item.path, "request");
-	int rc = hs_draft_read_request(draft, event->request, path, true);
 
-	return rc
-			       ?: hs_draft_make_request(draft, draft->request.traffic, monitors,
-						  &event->request);
+	if (hs_draft_read_request(draft, event->request, path, true) < 0)
+		return -EINVAL;
+	return hs_draft_make_request(draft, draft->request.traffic, monitors, &event->request);
 }
 
 static void release(const struct hs_scenario_event *event)
@@ -158,6 +150,7 @@ static int take_event(struct hs_draft *draft, struct hs_scenario_event *event)
 		rc = readers[event->kind](draft, event);
 	if (rc < 0)
 		return rc;
+	json_incref(event->set);
 	rc = HS_DRAFT_APPEND(draft, events, event);
 	if (rc < 0)
 		release(event);
@@ -182,31 +175,25 @@ static int compare(const void *left, const void *right)
 	return a->entry < b->entry ? -1 : 1;
 }
 
-// Applies a link event to `links`, because the changes before it decide whether a change is valid.
-static int check_link(const struct hs_draft *draft, const struct hs_scenario_event *event,
-		struct hs_scenario_link *links)
-{
-	char at[48];
-
-	snprintf(at, sizeof(at), "events[%u].set", event->entry);
-	for (unsigned i = 0; i < 2 && event->kind == HS_LAB_EVENT_LINK; i++)
-		if (event->directions & 1u << i &&
-				hs_scenario_set_link(event->set, at,
-						&links[event->link].directions[i], draft->err) < 0)
-			return -EINVAL;
-	return 0;
-}
-
+// Applies the link events to copies of the links, because the changes before an event decide
+// whether its change is valid.
 static int check_links(const struct hs_draft *draft)
 {
-	const struct hs_scenario *scenario = &draft->scenario;
-	struct hs_scenario_link *links = hs_draft_room(draft, scenario->n_links, sizeof(*links));
+	const struct hs_scenario *s = &draft->scenario;
+	struct hs_scenario_link *links = hs_draft_room(draft, s->n_links, sizeof(*links));
 	int rc = links ? 0 : -ENOMEM;
+	char at[48];
 
-	if (links && scenario->n_links)
-		memcpy(links, scenario->links, scenario->n_links * sizeof(*links));
-	for (size_t i = 0; i < scenario->n_events && rc == 0; i++)
-		rc = check_link(draft, &scenario->events[i], links);
+	for (size_t i = 0; i < s->n_links && rc == 0; i++)
+		links[i] = s->links[i];
+	for (size_t i = 0; i < 2 * s->n_events && rc == 0; i++) {
+		const struct hs_scenario_event *event = &s->events[i / 2];
+		if (event->kind != HS_LAB_EVENT_LINK || !(event->directions & 1u << i % 2))
+			continue;
+		snprintf(at, sizeof(at), "events[%u].set", event->entry);
+		rc = hs_scenario_set_link(
+				event->set, at, &links[event->link].directions[i % 2], draft->err);
+	}
 	free(links);
 	return rc;
 }
