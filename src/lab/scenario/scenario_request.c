@@ -36,8 +36,9 @@ int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *pa
 {
 	struct hs_draft_request *asked = &draft->request;
 
-	*asked = (struct hs_draft_request){.traffic = HS_NO_INDEX, .object = object};
-	asked->own = &own_fields[in_event]; // the event names the node
+	*asked = (struct hs_draft_request){.traffic = HS_NO_INDEX,
+			.object = object,
+			.own = &own_fields[in_event]}; // the event names the node
 	draft->item.path = path;
 	if (hs_schema_read_as(&hs_draft_open, asked->own, object, path, draft, draft->err) < 0)
 		return -EINVAL;
@@ -56,54 +57,49 @@ int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *pa
 
 // ---- filling in ----
 
-// The source and the destination of an entry's packets, or of the replies to them.
-struct ends {
-	const uint8_t *src, *dst;
+// The packets of an entry of traffic, or the replies to them.
+struct packets {
+	const struct hs_scenario_host *from, *to;
 	uint16_t src_port, dst_port;
+	uint8_t protocol;
 };
 
-static struct ends ends_of(const struct hs_scenario *scenario, uint32_t index, bool reverse)
+static struct packets packets_of(const struct hs_scenario *s, uint32_t index, bool reverse)
 {
-	const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
-	const uint8_t *from = scenario->hosts[traffic->from].addr;
-	const uint8_t *to = scenario->hosts[traffic->to].addr;
+	const struct hs_scenario_traffic *t = &s->traffic[index];
+	const struct hs_scenario_host *from = &s->hosts[t->from], *to = &s->hosts[t->to];
 
-	return reverse ? (struct ends){to, from, traffic->dst_port, traffic->src_port}
-		       : (struct ends){from, to, traffic->src_port, traffic->dst_port};
+	return reverse ? (struct packets){to, from, t->dst_port, t->src_port, t->protocol}
+		       : (struct packets){from, to, t->src_port, t->dst_port, t->protocol};
 }
 
 // Returns what an int_request leaves out.
 static json_t *defaults(const struct hs_scenario *scenario, uint32_t index, bool reverse)
 {
-	const struct ends ends = ends_of(scenario, index, reverse);
-	uint8_t protocol = scenario->traffic[index].protocol;
+	const struct packets of = packets_of(scenario, index, reverse);
 	char src[HS_IP_ADDRESS_TEXT], dst[HS_IP_ADDRESS_TEXT];
 
 	return json_pack("{s:I, s:i, s:s, s:s, s:i, s:i, s:s, s:s}", "ns_id", (json_int_t)index + 1,
-			"app_id", 1, "src_ip", hs_ip_address_write(ends.src, src), "dst_ip",
-			hs_ip_address_write(ends.dst, dst), "src_port", ends.src_port, "dst_port",
-			ends.dst_port, "protocol",
-			protocol == IPPROTO_GRE ? "any" : hs_rule_protocol_name(protocol),
+			"app_id", 1, "src_ip", hs_ip_address_write(of.from->addr, src), "dst_ip",
+			hs_ip_address_write(of.to->addr, dst), "src_port", of.src_port, "dst_port",
+			of.dst_port, "protocol",
+			of.protocol == IPPROTO_GRE ? "any" : hs_rule_protocol_name(of.protocol),
 			"trace_type", "0x7000E000");
 }
 
 // ---- the flows that requests monitor ----
 
-static bool is_port(uint16_t wanted, uint16_t port)
-{
-	return wanted == 0 || wanted == port; // as in rules: 0 is any
-}
-
+// As everywhere in rules, port 0 is any port.
 static bool matches(const struct hs_scenario *scenario, const struct hs_rule *rule, uint32_t index,
 		bool reverse)
 {
-	const struct ends ends = ends_of(scenario, index, reverse);
-	uint8_t protocol = scenario->traffic[index].protocol;
+	const struct packets of = packets_of(scenario, index, reverse);
 
-	return (rule->protocol == HS_RULE_ANY_PROTOCOL || rule->protocol == protocol) &&
-	       is_port(rule->src_port, ends.src_port) && is_port(rule->dst_port, ends.dst_port) &&
-	       hs_ip_prefix_has(rule->src_ip, rule->src_host_bits, ends.src) &&
-	       hs_ip_prefix_has(rule->dst_ip, rule->dst_host_bits, ends.dst);
+	return (rule->protocol == HS_RULE_ANY_PROTOCOL || rule->protocol == of.protocol) &&
+	       (!rule->src_port || rule->src_port == of.src_port) &&
+	       (!rule->dst_port || rule->dst_port == of.dst_port) &&
+	       hs_ip_prefix_has(rule->src_ip, rule->src_host_bits, of.from->addr) &&
+	       hs_ip_prefix_has(rule->dst_ip, rule->dst_host_bits, of.to->addr);
 }
 
 // Finds the entry of traffic that the flow's rule matches. The entry that the request named has
@@ -111,17 +107,18 @@ static bool matches(const struct hs_scenario *scenario, const struct hs_rule *ru
 static void find_traffic(const struct hs_scenario *scenario, const struct hs_rule *rule,
 		struct hs_scenario_flow *flow)
 {
-	size_t n = scenario->n_traffic;
+	uint32_t n = (uint32_t)scenario->n_traffic;
 
 	if (flow->traffic != HS_NO_INDEX && matches(scenario, rule, flow->traffic, flow->reverse))
 		return;
 	flow->traffic = HS_NO_INDEX;
 	flow->reverse = false;
-	for (size_t i = 0; i < 2 * n && flow->traffic == HS_NO_INDEX; i++) {
-		if (!matches(scenario, rule, (uint32_t)(i % n), i >= n))
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		if (!matches(scenario, rule, i % n, i >= n))
 			continue;
-		flow->traffic = (uint32_t)(i % n);
+		flow->traffic = i % n;
 		flow->reverse = i >= n;
+		return;
 	}
 }
 
@@ -137,8 +134,8 @@ static void describe(struct hs_scenario *scenario, struct hs_scenario_flow *flow
 	if (traffic->flows[reverse] == HS_NO_INDEX)
 		traffic->flows[reverse] = (uint32_t)scenario->n_flows;
 	snprintf(flow->name, sizeof(flow->name), "%s%s", traffic->name, reverse ? "/reply" : "");
-	flow->source = scenario->hosts[reverse ? traffic->to : traffic->from].at;
-	flow->sink = scenario->hosts[reverse ? traffic->from : traffic->to].at;
+	flow->source = packets_of(scenario, flow->traffic, reverse).from->at;
+	flow->sink = packets_of(scenario, flow->traffic, reverse).to->at;
 	if (scenario->opening_packet)
 		traffic->opening_ns = OPENING_NS;
 }
