@@ -17,23 +17,21 @@ struct hs_draft *hs_draft_begin(void *into, const struct hs_schema_item *item, s
 
 // ---- errors ----
 
-const char *hs_draft_at(char at[HS_DRAFT_AT], const char *path, const char *key)
+int hs_draft_prefix(const struct hs_draft *draft)
 {
-	snprintf(at, HS_DRAFT_AT, "%s%s%s", path, path[0] ? "." : "", key);
-	return at;
+	hs_error_prefix(draft->err, draft->item.path);
+	return -EINVAL;
 }
 
 int hs_draft_refuse(const struct hs_draft *draft, const char *key, const char *code,
 		const char *expected, const char *format, ...)
 {
-	char message[sizeof(draft->err->message)];
-	const char *path = draft->item.path;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	hs_error_vset(draft->err, code, key ? key : "", expected, format, args);
 	va_end(args);
-	return hs_error_set(draft->err, code, key ? AT(path, key) : path, expected, "%s", message);
+	return hs_draft_prefix(draft);
 }
 
 int hs_draft_refuse_missing(const struct hs_draft *draft, const char *key, const char *expected)
@@ -63,8 +61,8 @@ int hs_draft_add_name(struct hs_draft *draft, const char *kind, const char *name
 {
 	json_t *names = json_object_get(draft->names, kind);
 
-	if (hs_schema_check_name(name, AT(draft->item.path, "name"), draft->err) < 0)
-		return -EINVAL;
+	if (hs_schema_check_name(name, "name", draft->err) < 0)
+		return hs_draft_prefix(draft);
 	if (json_object_get(names, name))
 		return hs_draft_refuse(draft, "name", "duplicate", "a name of its own",
 				"another %s is called \"%s\" too", kind, name);
@@ -116,22 +114,19 @@ int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_fi
 	return 0;
 }
 
-static int check_time(const struct hs_draft *draft, const char *key, int64_t time_ns)
-{
-	if (time_ns <= draft->limit_ns)
-		return 0;
-	return hs_draft_refuse(draft, key, "out_of_range", "within the duration",
-			"%.12g s is beyond the duration of %.12g s", (double)time_ns / 1e9,
-			(double)draft->limit_ns / 1e9);
-}
-
 int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64_t begin_ns,
 		const char *end, int64_t end_ns, const char *message)
 {
+	const char *late = begin_ns > draft->limit_ns ? begin
+			   : end_ns > draft->limit_ns ? end
+						      : NULL;
 	char bounds[32];
 
-	if (check_time(draft, begin, begin_ns) < 0 || check_time(draft, end, end_ns) < 0)
-		return -EINVAL;
+	if (late)
+		return hs_draft_refuse(draft, late, "out_of_range", "within the duration",
+				"%.12g s is beyond the duration of %.12g s",
+				(double)(late == begin ? begin_ns : end_ns) / 1e9,
+				(double)draft->limit_ns / 1e9);
 	if (end_ns == HS_DRAFT_NEVER || end_ns >= begin_ns)
 		return 0;
 	snprintf(bounds, sizeof(bounds), "not before %s", begin);

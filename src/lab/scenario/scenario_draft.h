@@ -39,7 +39,7 @@ struct hs_draft {
 	struct hs_scenario scenario;
 	struct hs_error *err;
 	struct hs_schema_item item;	// of the list that is being read
-	char place[48];			// of an item of another list, for errors
+	char place[48];			// of what is no item of this list, for errors
 	json_t *root;			// the file's JSON; borrowed
 	char window[HS_DURATION_BYTES]; // "": not in the file
 	struct hs_draft_topology topology;
@@ -94,10 +94,8 @@ int hs_draft_refuse(const struct hs_draft *draft, const char *key, const char *c
 		__attribute__((format(printf, 5, 6)));
 int hs_draft_refuse_missing(const struct hs_draft *draft, const char *key, const char *expected);
 
-// Makes "path.key", or "key" if the path is empty, valid until the end of the block.
-#define HS_DRAFT_AT 160
-const char *hs_draft_at(char at[HS_DRAFT_AT], const char *path, const char *key);
-#define AT(path, key) hs_draft_at((char[HS_DRAFT_AT]){""}, path, key)
+// Prepends the path of the item to that of the error. Returns -EINVAL.
+int hs_draft_prefix(const struct hs_draft *draft);
 
 // ---- memory ----
 

@@ -103,8 +103,9 @@ static int read_traffic(struct hs_draft *draft, struct hs_scenario_event *event)
 
 	if (!event->set)
 		return hs_draft_refuse_missing(draft, "set", "{\"rate_pps\": ...}");
-	return hs_schema_read(
-			set_fields, event->set, AT(draft->item.path, "set"), event, draft->err);
+	if (hs_schema_read(set_fields, event->set, "set", event, draft->err) < 0)
+		return hs_draft_prefix(draft);
+	return 0;
 }
 
 static int read_restart(struct hs_draft *draft, struct hs_scenario_event *event)
@@ -121,9 +122,9 @@ static int read_request(struct hs_draft *draft, struct hs_scenario_event *event)
 {
 	// An event beyond a shorter duration of the command line makes no flow.
 	bool monitors = event->at_ns <= draft->scenario.duration_ns;
-	const char *path = AT(draft->item.path, "request");
 
-	if (hs_draft_read_request(draft, event->request, path, true) < 0)
+	snprintf(draft->place, sizeof(draft->place), "%s.request", draft->item.path);
+	if (hs_draft_read_request(draft, event->request, draft->place, true) < 0)
 		return -EINVAL;
 	return hs_draft_make_request(draft, draft->request.traffic, monitors, &event->request);
 }

@@ -12,11 +12,7 @@
 const char *const hs_scenario_directions[2] = {"forward", "reverse"};
 
 static const struct hs_schema_word distribution_words[] = {
-		{"uniform", HS_LINK_UNIFORM},
-		{"normal", HS_LINK_NORMAL},
-		{NULL, 0},
-};
-
+		{"uniform", HS_LINK_UNIFORM}, {"normal", HS_LINK_NORMAL}, {NULL, 0}};
 static const struct hs_schema_word queue_words[] = {{"link", false}, {"node", true}, {NULL, 0}};
 
 #define BURSTS(member) HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .most = 1
@@ -78,11 +74,12 @@ const struct hs_schema_field hs_draft_link_fields[] = {
 		{NULL},
 };
 
-static int check_direction(
-		const struct hs_link_config *config, const char *path, struct hs_error *err)
+static int check_direction(const struct hs_link_config *config, const char *of, const char *path,
+		struct hs_error *err)
 {
 	if (hs_link_check(config, err) == 0)
 		return 0;
+	hs_error_prefix(err, of);
 	hs_error_prefix(err, path);
 	return -EINVAL;
 }
@@ -93,7 +90,7 @@ int hs_scenario_set_link(
 	struct hs_link_config changed = *config;
 
 	if (hs_schema_read(direction_fields, set, path, &changed, err) < 0 ||
-			check_direction(&changed, path, err) < 0)
+			check_direction(&changed, "", path, err) < 0)
 		return -EINVAL;
 	*config = changed;
 	return 0;
@@ -101,11 +98,11 @@ int hs_scenario_set_link(
 
 int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct hs_error *err)
 {
-	if (check_direction(&link->directions[0], path, err) < 0)
+	if (check_direction(&link->directions[0], "", path, err) < 0)
 		return -EINVAL;
 	if (!link->has_both)
 		link->directions[1] = link->directions[0];
-	return check_direction(&link->directions[1], AT(path, "reverse"), err);
+	return check_direction(&link->directions[1], "reverse", path, err);
 }
 
 int hs_draft_name_link(struct hs_draft *draft, size_t index)

@@ -17,10 +17,7 @@
 #define MAX_ROUTED    560 // nodes that have routes to all others
 
 static const struct hs_schema_word correction_words[] = {
-		{"step", false},
-		{"slew", true},
-		{NULL, 0},
-};
+		{"step", false}, {"slew", true}, {NULL, 0}};
 
 #define NODE(member)  HS_SCHEMA_MEMBER(struct hs_scenario_node, member)
 #define CLOCK(member) NODE(clock.member)

@@ -12,12 +12,8 @@
 
 #define MS_NS INT64_C(1000000)
 
-static const struct hs_schema_word forwarding_words[] = {
-		{"patch", HS_LAB_PATCH},
-		{"bridge", HS_LAB_BRIDGE},
-		{"shortest_path", HS_LAB_SHORTEST_PATH},
-		{NULL, 0},
-};
+static const struct hs_schema_word forwarding_words[] = {{"patch", HS_LAB_PATCH},
+		{"bridge", HS_LAB_BRIDGE}, {"shortest_path", HS_LAB_SHORTEST_PATH}, {NULL, 0}};
 
 #define DRAFT(member) HS_SCHEMA_MEMBER(struct hs_draft, member)
 #define HEAD(member)  DRAFT(scenario.member)
