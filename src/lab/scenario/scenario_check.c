@@ -29,8 +29,7 @@ static int check_ports(struct hs_draft *draft, size_t index)
 
 	if (draft->scenario.forwarding == HS_LAB_PATCH ? n == 2 : n <= HS_MAX_PORTS)
 		return 0;
-	point_to(draft, "nodes", index, NULL);
-	return hs_draft_refuse(draft, NULL, "out_of_range",
+	return hs_draft_refuse(draft, point_to(draft, "nodes", index, NULL), "out_of_range",
 			n > HS_MAX_PORTS ? "at most 32 ports"
 					 : "two ports where forwarding is patch",
 			"node \"%s\" has %u links and %u hosts", node->name, node->n_links,
@@ -231,8 +230,8 @@ static int check_cycles(struct hs_draft *draft, uint32_t *parts)
 	hs_draft_count_parts(s, parts, &closing);
 	if (s->forwarding != HS_LAB_BRIDGE || closing == s->n_links)
 		return 0;
-	point_to(draft, "links", s->links[closing].entry, NULL);
-	return hs_draft_refuse(draft, NULL, "cycle", "no cycles where forwarding is bridge",
+	return hs_draft_refuse(draft, point_to(draft, "links", s->links[closing].entry, NULL),
+			"cycle", "no cycles where forwarding is bridge",
 			"link \"%s\" closes a cycle, in which frames would go round for ever",
 			s->links[closing].name);
 }
@@ -276,13 +275,11 @@ static int check_probing(const struct hs_draft *draft)
 		return 0;
 	if (s->forwarding != HS_LAB_SHORTEST_PATH)
 		return refuse_probing(draft, "the nodes do not route", "forwarding shortest_path");
-	for (size_t i = 0; i < s->n_nodes; i++) {
-		const struct hs_scenario_node *node = &s->nodes[i];
-		if (node->n_links + node->n_hosts >= HS_MAX_PORTS)
+	for (size_t i = 0; i < s->n_nodes; i++)
+		if (s->nodes[i].n_links + s->nodes[i].n_hosts >= HS_MAX_PORTS)
 			return refuse_probing(draft,
 					"a node has no port left for the monitoring host",
 					"at most 31 links and hosts at a node");
-	}
 	if (s->probing.paths > s->n_nodes)
 		return hs_error_set(draft->err, "out_of_range", "probing.k",
 				"at most as many paths as nodes", "%u paths for %zu nodes",

@@ -124,7 +124,7 @@ int hs_draft_add_name(struct hs_draft *draft, const char *kind, const char *name
 uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, const char *name);
 // The names for rows of tables.
 extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names, hs_draft_host_names,
-		hs_draft_traffic_names, hs_draft_profile_names;
+		hs_draft_traffic_names;
 // The word "*" as the name of a node, for all nodes: HS_NO_INDEX.
 extern const struct hs_schema_word hs_draft_all_nodes[];
 #define HS_DRAFT_NODES "the name of a node, or \"*\""
@@ -165,7 +165,6 @@ int hs_draft_add_link(struct hs_draft *draft, const struct hs_scenario_link *lin
 int hs_draft_name_link(struct hs_draft *draft, size_t index);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);
 
-int hs_draft_read_profiles(json_t *value, const char *path, void *profiles, struct hs_error *err);
 // Reads a request of the file into draft->request.
 int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
 // Makes a request of the API from draft->request, completed by this entry of traffic (HS_NO_INDEX:

@@ -2,6 +2,9 @@
 // The links of a scenario, with parameters for each direction.
 #include "scenario_draft.h"
 
+#include "config.h"
+#include "config_parts.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +16,21 @@ const char *const hs_scenario_directions[2] = {"forward", "reverse"};
 
 static const struct hs_schema_word distribution_words[] = {
 		{"uniform", HS_LINK_UNIFORM}, {"normal", HS_LINK_NORMAL}, {NULL, 0}};
+// Returns 1 + the index of the profile, because 0 means no profile. Returns HS_NO_INDEX if there is
+// none with this name.
+static uint32_t find_profile(const void *root, const char *name)
+{
+	const struct hs_config *config = ((const struct hs_draft *)root)->scenario.profiles;
+
+	for (uint32_t i = 0; config && i < config->n_profiles; i++)
+		if (strcmp(config->profiles[i].name, name) == 0)
+			return i + 1;
+	return HS_NO_INDEX;
+}
+
+static const struct hs_schema_names profile_names = {
+		"unknown_name", "profile", "the name of a profile", find_profile, NULL};
+
 static const struct hs_schema_word queue_words[] = {{"link", false}, {"node", true}, {NULL, 0}};
 
 #define BURSTS(member) HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .most = 1
@@ -69,7 +87,7 @@ const struct hs_schema_field hs_draft_link_fields[] = {
 		{"name", HS_SCHEMA_TEXT, LINK(name), .min = 1, .max = HS_SCENARIO_NAME - 1},
 		DIRECTION_ROWS,
 		{"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields},
-		{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &hs_draft_profile_names},
+		{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &profile_names},
 		{"queue_at", HS_SCHEMA_WORD, LINK(queue_at_node), .words = queue_words},
 		{NULL},
 };
@@ -180,3 +198,38 @@ static int take_link(struct hs_draft *draft, struct hs_scenario_link *link)
 
 HS_DRAFT_LIST(link, struct hs_scenario_link, hs_draft_link_fields, take_link,
 		{.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS});
+
+// ---- profiles: what telemetry looks like on links ----
+
+int hs_scenario_profiles(const struct hs_scenario *scenario, uint32_t node,
+		struct hs_profile profiles[HS_MAX_PORTS], struct hs_error *err)
+{
+	struct hs_config *config = scenario->profiles;
+	uint32_t entries[HS_MAX_PORTS];
+	struct hs_errors errors = {0};
+	unsigned port = 0;
+
+	if (!config)
+		return 0;
+	config->n_ports = 0;
+	memset(config->node.profiles, 0, sizeof(config->node.profiles));
+	for (uint32_t i = 0; i < scenario->n_links && config->n_ports < HS_MAX_PORTS; i++) {
+		const struct hs_scenario_link *link = &scenario->links[i];
+		if (link->from != node && link->to != node)
+			continue;
+		struct hs_port_config *made = &config->ports[config->n_ports];
+		*made = (struct hs_port_config){.side = HS_SIDE_NETWORK};
+		if (link->profile)
+			memcpy(made->profile, config->profiles[link->profile - 1].name,
+					sizeof(made->profile));
+		entries[config->n_ports++] = link->entry;
+	}
+	hs_config_resolve_profiles(config, &errors);
+	memcpy(profiles, config->node.profiles, sizeof(config->node.profiles));
+	if (errors.n == 0)
+		return 0;
+	*err = errors.list[0];
+	if (sscanf(err->path, "ports[%u]", &port) == 1)
+		snprintf(err->path, sizeof(err->path), "links[%u].profile", entries[port]);
+	return -EINVAL;
+}

@@ -3,11 +3,15 @@
 
 #include "scenario_draft.h"
 
+#include "config.h"
+#include "config_parts.h"
 #include "duration.h"
 #include "label_decision.h"
 #include "port.h"
 #include "qos_lengths.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MS_NS INT64_C(1000000)
@@ -49,6 +53,22 @@ static const struct hs_schema_field telemetry_fields[] = {
 				.shape = HS_QOS_LENGTHS_SHAPE},
 		{NULL},
 };
+
+// The profiles are written as in a node's configuration.
+static int read_profiles(json_t *value, const char *path, void *at, struct hs_error *err)
+{
+	static const struct hs_schema_field map = {"profiles", HS_SCHEMA_MAP,
+			HS_SCHEMA_MEMBER(struct hs_config, profiles), .max = HS_MAX_PORTS,
+			.expected = "an object with a profile for each name",
+			.list = &hs_config_profile_list};
+	struct hs_config **profiles = at;
+
+	*profiles = calloc(1, sizeof(**profiles));
+	if (*profiles)
+		return hs_schema_read_value(&map, value, path, *profiles, err);
+	hs_error_set(err, "internal", path, "", "memory is out");
+	return -ENOMEM;
+}
 
 // ---- the controller of labels, and the monitoring host ----
 
@@ -131,7 +151,7 @@ static const struct hs_schema_field fields[] = {
 		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
 				.most = HS_DRAFT_MAX_S},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
-		{"profiles", HS_SCHEMA_CUSTOM, HEAD(profiles), .read = hs_draft_read_profiles,
+		{"profiles", HS_SCHEMA_CUSTOM, HEAD(profiles), .read = read_profiles,
 				.shape = "{'$ref': 'node.json#/properties/profiles'}"},
 		{"label", HS_SCHEMA_OBJECT, HEAD(label), .fields = label_fields,
 				.fresh = &new_label},
