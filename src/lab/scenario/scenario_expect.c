@@ -9,12 +9,6 @@
 #include <string.h>
 
 #define MAX_VALUE 1e18
-#define E2E	  (UINT32_MAX - 2)
-
-struct entry {
-	struct hs_scenario_expect expect;
-	uint32_t hop; // a link, E2E, HS_DRAFT_ALL; HS_NO_INDEX: not given
-};
 
 static int read_metric(json_t *value, const char *path, void *at, struct hs_error *err)
 {
@@ -41,16 +35,14 @@ static uint32_t find_flow(const void *root, const char *wanted)
 
 static const struct hs_schema_names flow_names = {"unknown_name", "monitored flow",
 		"NAME or NAME/reply of traffic that a request monitors", find_flow, NULL};
-static const struct hs_schema_word hop_words[] = {{"e2e", E2E}, {"*", HS_DRAFT_ALL}, {NULL, 0}};
+static const struct hs_schema_word hop_words[] = {{"e2e", 0}, {"*", 0}, {NULL, 0}};
 
-#define ENTRY(member)  HS_SCHEMA_MEMBER(struct entry, member)
-#define EXPECT(member) ENTRY(expect.member)
+#define EXPECT(member) HS_SCHEMA_MEMBER(struct hs_scenario_expect, member)
 #define ANY	       .least = -MAX_VALUE, .most = MAX_VALUE
 static const struct hs_schema_field expect_fields[] = {
 		{"metric", HS_SCHEMA_CUSTOM, EXPECT(metric), .read = read_metric, .required = true,
 				.shape = "{'type': 'string'}", .expected = "the name of a metric"},
-		{"hop", HS_SCHEMA_NAME, ENTRY(hop), .names = &hs_draft_link_names,
-				.words = hop_words,
+		{"hop", HS_SCHEMA_NAME, .names = &hs_draft_link_names, .words = hop_words,
 				.expected = "the name of a link, \"e2e\" or \"*\""},
 		{"flow", HS_SCHEMA_NAME, EXPECT(flow), .names = &flow_names},
 		{"node", HS_SCHEMA_NAME, EXPECT(node), .names = &hs_draft_node_names},
@@ -78,16 +70,14 @@ static int check_bounds(const struct hs_draft *draft, const struct hs_scenario_e
 	return 0;
 }
 
-static int take_expect(struct hs_draft *draft, struct entry *entry)
+// The row of "hop" has no member, because an expectation keeps the name itself.
+static int take_expect(struct hs_draft *draft, struct hs_scenario_expect *expect)
 {
-	struct hs_scenario_expect *expect = &entry->expect;
-
-	if (entry->hop != HS_NO_INDEX)
+	if (hs_draft_has(draft, "hop"))
 		snprintf(expect->hop, sizeof(expect->hop), "%s",
 				json_string_value(json_object_get(draft->item.value, "hop")));
 	return check_bounds(draft, expect) ?: HS_DRAFT_APPEND(draft, expects, expect);
 }
 
-HS_DRAFT_LIST(expect, struct entry, expect_fields, take_expect,
-		{{.flow = HS_NO_INDEX, .node = HS_NO_INDEX, .value = NAN, .min = NAN, .max = NAN},
-				.hop = HS_NO_INDEX});
+HS_DRAFT_LIST(expect, struct hs_scenario_expect, expect_fields, take_expect,
+		{.flow = HS_NO_INDEX, .node = HS_NO_INDEX, .value = NAN, .min = NAN, .max = NAN});
