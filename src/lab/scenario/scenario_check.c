@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Lets errors point to an item of an earlier list, or to the topology that made it. Returns the
@@ -238,12 +237,10 @@ static int check_cycles(struct hs_draft *draft, uint32_t *parts)
 
 static int check_paths(struct hs_draft *draft)
 {
-	const struct hs_scenario *scenario = &draft->scenario;
-	uint32_t *hops = hs_draft_room(draft, scenario->n_nodes * scenario->n_nodes, sizeof(*hops));
-	int rc = hops ? check_cycles(draft, hops) ?: check_reachable(draft, hops) : -ENOMEM;
+	size_t n = draft->scenario.n_nodes;
+	uint32_t *hops = hs_draft_room(draft, n * n, sizeof(*hops));
 
-	free(hops);
-	return rc;
+	return hops ? check_cycles(draft, hops) ?: check_reachable(draft, hops) : -ENOMEM;
 }
 
 // ---- probes ----

@@ -6,15 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct hs_draft *hs_draft_begin(void *into, const struct hs_schema_item *item, struct hs_error *err)
-{
-	struct hs_draft *draft = into;
-
-	draft->item = *item;
-	draft->err = err;
-	return draft;
-}
-
 // ---- errors ----
 
 int hs_draft_prefix(const struct hs_draft *draft)
@@ -47,12 +38,13 @@ int hs_draft_no_memory(const struct hs_draft *draft)
 	return -ENOMEM;
 }
 
-void *hs_draft_room(const struct hs_draft *draft, size_t n, size_t size)
+void *hs_draft_room(struct hs_draft *draft, size_t n, size_t size)
 {
-	void *room = calloc(n ? n : 1, size);
-	if (!room)
+	free(draft->room);
+	draft->room = calloc(n ? n : 1, size);
+	if (!draft->room)
 		hs_draft_no_memory(draft);
-	return room;
+	return draft->room;
 }
 
 // ---- names ----

@@ -46,6 +46,7 @@ struct hs_draft {
 	struct hs_draft_request request; // that is being read
 	json_t *ignored;		 // the lists, before they are read
 	json_t *names;			 // {"node": {name: index}, ...}
+	void *room;			 // see hs_draft_room
 	int64_t limit_ns; // limit of times in the file: its own duration, or a longer one of the
 			  // command line
 };
@@ -61,16 +62,15 @@ extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_node_fi
 #define HS_DRAFT_LINK_PARAMETERS 3
 extern const struct hs_draft_topology hs_draft_new_topology;
 
-// Begins to take an item. `into` is the draft.
-struct hs_draft *hs_draft_begin(
-		void *into, const struct hs_schema_item *item, struct hs_error *err);
 // Defines the list hs_draft_NAME_list. Its items have this type and these keys. The last argument
 // is the value of an item before it is read. take_item gets the draft, and each item that was read.
 #define HS_DRAFT_LIST(name, type, rows, take_item, ...)                                            \
 	static int take_##name##_item(                                                             \
 			void *into, const struct hs_schema_item *item, struct hs_error *err)       \
 	{                                                                                          \
-		struct hs_draft *draft = hs_draft_begin(into, item, err);                          \
+		struct hs_draft *draft = into;                                                     \
+		(void)err;                                                                         \
+		draft->item = *item;                                                               \
 		return take_item(draft, item->read);                                               \
 	}                                                                                          \
 	const struct hs_schema_list hs_draft_##name##_list = {                                     \
@@ -100,8 +100,8 @@ int hs_draft_prefix(const struct hs_draft *draft);
 // ---- memory ----
 
 int hs_draft_no_memory(const struct hs_draft *draft);
-// Returns zeroed room for n items (at least one), or NULL.
-void *hs_draft_room(const struct hs_draft *draft, size_t n, size_t size);
+// Returns zeroed room for n items, until it is called again or the reading ends; or NULL.
+void *hs_draft_room(struct hs_draft *draft, size_t n, size_t size);
 // Appends a copy of an item to a list of the scenario.
 #define HS_DRAFT_APPEND(draft, list, item)                                                         \
 	(HS_ARRAY_APPEND((draft)->scenario.list, (draft)->scenario.n_##list, *(item))              \
@@ -165,8 +165,8 @@ int hs_draft_add_link(struct hs_draft *draft, const struct hs_scenario_link *lin
 int hs_draft_name_link(struct hs_draft *draft, size_t index);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);
 
-// Reads a request of the file into draft->request.
-int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
+// Reads a request of the file, at the path of the item, into draft->request.
+int hs_draft_read_request(struct hs_draft *draft, json_t *object, bool in_event);
 // Makes a request of the API from draft->request, completed by this entry of traffic (HS_NO_INDEX:
 // none). If it monitors a flow, the flow is added. The caller owns the request.
 int hs_draft_make_request(

@@ -124,7 +124,8 @@ static int read_request(struct hs_draft *draft, struct hs_scenario_event *event)
 	bool monitors = event->at_ns <= draft->scenario.duration_ns;
 
 	snprintf(draft->place, sizeof(draft->place), "%s.request", draft->item.path);
-	if (hs_draft_read_request(draft, event->request, draft->place, true) < 0)
+	draft->item.path = draft->place;
+	if (hs_draft_read_request(draft, event->request, true) < 0)
 		return -EINVAL;
 	return hs_draft_make_request(draft, draft->request.traffic, monitors, &event->request);
 }
@@ -178,7 +179,7 @@ static int compare(const void *left, const void *right)
 
 // Applies the link events to copies of the links, because the changes before an event decide
 // whether its change is valid.
-static int check_links(const struct hs_draft *draft)
+static int check_links(struct hs_draft *draft)
 {
 	const struct hs_scenario *s = &draft->scenario;
 	struct hs_scenario_link *links = hs_draft_room(draft, s->n_links, sizeof(*links));
@@ -195,7 +196,6 @@ static int check_links(const struct hs_draft *draft)
 		rc = hs_scenario_set_link(
 				event->set, at, &links[event->link].directions[i % 2], draft->err);
 	}
-	free(links);
 	return rc;
 }
 

@@ -6,29 +6,28 @@
 
 int hs_scenario_graph_init(struct hs_scenario_graph *graph, const struct hs_scenario *s)
 {
-	uint8_t *ports = calloc(s->n_nodes, sizeof(*ports));
-
 	*graph = (struct hs_scenario_graph){
 			.links = calloc(s->n_links + 1, sizeof(*graph->links)),
 			.names = calloc(s->n_nodes, sizeof(*graph->names)),
 			.values = calloc(s->n_nodes, sizeof(*graph->values)),
 	};
-	bool enough = ports && graph->links && graph->names && graph->values;
-	for (size_t i = 0; enough && i < s->n_nodes; i++) {
-		graph->names[i] = s->nodes[i].name;
-		graph->values[i] = (uint8_t)(s->nodes[i].n_links + s->nodes[i].n_hosts);
-	}
-	for (size_t i = 0; enough && i < s->n_links; i++) {
+	if (!graph->links || !graph->names || !graph->values)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_links; i++) {
 		uint32_t from = s->links[i].from, to = s->links[i].to;
-		graph->links[i] = (struct hs_gpint_link){{from, to}, {++ports[from], ++ports[to]}};
+		graph->links[i] = (struct hs_gpint_link){
+				{from, to}, {++graph->values[from], ++graph->values[to]}};
+	}
+	for (size_t i = 0; i < s->n_nodes; i++) {
+		graph->names[i] = s->nodes[i].name;
+		graph->values[i] = (uint8_t)(graph->values[i] + s->nodes[i].n_hosts);
 	}
 	graph->graph = (struct hs_gpint_graph){.n_switches = (uint32_t)s->n_nodes,
 			.n_links = s->n_links,
 			.links = graph->links,
 			.values = graph->values,
 			.names = graph->names};
-	free(ports);
-	return enough ? 0 : -ENOMEM;
+	return 0;
 }
 
 void hs_scenario_graph_fini(struct hs_scenario_graph *graph)

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 
 #define MAX_OFFSET_NS INT64_C(1000000000000000000) // 31 years
 #define MAX_DRIFT_PPB INT64_C(100000000)	   // a tenth
@@ -148,14 +147,12 @@ static int check_via(struct hs_draft *draft, const struct hs_scenario_route *rou
 	if (!hops)
 		return -ENOMEM;
 	hs_scenario_distances(s, NULL, NULL, s->hosts[route->to].at, hops);
-	bool leads = hs_scenario_link_between(s, route->node, route->via) &&
-		     hops[route->via] + 1 == hops[route->node];
-	free(hops);
-	return leads ? 0
-		     : hs_draft_refuse(draft, "via", "bad_value",
-				       "a neighbour that is one hop nearer to the host",
-				       "no shortest way leads over \"%s\"",
-				       s->nodes[route->via].name);
+	if (hs_scenario_link_between(s, route->node, route->via) &&
+			hops[route->via] + 1 == hops[route->node])
+		return 0;
+	return hs_draft_refuse(draft, "via", "bad_value",
+			"a neighbour that is one hop nearer to the host",
+			"no shortest way leads over \"%s\"", s->nodes[route->via].name);
 }
 
 static int take_route(struct hs_draft *draft, const struct hs_scenario_route *route)

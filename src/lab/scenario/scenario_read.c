@@ -72,20 +72,20 @@ static int read_profiles(json_t *value, const char *path, void *at, struct hs_er
 
 // ---- the controller of labels, and the monitoring host ----
 
-#define LABEL(member)  HS_SCHEMA_MEMBER(struct hs_scenario_label, member)
-#define PERIOD(member) LABEL(member), .least = 0.000001, .most = HS_DRAFT_MAX_S
+#define LABEL(member) HS_SCHEMA_MEMBER(struct hs_scenario_label, member)
+#define PERIOD	      .least = 0.000001, .most = HS_DRAFT_MAX_S
 static const struct hs_schema_field pro_fields[] = {
-		{"patience_s", HS_SCHEMA_SECONDS, PERIOD(pro.patience_ns), .required = true,
+		{"patience_s", HS_SCHEMA_SECONDS, LABEL(pro.patience_ns), PERIOD, .required = true,
 				.expected = "seconds: k times T"},
-		{"repeat_s", HS_SCHEMA_SECONDS, PERIOD(pro.repeat_ns)},
-		{"step_s", HS_SCHEMA_SECONDS, PERIOD(pro_step_ns)},
+		{"repeat_s", HS_SCHEMA_SECONDS, LABEL(pro.repeat_ns), PERIOD},
+		{"step_s", HS_SCHEMA_SECONDS, LABEL(pro_step_ns), PERIOD},
 		{"max_shift", HS_SCHEMA_UINT, LABEL(pro.max_shift), .min = 1,
 				.max = HS_LABEL_MAX_SHIFT},
 		{"loss_ratio", HS_SCHEMA_REAL, LABEL(pro_loss_ratio), .most = 1},
 		{NULL},
 };
 static const struct hs_schema_field label_fields[] = {
-		{"interval_s", HS_SCHEMA_SECONDS, PERIOD(interval_ns)},
+		{"interval_s", HS_SCHEMA_SECONDS, LABEL(interval_ns), PERIOD},
 		{"delay_ns", HS_SCHEMA_UINT, LABEL(delay_ns), .max = UINT64_C(3600000000000)},
 		{"loss_ratio", HS_SCHEMA_REAL, LABEL(loss_ratio), .most = 1},
 		{"pro", HS_SCHEMA_OBJECT, .fields = pro_fields},
@@ -100,21 +100,20 @@ static const struct hs_schema_word planner_words[] = {
 		{"gpint", HS_LAB_GPINT}, {"euler", HS_LAB_EULER}, {NULL, 0}};
 
 #define PROBING(member) HS_SCHEMA_MEMBER(struct hs_scenario_probing, member)
-#define TIME(member)	PROBING(member), .least = 0.000001, .most = HS_DRAFT_MAX_S
 static const struct hs_schema_field probing_fields[] = {
 		{"planner", HS_SCHEMA_WORD, PROBING(planner), .words = planner_words},
 		{"k", HS_SCHEMA_UINT, PROBING(paths), .min = 1, .max = 1200},
 		{"mtu", HS_SCHEMA_UINT, PROBING(mtu), .min = 64, .max = HS_PORT_MTU_MAX},
 		{"recovery", HS_SCHEMA_BOOL, PROBING(recovery)},
 		{"adaptive", HS_SCHEMA_BOOL, PROBING(tuning.adaptive)},
-		{"t_f_s", HS_SCHEMA_SECONDS, TIME(tuning.feedback_ns)},
-		{"t_ro_s", HS_SCHEMA_SECONDS, TIME(tuning.resolution_ns)},
+		{"t_f_s", HS_SCHEMA_SECONDS, PROBING(tuning.feedback_ns), PERIOD},
+		{"t_ro_s", HS_SCHEMA_SECONDS, PROBING(tuning.resolution_ns), PERIOD},
 		{"r_a", HS_SCHEMA_UINT, PROBING(tuning.attempts), .max = 1000},
 		{"concurrency", HS_SCHEMA_UINT, PROBING(tuning.concurrent), .min = 1, .max = 1200},
 		{"start_s", HS_SCHEMA_SECONDS, PROBING(start_ns), .most = HS_DRAFT_MAX_S},
-		{"period_s", HS_SCHEMA_SECONDS, TIME(period_ns)},
+		{"period_s", HS_SCHEMA_SECONDS, PROBING(period_ns), PERIOD},
 		{"sessions", HS_SCHEMA_UINT, PROBING(sessions), .max = 1000000},
-		{"wait_s", HS_SCHEMA_SECONDS, TIME(wait_ns)},
+		{"wait_s", HS_SCHEMA_SECONDS, PROBING(wait_ns), PERIOD},
 		{"delay_ns", HS_SCHEMA_UINT, PROBING(delay_ns), .max = UINT64_C(3600000000000)},
 		{NULL},
 };
@@ -175,7 +174,9 @@ json_t *hs_scenario_schema(void)
 	return hs_schema_describe(fields);
 }
 
-static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err)
+// Begins to read a scenario. Its folder is the first bytes of a path.
+static int begin(struct hs_draft *draft, json_t *root, const char *path, size_t folder_bytes,
+		struct hs_error *err)
 {
 	*draft = (struct hs_draft){
 			.scenario = {.seed = 1,
@@ -192,7 +193,13 @@ static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err
 	hs_in_band_init(&draft->scenario.in_band);
 	draft->names = json_pack("{s{}s{}s{}s{}s{}s{}}", HS_NAME_NODE, HS_NAME_LINK, HS_NAME_HOST,
 			HS_NAME_TRAFFIC, HS_NAME_FLOW, HS_NAME_ADDRESS);
-	return draft->names ? 0 : hs_draft_no_memory(draft);
+	if (!draft->names)
+		return hs_draft_no_memory(draft);
+	if (folder_bytes >= sizeof(draft->scenario.folder))
+		return hs_error_set(err, "too_large", "", "at most 255 bytes",
+				"the name of the scenario's folder has %zu bytes", folder_bytes);
+	memcpy(draft->scenario.folder, path, folder_bytes);
+	return 0;
 }
 
 static int apply(const struct hs_scenario_override *override, struct hs_draft *draft)
@@ -206,18 +213,8 @@ static int apply(const struct hs_scenario_override *override, struct hs_draft *d
 		scenario->duration_ns = override->duration_ns;
 	if (scenario->duration_ns > draft->limit_ns)
 		draft->limit_ns = scenario->duration_ns;
-	if (scenario->label.pro.patience_ns && !scenario->label.pro_step_ns)
+	if (scenario->label.pro.patience_ns && !scenario->label.pro_step_ns) // Pro has a step
 		scenario->label.pro_step_ns = 10 * MS_NS;
-	return 0;
-}
-
-static int set_folder(
-		const char *folder, size_t len, struct hs_scenario *scenario, struct hs_error *err)
-{
-	if (len >= sizeof(scenario->folder))
-		return hs_error_set(err, "too_large", "", "at most 255 bytes",
-				"the name of the scenario's folder has %zu bytes", len);
-	memcpy(scenario->folder, folder, len);
 	return 0;
 }
 
@@ -263,16 +260,14 @@ static int read_lists(struct hs_draft *draft)
 	return rc;
 }
 
-// Reads a scenario from the root of a file, and releases the root. The folder is the first bytes of
-// a path.
-static int read_root(json_t *root, const char *folder, size_t folder_bytes,
+// Reads a scenario from the root of a file, and releases the root.
+static int read_root(json_t *root, const char *path, size_t folder_bytes,
 		const struct hs_scenario_override *override, struct hs_scenario *scenario,
 		struct hs_error *err)
 {
 	struct hs_draft draft;
 
-	int rc = draft_init(&draft, root, err)
-		?: set_folder(folder, folder_bytes, &draft.scenario, err)
+	int rc = begin(&draft, root, path, folder_bytes, err)
 		?: hs_schema_read(fields, root, "", &draft, err)
 		?: hs_schema_check_name(draft.scenario.name, "name", err)
 		?: apply(override, &draft)
@@ -280,6 +275,7 @@ static int read_root(json_t *root, const char *folder, size_t folder_bytes,
 		?: hs_draft_make_topology(&draft)
 		?: read_lists(&draft);
 	json_decref(draft.names);
+	free(draft.room);
 	json_decref(root);
 	if (rc < 0)
 		hs_scenario_fini(&draft.scenario);

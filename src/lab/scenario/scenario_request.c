@@ -32,15 +32,15 @@ static const struct hs_schema_field own_fields[] = {
 
 // Reads the scenario's own keys of a request. The other keys are those of the API, whose check
 // finds the errors in them.
-int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event)
+int hs_draft_read_request(struct hs_draft *draft, json_t *object, bool in_event)
 {
 	struct hs_draft_request *asked = &draft->request;
 
 	*asked = (struct hs_draft_request){.traffic = HS_NO_INDEX,
 			.object = object,
 			.own = &own_fields[in_event]}; // the event names the node
-	draft->item.path = path;
-	if (hs_schema_read_as(&hs_draft_open, asked->own, object, path, draft, draft->err) < 0)
+	if (hs_schema_read_as(&hs_draft_open, asked->own, object, draft->item.path, draft,
+			    draft->err) < 0)
 		return -EINVAL;
 	if (asked->traffic != HS_NO_INDEX && !json_object_get(object, "int_request"))
 		return hs_draft_refuse(draft, "traffic", "conflict", "only beside int_request",
@@ -211,13 +211,16 @@ static int add_request(struct hs_draft *draft, uint32_t traffic)
 
 static int take_request(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
-	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	int rc = hs_draft_read_request(draft, item->value, item->path, false);
+	struct hs_draft *draft = into;
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	(void)err;
+	draft->item = *item;
+	if (hs_draft_read_request(draft, item->value, false) < 0)
+		return -EINVAL;
 	if (draft->request.traffic != HS_DRAFT_ALL)
 		return add_request(draft, draft->request.traffic);
+	rc = 0;
 	for (uint32_t t = 0; t < draft->scenario.n_traffic && rc == 0; t++)
 		rc = add_request(draft, t);
 	return rc;

@@ -13,7 +13,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define WORLD_NODES 1200
 #define WORLD_HOSTS 60 // the default number of hosts of a small world
@@ -201,7 +200,6 @@ static int add_world_links(struct hs_draft *draft)
 	for (uint32_t i = 0; i < n_links && rc == 0; i++)
 		if (hs_variate_chance(&rng, topology->beta))
 			move(&draft->scenario, &rng, &draft->scenario.links[i], parts);
-	free(parts);
 	return rc;
 }
 
@@ -224,7 +222,6 @@ static int add_world_hosts(struct hs_draft *draft)
 		nodes[place] = at;
 		rc = add_host(draft, at, 0, 0, i + 1);
 	}
-	free(nodes);
 	return rc;
 }
 
@@ -235,22 +232,6 @@ static int make_world(struct hs_draft *draft)
 	for (uint32_t n = 1; n <= draft->topology.n && rc == 0; n++)
 		rc = add_node(draft, "s", 0, n);
 	return rc ?: add_world_links(draft) ?: add_world_hosts(draft);
-}
-
-static int settle_world(struct hs_draft *draft)
-{
-	struct hs_draft_topology *topology = &draft->topology;
-
-	if (!topology->n)
-		return hs_draft_refuse_missing(draft, "n", "the number of switches");
-	if (!hs_draft_has(draft, "beta"))
-		return hs_draft_refuse_missing(draft, "beta", "a number from 0 to 1");
-	if (topology->k >= topology->n)
-		return hs_draft_refuse(draft, "k", "out_of_range", "below n",
-				"%u switches have no %u neighbours each", topology->n, topology->k);
-	if (!hs_draft_has(draft, "hosts"))
-		topology->hosts = topology->n < WORLD_HOSTS ? topology->n : WORLD_HOSTS;
-	return 0;
 }
 
 // ---- all of them ----
@@ -272,7 +253,18 @@ static int settle(struct hs_draft *draft)
 		return hs_draft_refuse_missing(draft, "k", K_EVEN);
 	if (topology->k % 2)
 		return hs_draft_refuse(draft, "k", "bad_value", K_EVEN, "%u is odd", topology->k);
-	return topology->kind == WATTS_STROGATZ ? settle_world(draft) : 0;
+	if (topology->kind == FAT_TREE)
+		return 0;
+	if (!topology->n)
+		return hs_draft_refuse_missing(draft, "n", "the number of switches");
+	if (!hs_draft_has(draft, "beta"))
+		return hs_draft_refuse_missing(draft, "beta", "a number from 0 to 1");
+	if (topology->k >= topology->n)
+		return hs_draft_refuse(draft, "k", "out_of_range", "below n",
+				"%u switches have no %u neighbours each", topology->n, topology->k);
+	if (!hs_draft_has(draft, "hosts"))
+		topology->hosts = topology->n < WORLD_HOSTS ? topology->n : WORLD_HOSTS;
+	return 0;
 }
 
 int hs_draft_make_topology(struct hs_draft *draft)

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -295,9 +294,7 @@ static int read_pattern(struct hs_draft *draft, const struct entry *entry)
 		return hs_draft_refuse(draft, "pattern", "bad_value", "at least two hosts",
 				"the scenario has %u hosts", n);
 	uint32_t *ring = hs_draft_room(draft, n, sizeof(*ring));
-	int rc = ring ? permute(draft, entry, ring, n) : -ENOMEM;
-	free(ring);
-	return rc;
+	return ring ? permute(draft, entry, ring, n) : -ENOMEM;
 }
 
 static int take_traffic(struct hs_draft *draft, struct entry *entry)
