@@ -18,6 +18,11 @@
 
 #define S INT64_C(1000000000)
 
+// Nodes `a` and `b` with a link, for scenarios that say no more about their network.
+#define TWO_NODES                                                                                  \
+	" 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"                              \
+	" 'links': [{'from': 'a', 'to': 'b'}],"
+
 // A scenario with every key, and with several items in each list.
 static const char full[] =
 		"{'name': 'full', 'source': 'a table', 'description': 'all keys',"
@@ -80,21 +85,51 @@ static inline char *quoted(const char *text)
 	return copy;
 }
 
-static inline void parse_with(const char *text, const struct hs_scenario_override *override,
-		struct hs_scenario *scenario)
+// The scenario of a test: `full`, until the test reads another.
+static struct hs_scenario s;
+
+static inline void parse_with(const char *text, const struct hs_scenario_override *override)
 {
 	struct hs_error err = {0};
 	char *json = quoted(text);
-	int rc = hs_scenario_parse(json, strlen(json), "", override, scenario, &err);
+	hs_scenario_fini(&s);
+	int rc = hs_scenario_parse(json, strlen(json), "", override, &s, &err);
 	free(json);
 	if (rc < 0)
 		fail_msg("%s: %s: %s", err.code, err.path, err.message);
 }
 
-static inline void parse(const char *text, struct hs_scenario *scenario)
+static inline void parse(const char *text)
 {
-	parse_with(text, NULL, scenario);
+	parse_with(text, NULL);
 }
+
+// Returns the path of the error in a scenario.
+static inline const char *refused_at(const char *text, struct hs_error *err)
+{
+	char *json = quoted(text);
+	struct hs_scenario scenario;
+
+	assert_true(hs_scenario_parse(json, strlen(json), "", NULL, &scenario, err) < 0);
+	free(json);
+	return err->path;
+}
+
+static inline int begin(void **state)
+{
+	(void)state;
+	parse(full);
+	return 0;
+}
+
+static inline int end(void **state)
+{
+	(void)state;
+	hs_scenario_fini(&s);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static inline void assert_address(const uint8_t addr[16], const char *text)
 {
@@ -103,8 +138,34 @@ static inline void assert_address(const uint8_t addr[16], const char *text)
 	assert_string_equal(shown, text);
 }
 
-static inline void rule_of(json_t *request, struct hs_rule *rule)
+static inline void assert_host(
+		size_t host, const char *name, uint32_t at, const char *addr, bool implicit)
+{
+	assert_string_equal(s.hosts[host].name, name);
+	assert_int_equal(s.hosts[host].at, at);
+	assert_address(s.hosts[host].addr, addr);
+	assert_int_equal(s.hosts[host].implicit, implicit);
+}
+
+static inline void assert_flow(size_t flow, uint32_t ns_id, uint32_t traffic, bool reverse)
+{
+	assert_int_equal(s.flows[flow].ns_id, ns_id);
+	assert_int_equal(s.flows[flow].traffic, traffic);
+	assert_int_equal(s.flows[flow].reverse, reverse);
+}
+
+// Of a rule, or of an entry of traffic.
+#define assert_ports(of, src, dst)                                                                 \
+	do {                                                                                       \
+		assert_int_equal((of)->src_port, src);                                             \
+		assert_int_equal((of)->dst_port, dst);                                             \
+	} while (0)
+
+static inline struct hs_rule rule_of(const json_t *request)
 {
 	struct hs_error err = {0};
-	assert_int_equal(hs_rule_from_json(json_object_get(request, "int_request"), rule, &err), 0);
+	struct hs_rule rule;
+	assert_int_equal(
+			hs_rule_from_json(json_object_get(request, "int_request"), &rule, &err), 0);
+	return rule;
 }

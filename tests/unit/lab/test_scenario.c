@@ -24,32 +24,39 @@ static void refuses_as_its_folder_says(void **state)
 
 // ---- what the command line says ----
 
-static void a_shorter_duration_cuts_traffic_and_events(void **state)
+static void another_duration_cuts_off_what_is_later_or_goes_on_where_no_end_is_said(void **state)
 {
 	(void)state;
-	const struct hs_scenario_override override = {.duration_ns = 5 * S / 2};
-	struct hs_scenario s;
-	parse_with(full, &override, &s);
+	static const struct {
+		struct hs_scenario_override said;
+		int64_t start_ns, stop_ns, stop_of_ping_ns, until_ns;
+		size_t seed, n_events, n_flows; // an event that is cut off makes no flow
+	} cases[] = {
+			{{.duration_ns = S}, S, S, S, S, 7, 1, 2},
+			{{.duration_ns = 5 * S / 2}, 3 * S / 2, 5 * S / 2, 5 * S / 2, 5 * S / 2, 7,
+					2, 2},
+			{{true, 0, 100 * S}, 3 * S / 2, 9 * S, 100 * S, 4 * S, 0, 4, 3},
+	};
 
-	assert_int_equal(s.duration_ns, 5 * S / 2);
-	assert_int_equal(s.seed, 7);
-	assert_int_equal(s.traffic[0].start_ns, 3 * S / 2);
-	assert_int_equal(s.traffic[0].stop_ns, 5 * S / 2);
-	assert_int_equal(s.traffic[1].stop_ns, 5 * S / 2);
-	assert_int_equal(s.n_events, 2);
-	assert_int_equal(s.events[0].until_ns, 5 * S / 2);
-	assert_int_equal(s.events[1].kind, HS_LAB_EVENT_RESTART);
-	// One of three flows is missing, because the event with its request was cut off.
-	assert_int_equal(s.n_flows, 2);
-	hs_scenario_fini(&s);
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		parse_with(full, &cases[c].said);
+		assert_int_equal(s.duration_ns, cases[c].said.duration_ns);
+		assert_int_equal(s.seed, cases[c].seed);
+		assert_int_equal(s.traffic[0].start_ns, cases[c].start_ns);
+		assert_int_equal(s.traffic[0].stop_ns, cases[c].stop_ns);
+		assert_int_equal(s.traffic[1].stop_ns, cases[c].stop_of_ping_ns);
+		assert_int_equal(s.n_events, cases[c].n_events);
+		assert_int_equal(s.events[0].until_ns, cases[c].until_ns);
+		assert_int_equal(s.n_flows, cases[c].n_flows);
+		assert_true(s.n_events < 2 || s.events[1].kind == HS_LAB_EVENT_RESTART);
+	}
 }
 
 static void what_is_left_keeps_its_place_in_the_file(void **state)
 {
 	(void)state;
 	static const char text[] =
-			"{'name': 'n', 'duration_s': 5, 'nodes': [{'id': 1, 'name': 'a'},"
-			" {'id': 2, 'name': 'b'}], 'links': [{'from': 'a', 'to': 'b'}],"
+			"{'name': 'n', 'duration_s': 5," TWO_NODES
 			" 'traffic': [{'name': 't', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
 			"             {'name': 'u', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
 			" 'requests': [{'node': '*', 'traffic': '*',"
@@ -57,65 +64,27 @@ static void what_is_left_keeps_its_place_in_the_file(void **state)
 			"  {'node': 'a', 'int_delete': {'ns_id': 1}}],"
 			" 'events': [{'at_s': 4, 'link': 'a-b', 'set': {'delay_ns': 1}},"
 			"  {'at_s': 1, 'link': 'a-b', 'set': {'delay_ns': 2}}]}";
-	const struct hs_scenario_override override = {.duration_ns = 2 * S};
-	struct hs_scenario s;
-	parse_with(text, &override, &s);
+	parse_with(text, &(struct hs_scenario_override){.duration_ns = 2 * S});
 	assert_int_equal(s.n_events, 1);
 	assert_int_equal(s.events[0].entry, 1);
 	assert_int_equal(s.n_requests, 3);
 	assert_int_equal(s.requests[1].entry, 0);
 	assert_int_equal(s.requests[2].entry, 1);
-	hs_scenario_fini(&s);
-}
-
-static void traffic_that_would_start_later_never_does(void **state)
-{
-	(void)state;
-	const struct hs_scenario_override override = {.duration_ns = S};
-	struct hs_scenario s;
-	parse_with(full, &override, &s);
-	assert_int_equal(s.traffic[0].start_ns, S);
-	assert_int_equal(s.traffic[0].stop_ns, S);
-	assert_int_equal(s.n_events, 1);
-	hs_scenario_fini(&s);
-}
-
-static void a_longer_duration_goes_on_where_no_end_is_said(void **state)
-{
-	(void)state;
-	const struct hs_scenario_override override = {
-			.duration_ns = 100 * S, .has_seed = true, .seed = 0};
-	struct hs_scenario s;
-	parse_with(full, &override, &s);
-	assert_int_equal(s.duration_ns, 100 * S);
-	assert_int_equal(s.seed, 0);
-	assert_int_equal(s.traffic[0].stop_ns, 9 * S);
-	assert_int_equal(s.traffic[1].stop_ns, 100 * S);
-	assert_int_equal(s.n_events, 4);
-	hs_scenario_fini(&s);
 }
 
 static void a_longer_duration_gives_room_to_later_events(void **state)
 {
 	(void)state;
 	static const char text[] =
-			"{'name': 'm', 'duration_s': 1,"
-			" 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-			" 'links': [{'from': 'a', 'to': 'b'}],"
+			"{'name': 'm', 'duration_s': 1," TWO_NODES
 			" 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
 			" 'events': [{'at_s': 5, 'link': 'a-b', 'set': {'up': false}}]}";
-	const struct hs_scenario_override override = {.duration_ns = 10 * S};
-	struct hs_scenario s;
 	struct hs_error err = {0};
-	parse_with(text, &override, &s);
+	parse_with(text, &(struct hs_scenario_override){.duration_ns = 10 * S});
 	assert_int_equal(s.n_events, 1);
 	assert_int_equal(s.events[0].until_ns, 5 * S);
-	hs_scenario_fini(&s);
 
-	char *json = quoted(text);
-	assert_true(hs_scenario_parse(json, strlen(json), "", NULL, &s, &err) < 0);
-	assert_string_equal(err.path, "events[0].at_s");
-	free(json);
+	assert_string_equal(refused_at(text, &err), "events[0].at_s");
 }
 
 // ---- files ----
@@ -124,13 +93,10 @@ static void a_file_of_traffic_is_looked_for_beside_the_scenario(void **state)
 {
 	(void)state;
 	static const char text[] =
-			"{'name': 'm', 'duration_s': 1,"
-			" 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-			" 'links': [{'from': 'a', 'to': 'b'}],"
+			"{'name': 'm', 'duration_s': 1," TWO_NODES
 			" 'traffic': [{'name': 'x', 'type': 'pcap', 'from': 'a', 'to': 'b',"
 			"              'file': 'frames.pcap'}]}";
 	char folder[] = "/tmp/hs-scenario-XXXXXX", pcap[64], file[64];
-	struct hs_scenario s;
 	struct hs_error err = {0};
 
 	assert_non_null(mkdtemp(folder));
@@ -151,13 +117,11 @@ static void a_file_of_traffic_is_looked_for_beside_the_scenario(void **state)
 	assert_string_equal(s.folder, folder);
 	assert_string_equal(s.traffic[0].file, "frames.pcap");
 	assert_int_equal(s.traffic[0].kind, HS_TRAFFIC_PCAP);
-	hs_scenario_fini(&s);
 }
 
 static void a_scenario_that_is_not_there_is_an_error_with_its_reason(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
 	struct hs_error err = {0};
 	assert_int_equal(hs_scenario_load("/nonexistent/x.json", NULL, &s, &err), -ENOENT);
 	assert_string_equal(err.code, "not_readable");
@@ -168,7 +132,6 @@ static void a_scenario_that_is_not_there_is_an_error_with_its_reason(void **stat
 static void a_peek_reads_the_title_whatever_else_is_wrong(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
 	struct hs_error err = {0};
 	assert_int_equal(hs_scenario_peek(GOLDEN_DIR "/no-nodes-are-refused/scenario.json", &s,
 					 &err),
@@ -176,7 +139,6 @@ static void a_peek_reads_the_title_whatever_else_is_wrong(void **state)
 	assert_string_equal(s.name, "t");
 	assert_string_equal(s.description, "");
 	assert_int_equal(s.n_nodes, 0);
-	hs_scenario_fini(&s);
 
 	assert_true(hs_scenario_peek(GOLDEN_DIR "/scenario-without-name-is-refused/scenario.json",
 				    &s, &err) < 0);
@@ -191,7 +153,6 @@ static void every_truncation_of_a_good_scenario_is_refused(void **state)
 	(void)state;
 	char *json = quoted(full);
 	for (size_t len = 0; len < strlen(json); len++) {
-		struct hs_scenario s;
 		struct hs_error err = {0};
 		assert_true(hs_scenario_parse(json, len, "", NULL, &s, &err) < 0);
 		assert_string_equal(err.code, "not_json");
@@ -209,13 +170,11 @@ static void no_broken_scenario_leaks_or_crashes(void **state)
 	for (size_t i = 0; i < len; i++) {
 		char before = json[i];
 		for (const char *c = "9x\"-"; *c; c++) {
-			struct hs_scenario s;
 			struct hs_error err = {0};
 			json[i] = *c;
-			if (hs_scenario_parse(json, len, "", NULL, &s, &err) == 0) {
-				hs_scenario_fini(&s);
+			hs_scenario_fini(&s);
+			if (hs_scenario_parse(json, len, "", NULL, &s, &err) == 0)
 				continue;
-			}
 			refused++;
 			assert_true(err.code[0] && err.message[0]);
 		}
@@ -226,16 +185,15 @@ static void no_broken_scenario_leaks_or_crashes(void **state)
 }
 
 static const struct CMUnitTest fixed[] = {
-		cmocka_unit_test(a_shorter_duration_cuts_traffic_and_events),
-		cmocka_unit_test(traffic_that_would_start_later_never_does),
-		cmocka_unit_test(what_is_left_keeps_its_place_in_the_file),
-		cmocka_unit_test(a_longer_duration_goes_on_where_no_end_is_said),
-		cmocka_unit_test(a_longer_duration_gives_room_to_later_events),
-		cmocka_unit_test(a_file_of_traffic_is_looked_for_beside_the_scenario),
-		cmocka_unit_test(a_scenario_that_is_not_there_is_an_error_with_its_reason),
-		cmocka_unit_test(a_peek_reads_the_title_whatever_else_is_wrong),
-		cmocka_unit_test(every_truncation_of_a_good_scenario_is_refused),
-		cmocka_unit_test(no_broken_scenario_leaks_or_crashes),
+		TEST(another_duration_cuts_off_what_is_later_or_goes_on_where_no_end_is_said),
+		TEST(what_is_left_keeps_its_place_in_the_file),
+		TEST(a_longer_duration_gives_room_to_later_events),
+		cmocka_unit_test_teardown(a_file_of_traffic_is_looked_for_beside_the_scenario, end),
+		cmocka_unit_test_teardown(
+				a_scenario_that_is_not_there_is_an_error_with_its_reason, end),
+		cmocka_unit_test_teardown(a_peek_reads_the_title_whatever_else_is_wrong, end),
+		TEST(every_truncation_of_a_good_scenario_is_refused),
+		TEST(no_broken_scenario_leaks_or_crashes),
 };
 
 int main(void)

@@ -6,12 +6,14 @@
 
 #include <math.h>
 #include <netinet/in.h>
-#include <stdio.h>
+
+#define EACH "'mode': 'count', 'mode_setting': 1"
+#define PINGS                                                                                      \
+	" 'traffic': [{'name': 'x', 'type': 'ping', 'from': 'a', 'to': 'b', 'rate_pps': 1},"       \
+	"             {'name': 'y', 'type': 'ping', 'from': 'b', 'to': 'a', 'rate_pps': 1}],"
 
 static const char minimal[] =
-		"{'name': 'm', 'duration_s': 10,"
-		" 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-		" 'links': [{'from': 'a', 'to': 'b'}],"
+		"{'name': 'm', 'duration_s': 10," TWO_NODES
 		" 'traffic': [{'name': 'up', 'from': 'a', 'to': 'b', 'rate_pps': 100}],"
 		" 'requests': [{'node': '*', 'traffic': 'up',"
 		"               'int_request': {'mode': 'count', 'mode_setting': 10}}]}";
@@ -19,8 +21,7 @@ static const char minimal[] =
 static void absent_keys_have_their_documented_defaults(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(minimal, &s);
+	parse(minimal);
 
 	assert_string_equal(s.source, "");
 	assert_int_equal(s.seed, 1);
@@ -46,27 +47,20 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_memory_equal(&s.links[0].directions[1], &plain, sizeof(plain));
 	assert_int_equal(s.n_events, 0);
 	assert_int_equal(s.n_expects, 0);
-	hs_scenario_fini(&s);
 }
+
+#define RATES                                                                                      \
+	" 'nodes': [{'id': 1, 'name': 'a', 'rate_pps': 7},"                                        \
+	"  {'id': 2, 'name': 'b', 'rate_pps': 8, 'queue_packets': 9}]}"
 
 static void a_controller_of_labels_has_its_keys_and_defaults(void **state)
 {
-	static const char nodes[] = "'nodes': [{'id': 1, 'name': 'a', 'rate_pps': 7},"
-				    " {'id': 2, 'name': 'b', 'rate_pps': 8, 'queue_packets': 9}]}";
-	struct hs_scenario s;
-	char text[512];
-
 	(void)state;
-	parse(minimal, &s);
+	parse(minimal);
 	assert_false(s.label.given);
 	assert_int_equal(s.nodes[0].rate_pps, 0);
-	hs_scenario_fini(&s);
 
-	snprintf(text, sizeof(text),
-			"{'name': 'm', 'duration_s': 10, 'forwarding': 'shortest_path', 'label': "
-			"{}, %s",
-			nodes);
-	parse(text, &s);
+	parse("{'name': 'm', 'duration_s': 10, 'forwarding': 'shortest_path', 'label': {}," RATES);
 	assert_true(s.label.given);
 	assert_int_equal(s.label.interval_ns, S / 10);
 	assert_int_equal(s.label.delay_ns, S / 1000);
@@ -75,14 +69,10 @@ static void a_controller_of_labels_has_its_keys_and_defaults(void **state)
 	assert_int_equal(s.nodes[0].rate_pps, 7);
 	assert_int_equal(s.nodes[0].queue_packets, 64);
 	assert_int_equal(s.nodes[1].queue_packets, 9);
-	hs_scenario_fini(&s);
 
-	snprintf(text, sizeof(text),
-			"{'name': 'm', 'duration_s': 10, 'forwarding': 'shortest_path', 'label': "
-			"{'interval_s': 2, 'delay_ns': 3,"
-			" 'loss_ratio': 0.5, 'pro': {'patience_s': 4, 'loss_ratio': 0.25}}, %s",
-			nodes);
-	parse(text, &s);
+	parse("{'name': 'm', 'duration_s': 10, 'forwarding': 'shortest_path',"
+	      " 'label': {'interval_s': 2, 'delay_ns': 3, 'loss_ratio': 0.5,"
+	      "  'pro': {'patience_s': 4, 'loss_ratio': 0.25}}," RATES);
 	assert_int_equal(s.label.interval_ns, 2 * S);
 	assert_int_equal(s.label.delay_ns, 3);
 	assert_true(s.label.loss_ratio == 0.5);
@@ -91,44 +81,33 @@ static void a_controller_of_labels_has_its_keys_and_defaults(void **state)
 	assert_int_equal(s.label.pro.repeat_ns, S / 10);
 	assert_int_equal(s.label.pro.max_shift, 6);
 	assert_int_equal(s.label.pro_step_ns, S / 100);
-	hs_scenario_fini(&s);
 }
 
 static void traffic_has_its_defaults_by_its_place(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse("{'name': 'm', 'duration_s': 10,"
-	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	parse("{'name': 'm', 'duration_s': 10," TWO_NODES
 	      " 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 0},"
-	      "  {'name': 'y', 'type': 'bursty', 'from': 'b', 'to': 'a', 'rate_pps': 1}]}",
-			&s);
+	      "  {'name': 'y', 'type': 'bursty', 'from': 'b', 'to': 'a', 'rate_pps': 1}]}");
 
 	const struct hs_scenario_traffic *x = &s.traffic[0], *y = &s.traffic[1];
 	assert_int_equal(x->kind, HS_TRAFFIC_CONSTANT);
 	assert_int_equal(x->protocol, IPPROTO_UDP);
-	assert_int_equal(x->src_port, 5000);
-	assert_int_equal(x->dst_port, 6000);
+	assert_ports(x, 5000, 6000);
 	assert_int_equal(x->payload_bytes, 500);
 	assert_int_equal(x->start_ns, 0);
 	assert_int_equal(x->stop_ns, 10 * S);
 	assert_int_equal(x->packets, 0);
-	assert_int_equal(y->src_port, 5001);
-	assert_int_equal(y->dst_port, 6001);
+	assert_ports(y, 5001, 6001);
 	assert_int_equal(y->burst_ns, 2 * S);
 	assert_int_equal(y->mean_interval_ns, 5 * S);
 	assert_int_equal(y->from, x->to);
 	assert_int_equal(y->to, x->from);
-	hs_scenario_fini(&s);
 }
 
 static void every_key_of_the_head_and_of_nodes_is_read(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	assert_string_equal(s.name, "full");
 	assert_string_equal(s.source, "a table");
 	assert_string_equal(s.description, "all keys");
@@ -166,15 +145,11 @@ static void every_key_of_the_head_and_of_nodes_is_read(void **state)
 	assert_int_equal(partial->timestamp.max_age_ns, S / 50);
 	assert_true(partial->bytes.unsupported);
 	assert_int_equal(a->partial.packets.policy, HS_PARTIAL_ALWAYS);
-	hs_scenario_fini(&s);
 }
 
 static void every_key_of_a_link_is_read(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	assert_int_equal(s.n_links, 2);
 	const struct hs_scenario_link *link = &s.links[0];
 	const struct hs_link_config *direction = &link->directions[0];
@@ -195,83 +170,54 @@ static void every_key_of_a_link_is_read(void **state)
 	assert_true(direction->reorder_ratio == 0.04);
 	assert_true(direction->bursts.p == 0.1 && direction->bursts.r == 0.5);
 	assert_true(direction->bursts.loss_bad == 1 && direction->bursts.loss_good == 0);
-	hs_scenario_fini(&s);
 }
 
-static void reverse_changes_what_it_names_and_nothing_else(void **state)
+static void reverse_or_an_entry_the_other_way_round_changes_what_it_names(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	const struct hs_link_config *direction = &s.links[0].directions[1];
 	assert_int_equal(direction->delay_ns, 5);
 	assert_int_equal(direction->rate_bps, 100000000);
 	assert_true(direction->loss_ratio == 0.01);
 	assert_true(direction->bursts.p == 0.2 && direction->bursts.r == 0.25);
 	assert_true(direction->bursts.loss_bad == 0.5 && direction->bursts.loss_good == 0.125);
-	hs_scenario_fini(&s);
-}
-
-static void an_entry_the_other_way_round_is_the_other_direction(void **state)
-{
-	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
+	// The second entry between b and c has no name, and the ends exchanged.
 	assert_string_equal(s.links[1].name, "b-c");
 	assert_int_equal(s.links[1].directions[0].delay_ns, 1);
 	assert_int_equal(s.links[1].directions[1].delay_ns, 2);
-	hs_scenario_fini(&s);
 }
 
 static void links_with_names_stand_beside_each_other(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
 	parse("{'name': 'm', 'duration_s': 1, 'forwarding': 'shortest_path',"
 	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
 	      " 'links': [{'from': 'a', 'to': 'b', 'name': 'x', 'delay_ns': 1},"
 	      "           {'from': 'a', 'to': 'b', 'name': 'y', 'delay_ns': 2},"
 	      "           {'from': 'b', 'to': 'a', 'delay_ns': 3},"
 	      "           {'from': 'b', 'to': 'a', 'delay_ns': 4},"
-	      "           {'from': 'b', 'to': 'a', 'name': 'z', 'delay_ns': 5}]}",
-			&s);
+	      "           {'from': 'b', 'to': 'a', 'name': 'z', 'delay_ns': 5}]}");
 	assert_int_equal(s.n_links, 3);
 	assert_int_equal(s.links[0].directions[1].delay_ns, 3);
 	assert_int_equal(s.links[1].directions[1].delay_ns, 4);
 	assert_int_equal(s.links[2].directions[0].delay_ns, 5);
 	assert_int_equal(s.links[2].from, 1);
-	hs_scenario_fini(&s);
 }
 
 static void traffic_that_names_a_node_makes_one_host_there(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	assert_int_equal(s.n_hosts, 3);
-	assert_string_equal(s.hosts[0].name, "h");
-	assert_int_equal(s.hosts[0].at, 2);
-	assert_address(s.hosts[0].addr, "2001:db8::7");
-	assert_false(s.hosts[0].implicit);
-	assert_string_equal(s.hosts[1].name, "a");
-	assert_int_equal(s.hosts[1].at, 0);
-	assert_address(s.hosts[1].addr, "2001:db8:0:1::1");
-	assert_true(s.hosts[1].implicit);
-	assert_address(s.hosts[2].addr, "2001:db8:0:2::1");
+	assert_host(0, "h", 2, "2001:db8::7", false);
+	assert_host(1, "a", 0, "2001:db8:0:1::1", true);
+	assert_host(2, "b", 1, "2001:db8:0:2::1", true);
 	assert_int_equal(s.traffic[0].from, 1);
 	assert_int_equal(s.traffic[1].to, 1);
-	hs_scenario_fini(&s);
 }
 
 static void every_key_of_traffic_is_read(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	assert_int_equal(s.n_traffic, 3);
 	const struct hs_scenario_traffic *t = &s.traffic[0];
 	assert_string_equal(t->name, "burst");
@@ -285,51 +231,38 @@ static void every_key_of_traffic_is_read(void **state)
 	assert_int_equal(t->packets, 77);
 	assert_int_equal(t->burst_ns, S / 2);
 	assert_int_equal(t->mean_interval_ns, 5 * S / 4);
-	assert_int_equal(t->src_port, 11);
-	assert_int_equal(t->dst_port, 12);
+	assert_ports(t, 11, 12);
 
 	assert_int_equal(s.traffic[1].kind, HS_TRAFFIC_PING);
 	assert_int_equal(s.traffic[1].protocol, IPPROTO_ICMPV6);
-	assert_int_equal(s.traffic[1].src_port, 0);
-	assert_int_equal(s.traffic[1].dst_port, 0);
+	assert_ports(&s.traffic[1], 0, 0);
 	assert_int_equal(s.traffic[1].reply_delay_ns, 33);
 	assert_int_equal(s.traffic[2].kind, HS_TRAFFIC_WINDOW);
 	assert_int_equal(s.traffic[2].protocol, IPPROTO_TCP);
 	assert_int_equal(s.traffic[2].window_packets, 44);
 	assert_true(s.traffic[2].window_fixed);
-	hs_scenario_fini(&s);
 }
 
 static void traffic_fills_in_what_a_request_leaves_out(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	struct hs_rule rule;
-	parse(full, &s);
-
 	assert_int_equal(s.n_requests, 2);
 	assert_int_equal(s.requests[0].node, 1);
-	rule_of(s.requests[0].request, &rule);
+	const struct hs_rule rule = rule_of(s.requests[0].request);
 	assert_int_equal(rule.ns_id, 100);
 	assert_int_equal(rule.app_id, 1);
 	assert_address(rule.src_ip, "2001:db8:0:1::1");
 	assert_address(rule.dst_ip, "2001:db8::7");
-	assert_int_equal(rule.src_port, 11);
-	assert_int_equal(rule.dst_port, 12);
+	assert_ports(&rule, 11, 12);
 	assert_int_equal(rule.protocol, IPPROTO_UDP);
 	assert_int_equal(rule.trace_type, 0x7000E000);
-	hs_scenario_fini(&s);
 }
 
 static void a_request_for_replies_has_the_ends_exchanged(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	struct hs_rule rule;
-	parse(full, &s);
-
 	assert_int_equal(s.requests[1].node, HS_NO_INDEX);
-	rule_of(s.requests[1].request, &rule);
+	const struct hs_rule rule = rule_of(s.requests[1].request);
 	assert_int_equal(rule.ns_id, 2);
 	assert_int_equal(rule.app_id, 3);
 	assert_address(rule.src_ip, "2001:db8:0:1::1");
@@ -337,113 +270,74 @@ static void a_request_for_replies_has_the_ends_exchanged(void **state)
 	assert_int_equal(rule.protocol, IPPROTO_ICMPV6);
 	assert_int_equal(rule.trace_type, 0x2000E000);
 	// Completing a request does not change the file's JSON.
-	rule_of(s.events[2].request, &rule);
-	assert_int_equal(rule.src_port, 5002);
-	assert_int_equal(rule.dst_port, 6002);
-	hs_scenario_fini(&s);
+	const struct hs_rule later = rule_of(s.events[2].request);
+	assert_ports(&later, 5002, 6002);
 }
 
 static void ports_are_exchanged_for_replies_too(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	struct hs_rule rule;
-	parse("{'name': 'm', 'duration_s': 1,"
-	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	parse("{'name': 'm', 'duration_s': 1," TWO_NODES
 	      " 'traffic': [{'name': 'x', 'type': 'window', 'from': 'a', 'to': 'b'}],"
 	      " 'requests': [{'node': 'a', 'traffic': 'x', 'reverse': true,"
-	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}]}",
-			&s);
-	rule_of(s.requests[0].request, &rule);
-	assert_int_equal(rule.src_port, 6000);
-	assert_int_equal(rule.dst_port, 5000);
-	assert_int_equal(s.flows[0].traffic, 0);
-	assert_true(s.flows[0].reverse);
-	hs_scenario_fini(&s);
+	      "  'int_request': {" EACH "}}]}");
+	const struct hs_rule rule = rule_of(s.requests[0].request);
+	assert_ports(&rule, 6000, 5000);
+	assert_flow(0, 1, 0, true);
 }
 
 static void each_namespace_is_a_flow_with_its_traffic(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	assert_int_equal(s.n_flows, 3);
-	assert_int_equal(s.flows[0].ns_id, 100);
+	assert_flow(0, 100, 0, false);
+	assert_flow(1, 2, 1, true);
+	assert_flow(2, 50, 2, false);
 	assert_int_equal(s.flows[0].app_id, 1);
-	assert_int_equal(s.flows[0].traffic, 0);
-	assert_false(s.flows[0].reverse);
-	assert_int_equal(s.flows[1].ns_id, 2);
 	assert_int_equal(s.flows[1].app_id, 3);
-	assert_int_equal(s.flows[1].traffic, 1);
-	assert_true(s.flows[1].reverse);
-	assert_int_equal(s.flows[2].ns_id, 50);
-	assert_int_equal(s.flows[2].traffic, 2);
-	hs_scenario_fini(&s);
 }
 
 static void a_rule_for_any_port_finds_its_traffic_by_the_rest(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse("{'name': 'm', 'duration_s': 1, 'forwarding': 'bridge',"
-	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-	      " 'links': [{'from': 'a', 'to': 'b'}],"
-	      " 'traffic': ["
+	parse("{'name': 'm', 'duration_s': 1, 'forwarding': 'bridge'," TWO_NODES " 'traffic': ["
 	      "  {'name': 'x', 'protocol': 'tcp', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
 	      "  {'name': 'y', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
 	      " 'requests': ["
-	      "  {'node': 'a', 'int_request': {'ns_id': 1, 'mode': 'count', 'mode_setting': 1,"
+	      "  {'node': 'a', 'int_request': {'ns_id': 1, " EACH ","
 	      "   'src_ip': '2001:db8:0:1::1', 'dst_ip': '2001:db8:0:2::1',"
 	      "   'protocol': 'udp', 'trace_type': '0x2000E000', 'dst_port': 6001}},"
-	      "  {'node': 'a', 'int_request': {'ns_id': 2, 'mode': 'count', 'mode_setting': 1,"
+	      "  {'node': 'a', 'int_request': {'ns_id': 2, " EACH ","
 	      "   'src_ip': '2001:db8:0:2::1', 'dst_ip': '2001:db8:0:1::1',"
 	      "   'protocol': 'tcp', 'trace_type': '0x2000E000'}},"
 	      "  {'node': 'b', 'int_request': {'ns_id': 2, 'mode': 'count', 'mode_setting': 9,"
 	      "   'src_ip': '2001:db8:0:2::1', 'dst_ip': '2001:db8:0:1::1',"
 	      "   'protocol': 'tcp', 'trace_type': '0x2000E000'}},"
-	      "  {'node': 'a', 'int_request': {'ns_id': 3, 'mode': 'count', 'mode_setting': 1,"
+	      "  {'node': 'a', 'int_request': {'ns_id': 3, " EACH ","
 	      "   'src_ip': '2001:db8:0:1::1', 'dst_ip': '2001:db8:0:2::1',"
-	      "   'protocol': 'udp', 'trace_type': '0x2000E000', 'dst_port': 6000}}]}",
-			&s);
+	      "   'protocol': 'udp', 'trace_type': '0x2000E000', 'dst_port': 6000}}]}");
 	assert_int_equal(s.n_flows, 3);
-	assert_int_equal(s.flows[0].traffic, 1);
-	assert_false(s.flows[0].reverse);
-	assert_int_equal(s.flows[1].traffic, 0);
-	assert_true(s.flows[1].reverse);
-	assert_int_equal(s.flows[2].traffic, HS_NO_INDEX);
-	hs_scenario_fini(&s);
+	assert_flow(0, 1, 1, false);
+	assert_flow(1, 2, 0, true);
+	assert_flow(2, 3, HS_NO_INDEX, false);
 }
 
 static void a_request_for_all_traffic_is_one_for_each_entry(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	struct hs_rule rule;
-	parse("{'name': 'm', 'duration_s': 1,"
-	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-	      " 'links': [{'from': 'a', 'to': 'b'}],"
-	      " 'traffic': [{'name': 'x', 'type': 'ping', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
-	      "             {'name': 'y', 'type': 'ping', 'from': 'b', 'to': 'a', 'rate_pps': 1}],"
+	parse("{'name': 'm', 'duration_s': 1," TWO_NODES PINGS
 	      " 'requests': [{'node': '*', 'traffic': '*',"
-	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}]}",
-			&s);
+	      "  'int_request': {" EACH "}}]}");
 	assert_int_equal(s.n_requests, 2);
-	rule_of(s.requests[1].request, &rule);
+	const struct hs_rule rule = rule_of(s.requests[1].request);
 	assert_int_equal(rule.ns_id, 2);
 	// The second ping looks like the replies of the first, but must not be taken for them.
-	assert_int_equal(s.flows[1].traffic, 1);
-	assert_false(s.flows[1].reverse);
-	hs_scenario_fini(&s);
+	assert_flow(1, 2, 1, false);
 }
 
 static void every_key_of_events_is_read(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	assert_int_equal(s.n_events, 4);
 	const struct hs_scenario_event *e = s.events;
 	assert_int_equal(e[0].kind, HS_LAB_EVENT_LINK);
@@ -464,15 +358,11 @@ static void every_key_of_events_is_read(void **state)
 	assert_int_equal(e[3].kind, HS_LAB_EVENT_TRAFFIC);
 	assert_int_equal(e[3].traffic, 1);
 	assert_true(e[3].rate_pps == 7.5);
-	hs_scenario_fini(&s);
 }
 
 static void every_key_of_expectations_is_read(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse(full, &s);
-
 	assert_int_equal(s.n_expects, 2);
 	const struct hs_scenario_expect *x = s.expects;
 	assert_string_equal(x[0].metric, "delay_ns");
@@ -484,22 +374,17 @@ static void every_key_of_expectations_is_read(void **state)
 	assert_int_equal(x[1].flow, HS_NO_INDEX);
 	assert_true(isnan(x[1].value));
 	assert_true(x[1].min == 1 && x[1].max == 2.5);
-	hs_scenario_fini(&s);
 }
 
 static void telemetry_is_that_of_a_nodes_configuration(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
 	parse("{'name': 'm', 'duration_s': 10,"
 	      " 'telemetry': {'request_interval_s': 9, 'request_schedule_s': [0.5, 4],"
-	      "  'in_band': {'accept': false, 'max_rules': 5, 'missed_repeats': 2}},"
-	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      "  'in_band': {'accept': false, 'max_rules': 5, 'missed_repeats': 2}}," TWO_NODES
 	      " 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
 	      " 'expect': [{'metric': 'nodes.signals_lost', 'node': 'b', 'max': 0},"
-	      "  {'metric': 'nodes.signals_lost', 'max': 0}]}",
-			&s);
+	      "  {'metric': 'nodes.signals_lost', 'max': 0}]}");
 	assert_int_equal(s.in_band.interval_s, 9);
 	assert_int_equal(s.in_band.n_repeats, 2);
 	assert_int_equal(s.in_band.repeats_ns[0], S / 2);
@@ -509,99 +394,67 @@ static void telemetry_is_that_of_a_nodes_configuration(void **state)
 	assert_int_equal(s.in_band.missed_repeats, 2);
 	assert_int_equal(s.expects[0].node, 1);
 	assert_int_equal(s.expects[1].node, HS_NO_INDEX);
-	hs_scenario_fini(&s);
 }
 
 static void an_event_may_install_again_what_a_restart_forgot(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse("{'name': 'm', 'duration_s': 10,"
-	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	parse("{'name': 'm', 'duration_s': 10," TWO_NODES
 	      " 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
 	      " 'requests': [{'node': 'a', 'traffic': 'x',"
-	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}],"
+	      "  'int_request': {" EACH "}}],"
 	      " 'events': ["
 	      "  {'at_s': 3, 'node': 'b', 'request': {'traffic': 'x',"
-	      "   'int_request': {'mode': 'count', 'mode_setting': 1}}},"
+	      "   'int_request': {" EACH "}}},"
 	      "  {'at_s': 2, 'node': 'b', 'restart': true},"
 	      "  {'at_s': 1, 'node': 'b', 'request': {'traffic': 'x',"
-	      "   'int_request': {'mode': 'count', 'mode_setting': 1}}}]}",
-			&s);
+	      "   'int_request': {" EACH "}}}]}");
 	assert_int_equal(s.n_flows, 1);
-	hs_scenario_fini(&s);
 }
 
 static void replies_that_a_request_names_are_no_traffic_the_other_way(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	parse("{'name': 'm', 'duration_s': 1,"
-	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
-	      " 'links': [{'from': 'a', 'to': 'b'}],"
-	      " 'traffic': [{'name': 'x', 'type': 'ping', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
-	      "             {'name': 'y', 'type': 'ping', 'from': 'b', 'to': 'a', 'rate_pps': 1}],"
+	parse("{'name': 'm', 'duration_s': 1," TWO_NODES PINGS
 	      " 'requests': [{'node': '*', 'traffic': 'x', 'reverse': true,"
-	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}]}",
-			&s);
-	assert_int_equal(s.flows[0].traffic, 0);
-	assert_true(s.flows[0].reverse);
-	hs_scenario_fini(&s);
+	      "  'int_request': {" EACH "}}]}");
+	assert_flow(0, 1, 0, true);
 }
 
 static void the_address_of_a_node_is_its_place_in_hexadecimal(void **state)
 {
 	(void)state;
-	struct hs_scenario s;
-	struct hs_error err = {0};
-	json_t *nodes = json_array(), *links = json_array();
-	for (int i = 1; i <= 300; i++) {
-		char name[8], next[8];
-		snprintf(name, sizeof(name), "n%d", i);
-		snprintf(next, sizeof(next), "n%d", i + 1);
-		json_array_append_new(nodes, json_pack("{s:i, s:s}", "id", i, "name", name));
-		if (i < 300)
-			json_array_append_new(
-					links, json_pack("{s:s, s:s}", "from", name, "to", next));
-	}
-	json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:[{s:s, s:s, s:s, s:i}]}", "name", "m",
-			"duration_s", 1, "nodes", nodes, "links", links, "traffic", "name", "x",
-			"from", "n1", "to", "n300", "rate_pps", 1);
-	char *text = json_dumps(root, 0);
-	assert_int_equal(hs_scenario_parse(text, strlen(text), "", NULL, &s, &err), 0);
-	assert_address(s.hosts[0].addr, "2001:db8:0:1::1");
-	assert_address(s.hosts[1].addr, "2001:db8:0:12c::1");
-	free(text);
-	json_decref(root);
-	hs_scenario_fini(&s);
+	parse("{'name': 'm', 'duration_s': 1, 'forwarding': 'shortest_path',"
+	      " 'topology': {'kind': 'watts_strogatz', 'n': 300, 'k': 2, 'beta': 0, 'hosts': 0},"
+	      " 'traffic': [{'name': 'x', 'from': 's-1', 'to': 's-300', 'rate_pps': 1}]}");
+	assert_host(0, "s-1", 0, "2001:db8:0:1::1", true);
+	assert_host(1, "s-300", 299, "2001:db8:0:12c::1", true);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(absent_keys_have_their_documented_defaults),
-			cmocka_unit_test(a_controller_of_labels_has_its_keys_and_defaults),
-			cmocka_unit_test(traffic_has_its_defaults_by_its_place),
-			cmocka_unit_test(every_key_of_the_head_and_of_nodes_is_read),
-			cmocka_unit_test(every_key_of_a_link_is_read),
-			cmocka_unit_test(reverse_changes_what_it_names_and_nothing_else),
-			cmocka_unit_test(an_entry_the_other_way_round_is_the_other_direction),
-			cmocka_unit_test(links_with_names_stand_beside_each_other),
-			cmocka_unit_test(traffic_that_names_a_node_makes_one_host_there),
-			cmocka_unit_test(every_key_of_traffic_is_read),
-			cmocka_unit_test(traffic_fills_in_what_a_request_leaves_out),
-			cmocka_unit_test(a_request_for_replies_has_the_ends_exchanged),
-			cmocka_unit_test(ports_are_exchanged_for_replies_too),
-			cmocka_unit_test(each_namespace_is_a_flow_with_its_traffic),
-			cmocka_unit_test(a_rule_for_any_port_finds_its_traffic_by_the_rest),
-			cmocka_unit_test(a_request_for_all_traffic_is_one_for_each_entry),
-			cmocka_unit_test(every_key_of_events_is_read),
-			cmocka_unit_test(every_key_of_expectations_is_read),
-			cmocka_unit_test(telemetry_is_that_of_a_nodes_configuration),
-			cmocka_unit_test(an_event_may_install_again_what_a_restart_forgot),
-			cmocka_unit_test(replies_that_a_request_names_are_no_traffic_the_other_way),
-			cmocka_unit_test(the_address_of_a_node_is_its_place_in_hexadecimal),
+			TEST(absent_keys_have_their_documented_defaults),
+			TEST(a_controller_of_labels_has_its_keys_and_defaults),
+			TEST(traffic_has_its_defaults_by_its_place),
+			TEST(every_key_of_the_head_and_of_nodes_is_read),
+			TEST(every_key_of_a_link_is_read),
+			TEST(reverse_or_an_entry_the_other_way_round_changes_what_it_names),
+			TEST(links_with_names_stand_beside_each_other),
+			TEST(traffic_that_names_a_node_makes_one_host_there),
+			TEST(every_key_of_traffic_is_read),
+			TEST(traffic_fills_in_what_a_request_leaves_out),
+			TEST(a_request_for_replies_has_the_ends_exchanged),
+			TEST(ports_are_exchanged_for_replies_too),
+			TEST(each_namespace_is_a_flow_with_its_traffic),
+			TEST(a_rule_for_any_port_finds_its_traffic_by_the_rest),
+			TEST(a_request_for_all_traffic_is_one_for_each_entry),
+			TEST(every_key_of_events_is_read),
+			TEST(every_key_of_expectations_is_read),
+			TEST(telemetry_is_that_of_a_nodes_configuration),
+			TEST(an_event_may_install_again_what_a_restart_forgot),
+			TEST(replies_that_a_request_names_are_no_traffic_the_other_way),
+			TEST(the_address_of_a_node_is_its_place_in_hexadecimal),
 	};
 	return cmocka_run_group_tests_name("lab-scenario-keys", tests, NULL, NULL);
 }
