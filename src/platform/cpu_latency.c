@@ -20,7 +20,8 @@ int hs_cpu_latency_demand(uint32_t us, struct hs_error *err)
 	if (fd >= 0)
 		close(fd);
 	hs_error_set(err, error == EPERM || error == EACCES ? "not_permitted" : "device",
-			"cpu_latency_us", "a process that may write " DEVICE ", or none",
-			DEVICE ": %s", strerror(error));
+			"cpu_latency_us",
+			"a device that this process may write, or no cpu_latency_us", DEVICE ": %s",
+			strerror(error));
 	return -error;
 }

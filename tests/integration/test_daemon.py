@@ -78,6 +78,37 @@ def a_node_holds_its_demand_on_idle_cores_while_it_runs(workspace):
     node.stop()
 
 
+# A /dev with the devices that every program needs, then a program.
+_BARE_DEV = """set -e
+mkdir -p dev
+mount -t tmpfs none dev
+cp -a /dev/null /dev/zero /dev/random /dev/urandom dev
+if [ "$1" = there ]; then mknod -m 600 dev/cpu_dma_latency c 10 259; fi
+mount --move dev /dev
+shift
+exec "$@"
+"""
+
+
+@test()
+def a_demand_on_idle_cores_that_cannot_be_made_is_refused(workspace):
+    need("unshare", "setpriv")
+    config = ring_node(workspace, cpu_latency_us=0).write_config()
+    words = [os.path.join(netlab.BUILD, "apps", "hopsightd"), "--config", config, "--log-json"]
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
+    folder = os.path.dirname(config)
+    os.chmod(folder, 0o777)
+    for device, as_user, reason in (("missing", [], "No such file or directory"),
+                                    ("there", user, "Permission denied")):
+        refused = subprocess.run(["unshare", "--mount", "sh", "-c", _BARE_DEV, "sh", device, *as_user, *words],
+                                 cwd=folder, env={**os.environ, "XDG_RUNTIME_DIR": folder}, check=False,
+                                 capture_output=True, text=True, timeout=40)
+        equal(refused.returncode, 1, refused.stderr)
+        said = json.loads(refused.stderr.splitlines()[-1])
+        equal(said["message"], f"cpu_latency_us: /dev/cpu_dma_latency: {reason} "
+              "(allowed: a device that this process may write, or no cpu_latency_us)", said)
+
+
 @test()
 def a_worker_is_scheduled_as_the_configuration_says(workspace):
     for scheduling, shown, seen in (
