@@ -82,7 +82,7 @@ const char *hs_cli_option_name(enum hs_cli_option option)
 	return option_of(option).name;
 }
 
-static bool takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
+bool hs_cli_takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
 {
 	bool of_rule = option >= HS_CLI_RULE;
 
@@ -196,7 +196,8 @@ int hs_cli_usage(const char *format, ...)
 
 // ---- words ----
 
-static int read_options(int argc, char **argv, struct hs_cli *cli)
+// The verb is NULL if the words name none.
+static int read_options(int argc, char **argv, const struct hs_cli_verb *verb, struct hs_cli *cli)
 {
 	struct option longs[HS_CLI_OPTIONS + 1] = {0};
 	char shorts[3 * HS_CLI_OPTIONS + 2] = ":"; // getopt prints nothing
@@ -212,7 +213,7 @@ static int read_options(int argc, char **argv, struct hs_cli *cli)
 	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
 		unsigned i = (unsigned)c - HS_CLI_LONG;
 		if (c == '?' || c == ':')
-			return hs_cli_refuse_option(c == ':', argv[optind - 1]);
+			return hs_cli_refuse_option(verb, c == ':', argv[optind - 1]);
 		if (c < HS_CLI_LONG)
 			for (i = 0; option_of(i).letter != c; i++)
 				;
@@ -244,14 +245,14 @@ static const struct hs_cli_verb *find_verb(struct hs_cli *cli)
 	return NULL;
 }
 
-// Looks for a verb among words whose options are not read yet.
-static void find_help(int argc, char **argv)
+// Looks for a verb among words whose options are not read yet. Returns NULL if there is none.
+static const struct hs_cli_verb *look_for_verb(int argc, char **argv)
 {
 	const struct hs_cli_verb *verb = NULL;
 
 	for (int i = 1; i < argc && !verb; i++)
 		verb = find_verb(&(struct hs_cli){.args = argv + i, .n_args = argc - i});
-	help_of = verb && verb->options ? verb : NULL;
+	return verb;
 }
 
 // Returns whether the text is UTF-8. JSON can hold no other text, so that the value would be left
@@ -283,8 +284,8 @@ static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 		return hs_cli_usage("usage: hopsight %s%s%s", verb->name, verb->args[0] ? " " : "",
 				verb->args);
 	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++)
-		if (cli->values[i] && !takes(verb, i))
-			return hs_cli_usage("%s takes no --%s", verb->name, option_of(i).name);
+		if (cli->values[i] && !hs_cli_takes(verb, i))
+			return hs_cli_refuse_other_option(verb, i);
 	return check_utf8(verb, cli);
 }
 
@@ -423,8 +424,9 @@ static int run(int argc, char **argv)
 	struct hs_cli cli = {.timeout_ms = 5000};
 	double seconds;
 
-	find_help(argc, argv);
-	int rc = read_options(argc, argv, &cli);
+	const struct hs_cli_verb *verb = look_for_verb(argc, argv);
+	help_of = verb && verb->options ? verb : NULL;
+	int rc = read_options(argc, argv, verb, &cli);
 	if (rc)
 		return rc;
 	if (cli.values[HS_CLI_VERSION]) {
@@ -434,7 +436,7 @@ static int run(int argc, char **argv)
 	bool help = cli.n_args && strcmp(cli.args[0], "help") == 0;
 	cli.args += help;
 	cli.n_args -= help;
-	const struct hs_cli_verb *verb = find_verb(&cli);
+	verb = find_verb(&cli);
 	if (help || cli.values[HS_CLI_HELP])
 		return show_help(verb, &cli);
 	if (!verb)

@@ -82,6 +82,7 @@ struct hs_cli_verb {
 
 extern const struct hs_cli_verb hs_cli_verbs[];
 extern const size_t hs_cli_n_verbs;
+bool hs_cli_takes(const struct hs_cli_verb *verb, enum hs_cli_option option);
 
 // The options from HS_CLI_RULE on.
 struct hs_cli_rule_option {
@@ -197,8 +198,12 @@ bool hs_cli_read_seconds(const char *text, double *seconds);
 // ---- unknown words ----
 
 // Says what is wrong with the option that getopt refused, and which option may be meant. `word` is
-// the argument that getopt read last, and optopt is as getopt left it. Returns HS_CLI_USAGE.
-int hs_cli_refuse_option(bool lacks_value, const char *word);
+// the argument that getopt read last, and optopt is as getopt left it. The verb is NULL if it is
+// not known. Returns HS_CLI_USAGE.
+int hs_cli_refuse_option(const struct hs_cli_verb *verb, bool lacks_value, const char *word);
+// Says that the verb does not take this option, and which of its options may be meant. Returns
+// HS_CLI_USAGE.
+int hs_cli_refuse_other_option(const struct hs_cli_verb *verb, enum hs_cli_option option);
 // Says that the arguments name no verb, and which verb may be meant. Returns HS_CLI_USAGE.
 int hs_cli_refuse_words(const struct hs_cli *cli);
 
