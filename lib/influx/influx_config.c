@@ -83,70 +83,83 @@ const struct hs_schema_field hs_influx_collector_rows[] = {
 
 // ---- keys that exclude or need each other ----
 
-static int refuse(unsigned index, const char *key, const char *code, const char *expected,
-		const char *why, struct hs_error *err)
+static void refuse(unsigned index, const char *key, const char *code, const char *expected,
+		const char *why, struct hs_errors *errors)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "influx[%u].%s", index, key);
-	return hs_error_set(err, code, path, expected, "%s", why);
+	hs_errors_add(errors, code, path, expected, "%s", why);
 }
 
-static int check_version_1(const struct hs_influx_config *of, unsigned index, struct hs_error *err)
+static void check_version_1(
+		const struct hs_influx_config *of, unsigned index, struct hs_errors *errors)
 {
 	static const char only[] = "only beside org and bucket";
 
 	if (of->bucket[0])
-		return refuse(index, "bucket", "conflict", "database, or org and bucket",
-				"a database and a bucket are of two versions of InfluxDB", err);
-	if (of->org[0])
-		return refuse(index, "org", "conflict", only,
-				"a database belongs to no organisation", err);
+		refuse(index, "bucket", "conflict", "database, or org and bucket",
+				"a database and a bucket are of two versions of InfluxDB", errors);
+	else if (of->org[0])
+		refuse(index, "org", "conflict", only, "a database belongs to no organisation",
+				errors);
 	if (of->password_file[0] && !of->user[0])
-		return refuse(index, "user", "missing_field", "the name of a user",
-				"password_file is the password of a user", err);
-	if (of->user[0] && of->token_file[0])
-		return refuse(index, "token_file", "conflict", "user or token_file",
-				"a request carries one of them", err);
-	return 0;
+		refuse(index, "user", "missing_field", "the name of a user",
+				"password_file is the password of a user", errors);
+	else if (of->user[0] && of->token_file[0])
+		refuse(index, "token_file", "conflict", "user or token_file",
+				"a request carries one of them", errors);
 }
 
-static int check_version_2(const struct hs_influx_config *of, unsigned index, struct hs_error *err)
+static void check_version_2(
+		const struct hs_influx_config *of, unsigned index, struct hs_errors *errors)
 {
-	if (!of->bucket[0])
-		return refuse(index, of->org[0] ? "bucket" : "database", "missing_field",
+	if (!of->bucket[0]) {
+		refuse(index, of->org[0] ? "bucket" : "database", "missing_field",
 				"database, or org and bucket",
-				"nothing says where lines are written", err);
+				"nothing says where lines are written", errors);
+		return;
+	}
 	if (!of->org[0])
-		return refuse(index, "org", "missing_field", "the name of an organisation",
-				"a bucket belongs to one", err);
+		refuse(index, "org", "missing_field", "the name of an organisation",
+				"a bucket belongs to one", errors);
 	if (of->user[0] || of->password_file[0])
-		return refuse(index, of->user[0] ? "user" : "password_file", "conflict",
-				"only beside database", "a bucket takes a token", err);
-	return 0;
+		refuse(index, of->user[0] ? "user" : "password_file", "conflict",
+				"only beside database", "a bucket takes a token", errors);
 }
 
-static int check_file(const char *file, unsigned index, const char *key, struct hs_error *err)
+static void check_file(const char *file, unsigned index, const char *key, struct hs_errors *errors)
 {
 	char secret[INFLUX_SECRET_BYTES], path[64];
+	struct hs_error err;
 
 	if (!file[0])
-		return 0;
+		return;
 	snprintf(path, sizeof(path), "influx[%u].%s", index, key);
-	int rc = influx_secret_read(file, path, secret, err);
+	if (influx_secret_read(file, path, secret, &err) < 0)
+		hs_errors_keep(errors, &err);
 	explicit_bzero(secret, sizeof(secret));
-	return rc < 0 ? -EINVAL : 0;
 }
 
-int hs_influx_check(const struct hs_influx_list *list, struct hs_error *err)
+static bool has_errors(unsigned index, const struct hs_errors *errors)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "influx[%u]", index);
+	return hs_errors_touch(errors, errors->n, (const char *const[]){path, NULL});
+}
+
+void hs_influx_check(const struct hs_influx_list *list, struct hs_errors *errors)
 {
 	for (unsigned i = 0; i < list->n; i++) {
 		const struct hs_influx_config *of = &list->of[i];
-		int rc = of->database[0] ? check_version_1(of, i, err)
-					 : check_version_2(of, i, err);
-		if (rc < 0 || check_file(of->password_file, i, "password_file", err) < 0 ||
-				check_file(of->token_file, i, "token_file", err) < 0)
-			return -EINVAL;
+		if (has_errors(i, errors))
+			continue;
+		if (of->database[0])
+			check_version_1(of, i, errors);
+		else
+			check_version_2(of, i, errors);
+		check_file(of->password_file, i, "password_file", errors);
+		check_file(of->token_file, i, "token_file", errors);
 	}
-	return 0;
 }

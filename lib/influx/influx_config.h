@@ -58,5 +58,5 @@ extern const struct hs_schema_field hs_influx_rows[], hs_influx_collector_rows[]
 extern const struct hs_influx_config hs_influx_fresh; // the values of keys that are left out
 
 // Checks what the rows cannot check: keys that exclude or need each other, files of secrets. Paths
-// of errors begin with "influx[0]". Returns 0, or -EINVAL with *err.
-int hs_influx_check(const struct hs_influx_list *list, struct hs_error *err);
+// of errors begin with "influx[0]". A database that has errors already is left out.
+void hs_influx_check(const struct hs_influx_list *list, struct hs_errors *errors);

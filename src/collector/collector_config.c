@@ -406,11 +406,6 @@ static int check_name(struct hs_collector_config *config, struct hs_error *err)
 	return hs_schema_check_name(config->base.node.name, "name", err);
 }
 
-static int check_influx(struct hs_collector_config *config, struct hs_error *err)
-{
-	return hs_influx_check(&config->base.influx, err);
-}
-
 // A check of members whose values are right alone. NULL ends the list of members.
 static const struct part {
 	const char *of[3];
@@ -419,7 +414,6 @@ static const struct part {
 		{{"name"}, check_name},
 		{{"listen", "ports"}, check_ways_in},
 		{{"accept"}, check_formats},
-		{{"influx"}, check_influx},
 };
 
 static int check(struct hs_collector_config *config, const cpu_set_t *cores,
@@ -435,6 +429,7 @@ static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (!hs_errors_touch(errors, n, parts[i].of) && parts[i].check(config, &err) < 0)
 			hs_errors_keep(errors, &err);
+	hs_influx_check(&config->base.influx, errors);
 	hs_config_check_ports(&config->base, errors);
 	if (!hs_errors_touch(errors, n, of_control))
 		hs_config_check_control(&config->base, errors);

@@ -343,9 +343,9 @@ static int check_name(struct hs_config *config, struct hs_error *err)
 	return hs_schema_check_name(config->node.name, "node.name", err);
 }
 
-static int check_influx(struct hs_config *config, struct hs_error *err)
+static void check_influx(struct hs_config *config, struct hs_errors *errors)
 {
-	return hs_influx_check(&config->influx, err);
+	hs_influx_check(&config->influx, errors);
 }
 
 static void check_control(struct hs_config *config, struct hs_errors *errors)
@@ -373,8 +373,9 @@ static const struct part {
 		{{"worker_scheduling", "polling", "workers", "control_core"},
 				.one = check_scheduling},
 		{{"control"}, .all = check_control},
-		{{"influx"}, .one = check_influx},
-		{{NULL}, .all = check_ports}, // looks at the members of each port by itself
+		// These look at the members of each database and port by themselves.
+		{{NULL}, .all = check_influx},
+		{{NULL}, .all = check_ports},
 		{{"ports"}, .all = resolve_ids},
 		{{"ports", "profiles"}, .all = hs_config_resolve_profiles},
 		{{"ports", "export"}, .all = hs_config_resolve_exports},

@@ -259,7 +259,7 @@ static void set_defaults(struct hs_controller_config *config)
 
 // Checks that each id of a probed node names one node of `nodes`, because routes are set by the API
 // of that node.
-static int check_reroute(const struct hs_controller_config *config, struct hs_error *err)
+static void check_reroute(const struct hs_controller_config *config, struct hs_errors *errors)
 {
 	const struct hs_probing_config *probing = &config->probing;
 	char path[32];
@@ -270,12 +270,11 @@ static int check_reroute(const struct hs_controller_config *config, struct hs_er
 			found += config->nodes[n].id == probing->nodes[i].id;
 		snprintf(path, sizeof(path), "probing.nodes[%u].id", i);
 		if (found != 1)
-			return hs_error_set(err, "bad_value", path, "the id of one of nodes",
+			hs_errors_add(errors, "bad_value", path, "the id of one of nodes",
 					"reroute needs the API of node %u, and %u of nodes have "
 					"this id",
 					probing->nodes[i].id, found);
 	}
-	return 0;
 }
 
 static bool is_touched(const struct hs_errors *errors, unsigned n, const char *member)
@@ -285,31 +284,26 @@ static bool is_touched(const struct hs_errors *errors, unsigned n, const char *m
 
 static int read_root(json_t *root, struct hs_controller_config *config, struct hs_errors *errors)
 {
-	struct hs_error err = {0};
-
 	hs_schema_read_all(fields, root, "", config, errors);
 	unsigned n = errors->n;
 	bool nodes = !is_touched(errors, n, "nodes");
 	bool label = !is_touched(errors, n, "label");
+	bool probed = !is_touched(errors, n, "probing.nodes");
 	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	config->label.on = json_object_get(root, "label") != NULL;
 	config->probing.on = json_object_get(root, "probing") != NULL;
 	config->probing.reroute.on =
 			json_object_get(json_object_get(root, "probing"), "reroute") != NULL;
 	config->label.pro.on = json_object_get(json_object_get(root, "label"), "pro") != NULL;
-	if (nodes && label && config->n_nodes == 0 && config->label.n_captures == 0) {
-		hs_error_set(&err, "missing_field", "nodes", "at least one node",
+	if (nodes && label && config->n_nodes == 0 && config->label.n_captures == 0)
+		hs_errors_add(errors, "missing_field", "nodes", "at least one node",
 				"there are no nodes to look after");
-		hs_errors_keep(errors, &err);
-	}
-	if (!is_touched(errors, n, "influx") && hs_influx_check(&config->influx, &err) < 0)
-		hs_errors_keep(errors, &err);
-	if (label && hs_controller_label_check(&config->label, &err) < 0)
-		hs_errors_keep(errors, &err);
-	if (config->probing.on && !is_touched(errors, n, "probing") &&
-			(hs_probing_check(&config->probing, &err) < 0 ||
-					(nodes && check_reroute(config, &err) < 0)))
-		hs_errors_keep(errors, &err);
+	hs_influx_check(&config->influx, errors);
+	hs_controller_label_check(&config->label, errors);
+	if (config->probing.on)
+		hs_probing_check(&config->probing, errors);
+	if (config->probing.on && nodes && probed)
+		check_reroute(config, errors);
 	return errors->n ? -EINVAL : 0;
 }
 

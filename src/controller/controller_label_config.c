@@ -136,33 +136,39 @@ void hs_controller_label_defaults(struct hs_controller_label_config *label)
 
 // Checks the keys of the control loop. The loop runs once in a millisecond at most. A port labels
 // after T / 2^S at the soonest.
-static int check_pro(const struct hs_controller_pro_config *pro, struct hs_error *err)
+static void check_pro(const struct hs_controller_pro_config *pro, struct hs_errors *errors)
 {
 	double patience_ms = pro->k * pro->interval_ms;
 
 	if (patience_ms < 1)
-		return hs_error_set(err, "out_of_range", "label.pro.k",
+		hs_errors_add(errors, "out_of_range", "label.pro.k",
 				"k x label.pro.interval_ms of 1 or more",
 				"k x T is %.3g ms, shorter than a step of the control loop",
 				patience_ms);
 	if (pro->k * (double)(UINT64_C(1) << pro->max_shift) < 1)
-		return hs_error_set(err, "out_of_range", "label.pro.max_shift",
+		hs_errors_add(errors, "out_of_range", "label.pro.max_shift",
 				"2^max_shift of 1 / label.pro.k or more",
 				"a port that labels after T / 2^%u is not heard each %.3g x T",
 				pro->max_shift, pro->k);
-	return 0;
 }
 
-int hs_controller_label_check(const struct hs_controller_label_config *label, struct hs_error *err)
+void hs_controller_label_check(
+		const struct hs_controller_label_config *label, struct hs_errors *errors)
 {
-	if (label->on && !label->n_listen && !label->n_captures)
-		return hs_error_set(err, "missing_field", "label.listen",
+	static const char *const of_ways[] = {"label.listen", "label.capture", NULL};
+	static const char *const of_age[] = {"label.age_ms", "label.interval_ms", NULL};
+	static const char *const of_pro[] = {"label.pro", NULL};
+	unsigned n = errors->n;
+
+	if (label->on && !label->n_listen && !label->n_captures &&
+			!hs_errors_touch(errors, n, of_ways))
+		hs_errors_add(errors, "missing_field", "label.listen",
 				"an address, or an interface of label.capture",
 				"there is nothing to receive items by");
-	if (label->age_ms < label->interval_ms)
-		return hs_error_set(err, "out_of_range", "label.age_ms",
-				"at least label.interval_ms",
+	if (label->age_ms < label->interval_ms && !hs_errors_touch(errors, n, of_age))
+		hs_errors_add(errors, "out_of_range", "label.age_ms", "at least label.interval_ms",
 				"items of %u ms age are forgotten within an interval of %u ms",
 				label->age_ms, label->interval_ms);
-	return check_pro(&label->pro, err);
+	if (!hs_errors_touch(errors, n, of_pro))
+		check_pro(&label->pro, errors);
 }

@@ -52,5 +52,6 @@ struct hs_controller_label_config {
 extern const struct hs_schema_field hs_controller_label_fields[];
 void hs_controller_label_defaults(struct hs_controller_label_config *label);
 
-// Checks the rules that concern several keys. Returns 0, or a negative errno with *err.
-int hs_controller_label_check(const struct hs_controller_label_config *label, struct hs_error *err);
+// Checks the rules that concern several keys. A rule is left out if one of its keys has an error.
+void hs_controller_label_check(
+		const struct hs_controller_label_config *label, struct hs_errors *errors);

@@ -72,7 +72,8 @@ int hs_probing_node(const struct hs_probing_config *config, uint32_t id)
 	return -1;
 }
 
-static int check_node(json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+static void check_node(
+		json_t *item, const char *at, void *into, size_t index, struct hs_errors *errors)
 {
 	const struct hs_probing_config *config = into;
 	const struct hs_probing_node *node = &config->nodes[index];
@@ -81,14 +82,20 @@ static int check_node(json_t *item, const char *at, void *into, size_t index, st
 	(void)item;
 	snprintf(path, sizeof(path), "%s.id", at);
 	if (hs_probing_node(config, node->id) < (int)index)
-		return hs_error_set(err, "duplicate", path, "each id once", "two nodes have id %u",
+		hs_errors_add(errors, "duplicate", path, "each id once", "two nodes have id %u",
 				node->id);
 	snprintf(path, sizeof(path), "%s.end", at);
 	if (node->end < node->first)
-		return hs_error_set(err, "out_of_range", path, "first or more",
+		hs_errors_add(errors, "out_of_range", path, "first or more",
 				"the range ends at %u, before it begins at %u", node->end,
 				node->first);
-	return 0;
+}
+
+// Returns whether no node has this id. A node whose id is missing or wrong may be the one that is
+// meant.
+static bool lacks_node(const struct hs_probing_config *config, uint32_t id)
+{
+	return config->n_nodes && hs_probing_node(config, id) < 0 && hs_probing_node(config, 0) < 0;
 }
 
 // Returns an earlier link that has the same end, or NULL. A port leads to one node.
@@ -104,7 +111,8 @@ static const struct hs_probing_link *same_end(
 	return NULL;
 }
 
-static int check_link(json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+static void check_link(
+		json_t *item, const char *at, void *into, size_t index, struct hs_errors *errors)
 {
 	const struct hs_probing_config *config = into;
 	const struct hs_probing_link *link = &config->links[index];
@@ -118,17 +126,15 @@ static int check_link(json_t *item, const char *at, void *into, size_t index, st
 	(void)item;
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "%s.%s", at, ends[i].node_key);
-		if (hs_probing_node(config, ends[i].node) < 0)
-			return hs_error_set(err, "bad_value", path,
-					"the id of one of probing.nodes",
+		if (lacks_node(config, ends[i].node))
+			hs_errors_add(errors, "bad_value", path, "the id of one of probing.nodes",
 					"there is no node with id %u", ends[i].node);
 		snprintf(path, sizeof(path), "%s.%s", at, ends[i].port_key);
 		if (same_end(config, index, ends[i].node, ends[i].port))
-			return hs_error_set(err, "duplicate", path, "each port once",
+			hs_errors_add(errors, "duplicate", path, "each port once",
 					"another link is at port %u of node %u, too", ends[i].port,
 					ends[i].node);
 	}
-	return 0;
 }
 
 static const struct hs_schema_list node_list = {
@@ -137,7 +143,7 @@ static const struct hs_schema_list node_list = {
 		HS_SCHEMA_COUNT(struct hs_probing_config, n_nodes),
 		.heap = true,
 		.noun = "nodes",
-		.check = check_node,
+		.check_all = check_node,
 };
 static const struct hs_schema_list link_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = probing_link_fields},
@@ -146,7 +152,7 @@ static const struct hs_schema_list link_list = {
 		.heap = true,
 		.noun = "links",
 		.fresh = &(const struct hs_probing_link){.cost = 1},
-		.check = check_link,
+		.check_all = check_link,
 };
 
 // ---- routes ----
@@ -388,68 +394,102 @@ int hs_probing_make_plan(const struct hs_probing_config *config, uint32_t paths,
 	return rc;
 }
 
-static int check_packets(const struct hs_probe_settings *packets, struct hs_error *err)
+static bool is_right(const struct hs_errors *errors, unsigned n, const char *const members[])
 {
-	if (packets->dscp != packets->feedback_dscp && packets->dscp != packets->recovery_dscp &&
-			packets->feedback_dscp != packets->recovery_dscp)
-		return 0;
-	return hs_error_set(err, "duplicate", "probing.dscp", "three values",
-			"dscp, feedback_dscp and recovery_dscp tell packets apart");
+	return !hs_errors_touch(errors, n, members);
 }
 
-// Checks the keys of routes. Routes go only over links that probes cross, so that probes should
-// cross all links.
-static int check_reroute(const struct hs_probing_config *config, struct hs_error *err)
+static void check_packets(const struct hs_probe_settings *packets, struct hs_errors *errors)
+{
+	if (packets->dscp == packets->feedback_dscp || packets->dscp == packets->recovery_dscp ||
+			packets->feedback_dscp == packets->recovery_dscp)
+		hs_errors_add(errors, "duplicate", "probing.dscp", "three values",
+				"dscp, feedback_dscp and recovery_dscp tell packets apart");
+}
+
+static void check_destinations(const struct hs_probing_config *config, struct hs_errors *errors)
 {
 	const struct hs_probing_reroute *reroute = &config->reroute;
 	char path[64];
 
-	if (config->plan != HS_PROBING_EULER)
-		return hs_error_set(err, "bad_value", "probing.plan", "euler",
-				"reroute needs plan euler, whose probes cross every link");
-	if (reroute->max_hold_ms < reroute->hold_ms)
-		return hs_error_set(err, "out_of_range", "probing.reroute.max_hold_ms",
-				"hold_ms or more", "max_hold_ms is less than hold_ms");
 	for (unsigned i = 0; i < reroute->n_destinations; i++) {
-		if (hs_probing_node(config, reroute->destinations[i].node) >= 0)
+		if (!lacks_node(config, reroute->destinations[i].node))
 			continue;
 		snprintf(path, sizeof(path), "probing.reroute.destinations[%u].node", i);
-		return hs_error_set(err, "bad_value", path, "the id of one of probing.nodes",
+		hs_errors_add(errors, "bad_value", path, "the id of one of probing.nodes",
 				"there is no node with id %u", reroute->destinations[i].node);
 	}
-	return 0;
 }
 
-static int check_adaptive(const struct hs_probing_config *config, struct hs_error *err)
+// Checks the keys of routes. Routes go only over links that probes cross, so that probes should
+// cross all links.
+static void check_reroute(
+		const struct hs_probing_config *config, unsigned n, struct hs_errors *errors)
 {
-	if (config->max_paths && config->max_paths < config->paths)
-		return hs_error_set(err, "out_of_range", "probing.max_paths", "paths or more, or 0",
-				"max_paths is less than paths");
-	if (config->max_paths > config->n_nodes)
-		return hs_error_set(err, "out_of_range", "probing.max_paths",
-				"at most as many as nodes", "there are %u nodes", config->n_nodes);
-	if (config->node_timeout_ms && config->node_timeout_ms >= config->feedback_ms)
-		return hs_error_set(err, "out_of_range", "probing.node_timeout_ms",
+	static const char *const of_plan[] = {"probing.plan", NULL};
+	static const char *const of_hold[] = {
+			"probing.reroute.hold_ms", "probing.reroute.max_hold_ms", NULL};
+	static const char *const of_destinations[] = {"probing.reroute.destinations", NULL};
+
+	if (config->plan != HS_PROBING_EULER && is_right(errors, n, of_plan))
+		hs_errors_add(errors, "bad_value", "probing.plan", "euler",
+				"reroute needs plan euler, whose probes cross every link");
+	if (config->reroute.max_hold_ms < config->reroute.hold_ms && is_right(errors, n, of_hold))
+		hs_errors_add(errors, "out_of_range", "probing.reroute.max_hold_ms",
+				"hold_ms or more", "max_hold_ms is less than hold_ms");
+	if (is_right(errors, n, of_destinations))
+		check_destinations(config, errors);
+}
+
+static void check_adaptive(
+		const struct hs_probing_config *config, unsigned n, struct hs_errors *errors)
+{
+	static const char *const of_paths[] = {
+			"probing.paths", "probing.max_paths", "probing.nodes", NULL};
+	static const char *const of_times[] = {
+			"probing.node_timeout_ms", "probing.feedback_ms", NULL};
+
+	if (is_right(errors, n, of_paths)) {
+		if (config->max_paths && config->max_paths < config->paths)
+			hs_errors_add(errors, "out_of_range", "probing.max_paths",
+					"paths or more, or 0", "max_paths is less than paths");
+		else if (config->max_paths > config->n_nodes)
+			hs_errors_add(errors, "out_of_range", "probing.max_paths",
+					"at most as many as nodes", "there are %u nodes",
+					config->n_nodes);
+	}
+	if (config->node_timeout_ms && config->node_timeout_ms >= config->feedback_ms &&
+			is_right(errors, n, of_times))
+		hs_errors_add(errors, "out_of_range", "probing.node_timeout_ms",
 				"less than feedback_ms",
 				"copies come back later than node_timeout_ms: feedback_ms must be "
 				"more");
-	return 0;
 }
 
-int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err)
+void hs_probing_check(const struct hs_probing_config *config, struct hs_errors *errors)
 {
+	static const char *const of_first[] = {"probing.first_node", NULL};
+	static const char *const of_packets[] = {
+			"probing.dscp", "probing.feedback_dscp", "probing.recovery_dscp", NULL};
+	static const char *const of_all[] = {"probing", NULL};
 	struct hs_gpint_plan plan;
+	struct hs_error err;
+	unsigned n = errors->n;
 
-	if (hs_probing_node(config, config->first_node) < 0)
-		return hs_error_set(err, "bad_value", "probing.first_node",
+	if (lacks_node(config, config->first_node) && is_right(errors, n, of_first))
+		hs_errors_add(errors, "bad_value", "probing.first_node",
 				"the id of one of probing.nodes", "there is no node with id %u",
 				config->first_node);
-	int rc = check_packets(&config->packets, err) ?: check_adaptive(config, err);
-	if (rc == 0 && config->reroute.on)
-		rc = check_reroute(config, err);
-	if (rc == 0)
-		rc = hs_probing_make_plan(config, config->paths, &plan, err);
-	if (rc == 0)
+	if (is_right(errors, n, of_packets))
+		check_packets(&config->packets, errors);
+	check_adaptive(config, n, errors);
+	if (config->reroute.on)
+		check_reroute(config, n, errors);
+	// Whether probes can be planned depends on all keys.
+	if (!is_right(errors, errors->n, of_all))
+		return;
+	if (hs_probing_make_plan(config, config->paths, &plan, &err) < 0)
+		hs_errors_keep(errors, &err);
+	else
 		hs_gpint_plan_fini(&plan);
-	return rc;
 }

@@ -86,9 +86,9 @@ int hs_probing_node(const struct hs_probing_config *config, uint32_t id);
 // *err, whose path begins with "probing". The caller releases the plan.
 int hs_probing_make_plan(const struct hs_probing_config *config, uint32_t paths,
 		struct hs_gpint_plan *plan, struct hs_error *err);
-// Checks what the table of fields cannot express, and that probes can be planned. Returns 0 or a
-// negative errno with *err.
-int hs_probing_check(const struct hs_probing_config *config, struct hs_error *err);
+// Checks what the table of fields cannot express, and that probes can be planned. A check is left
+// out if one of its keys has an error.
+void hs_probing_check(const struct hs_probing_config *config, struct hs_errors *errors);
 
 // Returns by how many hops a probe may be longer than its path, to reach the path's first node, and
 // once more, to come back.

@@ -261,10 +261,59 @@ static void all_errors_of_a_file_come_at_once(void **state)
 			(const char *const[]){"nodes[1].name", "nodes[1].id", NULL});
 }
 
+#define NODES "'nodes':[{'name':'a','id':1,'api':'ipc:///a'}]"
+
+static void all_errors_of_a_section_come_at_once(void **state)
+{
+	(void)state;
+	assert_errors("{" NODES ",'influx':[{'url':'http://h','database':'d','bucket':'b',"
+		      "'password_file':'/nowhere'},{'url':'nowhere'},{'url':'http://h'},"
+		      "{'url':'http://h','bucket':'b','user':'u','token_file':'/nowhere'}]}",
+			(const char *const[]){"influx[1].url", "influx[0].bucket", "influx[0].user",
+					"influx[0].password_file", "influx[2].database",
+					"influx[3].org", "influx[3].user", "influx[3].token_file",
+					NULL});
+	assert_errors("{" NODES ",'label':{'ports':0,'age_ms':10,'pro':{'k':0.1,'interval_ms':1,"
+		      "'max_shift':1}}}",
+			(const char *const[]){"label.ports", "label.listen", "label.age_ms",
+					"label.pro.k", "label.pro.max_shift", NULL});
+	assert_errors("{" NODES ",'probing':{'iface':'eth1','first_node':7,'address':'10.0.0.1',"
+		      "'mtu':1,'nodes':[{'id':1},{'id':2},{'id':2,'first':3,'end':2}],"
+		      "'links':[{'node':8,'port':1,'peer':9,'peer_port':1}],'dscp':25,'paths':2,"
+		      "'max_paths':1,'node_timeout_ms':9,'feedback_ms':9,"
+		      "'reroute':{'hold_ms':2,'max_hold_ms':1,"
+		      "'destinations':[{'prefix':'::/0','node':6}]}}}",
+			(const char *const[]){"probing.nodes[2].id", "probing.nodes[2].end",
+					"probing.links[0].node", "probing.links[0].peer",
+					"probing.mtu", "probing.first_node", "probing.dscp",
+					"probing.node_timeout_ms", "probing.plan",
+					"probing.reroute.max_hold_ms",
+					"probing.reroute.destinations[0].node", NULL});
+	assert_errors("{" NODES ",'probing':{'iface':'eth1','first_node':1,'address':'10.0.0.1',"
+		      "'nodes':[{'id':2},{'id':3}],'paths':2,'max_paths':1,'plan':'euler',"
+		      "'reroute':{'destinations':[{'prefix':'::/0','node':2}]}}}",
+			(const char *const[]){"probing.first_node", "probing.max_paths",
+					"probing.nodes[0].id", "probing.nodes[1].id", NULL});
+}
+
+// Links and destinations may mean the node whose id is wrong.
+static void an_error_of_a_probed_node_brings_no_errors_where_the_node_is_named(void **state)
+{
+	(void)state;
+	assert_errors("{" NODES ",'probing':{'iface':'eth1','first_node':1,'address':'10.0.0.1',"
+		      "'plan':'euler','nodes':[{'id':'1'},{'id':2}],"
+		      "'links':[{'node':1,'port':1,'peer':2,'peer_port':1}],"
+		      "'reroute':{'destinations':[{'prefix':'::/0','node':1}]}}}",
+			(const char *const[]){"probing.nodes[0].id", NULL});
+}
+
 int main(void)
 {
 	const struct CMUnitTest fixed[] = {
 			cmocka_unit_test(all_errors_of_a_file_come_at_once),
+			cmocka_unit_test(all_errors_of_a_section_come_at_once),
+			cmocka_unit_test(
+					an_error_of_a_probed_node_brings_no_errors_where_the_node_is_named),
 			cmocka_unit_test(a_file_that_is_not_there_is_refused),
 			cmocka_unit_test(absent_keys_have_their_documented_defaults),
 			cmocka_unit_test(every_key_is_read),

@@ -92,14 +92,18 @@ int main(int argc, char **argv)
 {
 	json_t *root = argc == 2 ? json_loads(argv[1], 0, NULL) : NULL;
 	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 	struct drive config = {0};
 	struct hs_influx *influx;
 
 	hs_log_setup(HS_LOG_INFO, false);
 	int rc = root ? hs_schema_read(fields, root, "", &config, &err) : -1;
 	json_decref(root);
-	if (rc < 0 || hs_influx_check(&config.influx, &err) < 0 ||
-			hs_influx_open(&config.influx, "influx", &influx, &err) < 0)
+	if (rc == 0)
+		hs_influx_check(&config.influx, &errors);
+	if (errors.n)
+		return refuse(&errors.list[0]);
+	if (rc < 0 || hs_influx_open(&config.influx, "influx", &influx, &err) < 0)
 		return refuse(&err);
 	drive(influx);
 	return 0;
