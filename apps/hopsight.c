@@ -217,6 +217,9 @@ static int read_options(int argc, char **argv, const struct hs_cli_verb *verb, s
 		if (c < HS_CLI_LONG)
 			for (i = 0; option_of(i).letter != c; i++)
 				;
+		// The word behind the option is the next option: the value was forgotten.
+		if (optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0)
+			return hs_cli_usage("--%s needs a value", option_of(i).name);
 		cli->values[i] = optarg ? optarg : "";
 	}
 	cli->args = argv + optind;

@@ -531,6 +531,7 @@ def a_mistyped_verb_or_option_is_answered_with_the_nearest_one(workspace):
             (("ports", "--json=yes"), "--json takes no value"),
             (("--s", "7"), "--s can mean --s"),
             (("ports", "-x"), "-x is not an option"),
+            (("rule", "add", "--in-band", "--proto", "icmp"), "--in-band needs a value"),
             (("ports", "--timeout"), "--timeout needs a value")):
         error = node.run(*words, expected=2).stderr
         check(said in error, error)

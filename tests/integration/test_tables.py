@@ -72,6 +72,17 @@ def on_80_columns_a_rule_has_its_sampling_its_values_and_who_asked_for_it(worksp
 
 
 @test()
+def a_counter_on_80_columns_has_its_value(workspace):
+    stat = {"name": "hopsight_reports_piggyback_unmonitored_total", "kind": "counter", "unit": "packets",
+            "help": "Packets that went no further, by reason, at this port", "value": 4711}
+    labelled = dict(stat, name="hopsight_port_drops_total", port="west", reason="host_telemetry", value=42)
+    node = FakeNode(workspace, stats_get={"ok": {"stats": [stat, labelled]}})
+    lines = _on_terminal(node, "stats")
+    equal([line.split()[1] for line in lines[:3]], ["value", "4711", "42"], lines)
+    equal(_on_terminal(node, "stats", columns=110)[2].split()[1:4], ["port=west", "reason=host_telemetry", "42"], "110 columns")
+
+
+@test()
 def what_is_not_a_table_is_broken_between_words_where_the_terminal_ends(workspace):
     words = ", ".join(f"word_{n}" for n in range(30))
     node = FakeNode(workspace, hello={"ok": {"a_key": words, "b": 1}}, qos_get={"ok": {"qos": [dict(
