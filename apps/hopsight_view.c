@@ -296,7 +296,8 @@ static void view_windows(const json_t *ok, const char *none)
 void hs_cli_view_qos(const json_t *ok)
 {
 	view_windows(ok, "no metrics: they are made from the reports of the node where a flow "
-			 "leaves, and there are none here; `hopsight explain NS` says why");
+			 "leaves, and none came here lately; `--window run` shows the whole run, "
+			 "and `hopsight explain NS` says why there are none");
 }
 
 void hs_cli_view_run(const json_t *ok)

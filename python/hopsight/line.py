@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A socket and what is known of its connection."""
 
+import errno
+
 import zmq
 import zmq.utils.monitor
 
@@ -48,7 +50,8 @@ class Line:
                 _close(made, monitor)
                 self._stop_guard()
                 if isinstance(error, zmq.ZMQError):
-                    raise Error(f"{self.endpoint}: {error.strerror}") from error
+                    allowed = " (allowed: ipc:///path or tcp://address:port)" if error.errno == errno.EINVAL else ""
+                    raise Error(f"{self.endpoint}: {error.strerror}{allowed}") from error
                 raise
             self._socket, self._monitor, self._reason = made, monitor, "nobody listens there"
         return self._socket

@@ -3,6 +3,7 @@
 
 #include "int_ask.h"
 #include "int_steps.h"
+#include "ip_address.h"
 #include "label_steps.h"
 #include "probe_steps.h"
 
@@ -78,6 +79,8 @@ int hs_rule_admission(
 	if (!versions)
 		return hs_error_set(err, "no_profile", "method",
 				"a network port with a profile of method int",
-				"method: no port of this node has a profile of method int");
+				"method: no port of this node has a profile of method int%s",
+				hs_ip_address_is_ipv4(rule->dst_ip) ? ", which IPv4 addresses need"
+								    : "");
 	return hs_int_ask_check(versions, rule->trace_type, err);
 }

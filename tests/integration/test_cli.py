@@ -309,7 +309,7 @@ def qos_shows_each_hop_with_units(workspace):
     check(lines[4].startswith("end to end"), lines[4])
     equal(json.loads(node.run("--json", "qos").stdout), {"qos": [QOS]}, "json")
     node = FakeNode(workspace, qos_get={"ok": {"qos": []}})
-    for words, said in (((), "made from the reports"), (("--window", "run"), "ask the node where the flow leaves")):
+    for words, said in (((), "came here lately; `--window run` shows"), (("--window", "run"), "ask the node where the flow leaves")):
         out = " ".join(node.run("qos", "7", *words).stdout.split())
         check(out.startswith("no metrics") and said in out, said, out)
     node.replies["qos_get"] = {"ok": {"qos": [{"qos_report": QOS}]}}

@@ -107,7 +107,9 @@ def sampling_and_values_are_said_in_words(workspace):
     said = hopsight(node, "rule", "add", "-s", "any", "-d", B, expected=1)
     check("int_request.src_ip" in said and "methods int and label take a prefix" in said, said)
     said = hopsight(node, "rule", "add", "-s", "192.0.2.1", "-d", "192.0.2.2", expected=1)
-    check("no port of this node has a profile of method int" in said, said)
+    check("no port of this node has a profile of method int, which IPv4 addresses need" in said, said)
+    said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--proto", "udp", "--method", "int", expected=1)
+    check("no port of this node has a profile of method int\n" in said, said)
     said = hopsight(node, "rule", "add", "-s", A, "-d", B, "--trace", "colour", expected=2)
     check("colour" in said and "--trace" in said and "packets, time, bytes" in said, said)
     equal(hopsight(node, "rule", "add", "-s", A, "-d", B, "--dry-run"), "rule would be accepted\n",
