@@ -4,6 +4,7 @@
 #include "clean_stdio.h"
 #include "help_line.h"
 #include "log.h"
+#include "nearest.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -89,6 +90,41 @@ static int read_option(int letter, struct options *options)
 	}
 }
 
+// Returns the name of the option that getopt_long returns a number for, or NULL.
+static const char *name_of(int number)
+{
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		if (table[i].option.val == number)
+			return table[i].option.name;
+	return NULL;
+}
+
+// Says what is wrong with the option that getopt refused. `word` is the argument that getopt read
+// last, and optopt is as getopt left it. Returns -EINVAL.
+static int refuse_option(const struct daemon_program *program, bool lacks_value, const char *word)
+{
+	const char *known = name_of(optopt);
+	int len = (int)strcspn(word, "=");
+	char name[HS_NEAREST_BYTES];
+	struct hs_nearest nearest = {.typed = name};
+
+	fprintf(stderr, "%s: ", program->name);
+	if (known) {
+		fprintf(stderr, "--%s %s", known, lacks_value ? "needs a value" : "takes no value");
+	} else if (optopt) {
+		fprintf(stderr, "-%c is not an option", optopt);
+	} else {
+		snprintf(name, sizeof(name), "%.*s", len - 2, word + 2);
+		for (size_t i = 0; i < N_OPTIONS; i++)
+			hs_nearest_try(&nearest, table[i].option.name);
+		fprintf(stderr, "%.*s is not an option", len, word);
+	}
+	if (nearest.word)
+		fprintf(stderr, "; did you mean --%s?", nearest.word);
+	fprintf(stderr, " (see --help)\n");
+	return -EINVAL;
+}
+
 // Returns 0 with optind at the words for EAL, or -EINVAL after an error message.
 static int read_options(const struct daemon_program *program, int argc, char **argv,
 		struct options *options)
@@ -103,9 +139,9 @@ static int read_options(const struct daemon_program *program, int argc, char **a
 	};
 	for (size_t i = 0; i < N_OPTIONS; i++)
 		longs[i] = table[i].option;
-	while ((letter = getopt_long(argc, argv, "+c:vh", longs, NULL)) >= 0) {
+	while ((letter = getopt_long(argc, argv, "+:c:vh", longs, NULL)) >= 0) {
 		if (read_option(letter, options) < 0)
-			return -EINVAL;
+			return refuse_option(program, letter == ':', argv[optind - 1]);
 	}
 	bool words = program->takes_eal_words;
 	if (optind < argc && !(words && strcmp(argv[optind - 1], "--") == 0)) {

@@ -238,8 +238,14 @@ def bad_usage_ends_with_code_2(workspace):
         done = daemon(*words)
         equal(done.returncode, 2, words)
         check(done.stderr.strip(), words, "said nothing")
-    said = daemon(node.write_config()).stderr
-    check("the configuration comes after --config" in said, said)
+    for words, expected in (
+            ((node.write_config(),), "hopsightd: unexpected word '{}'; the configuration comes after --config\n"),
+            (("--chek",), "hopsightd: --chek is not an option; did you mean --check? (see --help)\n"),
+            (("--conf=x", "--frobnicate=1"), "hopsightd: --frobnicate is not an option (see --help)\n"),
+            (("-x",), "hopsightd: -x is not an option (see --help)\n"),
+            (("--check=yes",), "hopsightd: --check takes no value (see --help)\n"),
+            (("--config",), "hopsightd: --config needs a value (see --help)\n")):
+        equal(daemon(*words).stderr, expected.format(*words), words)
 
 
 @test()
