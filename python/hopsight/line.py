@@ -26,7 +26,8 @@ class Line:
     gets a context of its own: several of them would share the judge of keys, and one may allow whom another does not."""
 
     def __init__(self, context, kind, endpoint, keys, **options):
-        self.context, self.kind, self.endpoint, self.keys = context or zmq.Context.instance(), kind, endpoint, keys
+        self.context, self.kind, self.keys = context or zmq.Context.instance(), kind, keys
+        self.endpoint = f"ipc://{endpoint}" if endpoint.startswith("/") else endpoint
         self.options = options
         self._socket = self._monitor = self._guard = self._judged = None
         self._reason = ""
@@ -50,7 +51,7 @@ class Line:
                 _close(made, monitor)
                 self._stop_guard()
                 if isinstance(error, zmq.ZMQError):
-                    allowed = " (allowed: ipc:///path or tcp://address:port)" if error.errno == errno.EINVAL else ""
+                    allowed = " (allowed: /path, ipc:///path or tcp://address:port)" if error.errno == errno.EINVAL else ""
                     raise Error(f"{self.endpoint}: {error.strerror}{allowed}") from error
                 raise
             self._socket, self._monitor, self._reason = made, monitor, "nobody listens there"

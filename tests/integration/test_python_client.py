@@ -163,13 +163,14 @@ def a_client_says_why_no_answer_comes_and_uses_keys(workspace):
     for others, words in ((None, "keys"), (hopsight.Keys(*keys.of("stranger")), "handshake failed")):
         reason = no_answer(hopsight.Client(endpoint, keys=others, timeout_s=0.7))
         check(words in reason, reason)
+    equal(hopsight.Client(endpoint.removeprefix("ipc://"), keys=own).hello()["node_id"], 3, "by its path")
     nobody = hopsight.Client(f"ipc://{workspace.path('nobody.api')}", timeout_s=0.3)
     equal(no_answer(nobody), "nobody listens there", "without a program")
     try:
         hopsight.Client("tcp://no port").hello()
         check(False, "an endpoint that is none was taken")
     except hopsight.Error as error:
-        equal(str(error), "tcp://no port: Invalid argument (allowed: ipc:///path or tcp://address:port)", "text")
+        equal(str(error), "tcp://no port: Invalid argument (allowed: /path, ipc:///path or tcp://address:port)", "text")
     waits = hopsight.Client(endpoint, keys=own, timeout_s=0.5)
     waits.hello()
     node.process.send_signal(19)
