@@ -14,9 +14,9 @@ static void replay_all(struct hs_stream_replay *replay)
 	while (!replay->ended) {
 		HOLDS(replay->offset_ns >= before_ns);
 		before_ns = replay->offset_ns;
-		const struct hs_stream_replayed *frame = hs_stream_replay_take(replay);
-		HOLDS(frame->len >= HS_ETHER_BYTES && frame->len <= HS_STREAM_REPLAY_BYTES);
-		HOLDS(hs_stream_replay_latest(replay) == frame);
+		hs_stream_replay_take(replay);
+		HOLDS(replay->latest.len >= HS_ETHER_BYTES);
+		HOLDS(replay->latest.len <= HS_STREAM_REPLAY_BYTES);
 	}
 }
 

@@ -257,20 +257,13 @@ void hs_lab_destroy(struct hs_lab *lab)
 {
 	if (!lab)
 		return;
-	for (size_t i = 0; i < lab->queue.n; i++) {
-		const struct hs_lab_event *event = &lab->queue.heap[i];
-		if (event->run == lab_frame_arrives || event->run == lab_probe_answer)
-			rte_pktmbuf_free((struct rte_mbuf *)event->about);
-		if (event->run == lab_label_datagram)
-			free((void *)event->about);
-	}
-	hs_event_queue_fini(&lab->queue);
 	lab_free_net(lab);
 	lab_free_label(lab);
 	lab_free_probing(lab);
+	hs_event_queue_fini(&lab->queue);
 	hs_measured_destroy(lab->run.measured);
 	hs_truth_destroy(lab->run.truth);
 	json_decref(lab->run.audit);
-	rte_mempool_free(lab->pool);
+	rte_mempool_free(lab->pool); // with the packets that are under way
 	free(lab);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The model of a node's system clock in the lab. It shows a time for each true time, by an offset,
 // a drift and a model of how NTP or PTP corrects it. The node's own clock follows it with the same
-// code as in the daemon (lab_time.c): a source of clocks (struct hs_clock_source) has these
+// code as in the daemon (lab_control.c): a source of clocks (struct hs_clock_source) has these
 // functions, with this clock as their context.
 //
 // Between corrections, the clock is linear and computed in integers, so that all machines agree to

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps the nodes' control in the lab's time, and passes on the messages that control publishes.
+// The nodes' clocks. Steps the nodes' control in the lab's time, and passes on the messages that
+// control publishes.
 #include "lab_parts.h"
+
+#include "clock_servo.h"
 
 #include <rte_common.h>
 
@@ -9,7 +12,59 @@
 
 // The longest time from a report after silence to the next step of control, as in the daemon. This
 // time bounds the reports that a ring gets before control looks at the ring.
-#define QUIET_NS INT64_C(10000000)
+#define QUIET_NS  INT64_C(10000000)
+#define MINUTE_NS INT64_C(60000000000)
+
+// ---- clocks ----
+
+// Makes the node's clock. A counter runs like the node's oscillator, and the node's clock follows
+// the system's clock (lab_clock.h) as a daemon's clock does.
+int lab_make_clock(struct lab_node *node)
+{
+	const struct hs_scenario *scenario = node->lab->scenario;
+	const struct hs_clock_source source = {
+			.ticks = hs_lab_clock_ticks,
+			.realtime_ns = hs_lab_clock_realtime,
+			.monotonic_ns = hs_lab_clock_monotonic,
+			.context = &node->model,
+			.kernel = hs_lab_clock_kernel,
+			.rate = UINT64_C(1) << HS_CLOCK_RATE_SHIFT,
+	};
+
+	hs_lab_clock_init(&node->model, &node->scenario->clock,
+			lab_seed(scenario, "clock", node->index), &node->lab->now_ns);
+	int rc = hs_clock_create_from(&source, HS_CLOCK_UTC, &node->clock);
+	if (rc == 0)
+		hs_clock_set_step(node->clock, scenario->clock_step_ms * INT64_C(1000000));
+	return rc;
+}
+
+void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns)
+{
+	int64_t back_ns = node->stepped_ns - stepped_ns;
+
+	if (back_ns > 0)
+		node->unfold_ns += (back_ns + MINUTE_NS - 1) / MINUTE_NS * MINUTE_NS;
+	node->unfold_ns += MINUTE_NS;
+	node->stepped_ns = stepped_ns;
+	node->lab->run.measured->ahead_ns[node->scenario->id] = node->unfold_ns;
+}
+
+int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)
+{
+	int64_t now_ns = node->lab->now_ns;
+	struct hs_clock_line line;
+
+	hs_clock_line(node->clock, &line);
+	if (shown_ns > now_ns + INT64_MAX / 4)
+		return HS_EVENT_NEVER;
+	// The first count at which the line has reached the time.
+	__int128 ahead = ((__int128)shown_ns - line.base_ns) << HS_CLOCK_RATE_SHIFT;
+	__int128 count = line.base_ticks + (ahead + line.rate - 1) / line.rate;
+	return RTE_MAX(now_ns, hs_lab_clock_ticked(&node->model, (uint64_t)RTE_MAX(count, 0)));
+}
+
+// ---- messages ----
 
 int lab_publish(void *context, const char *topic, const char *json)
 {
@@ -71,7 +126,7 @@ json_t *lab_ask(struct lab_node *node, json_t *request, struct hs_error *err)
 	return ok;
 }
 
-// ---- time ----
+// ---- steps ----
 
 static struct lab_handed handed_over(const struct lab_node *node)
 {

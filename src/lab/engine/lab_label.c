@@ -146,7 +146,7 @@ static void note_host(struct hs_lab *lab, const uint8_t *payload, size_t bytes)
 	struct hs_label_item item;
 
 	if (hs_label_export_read(payload, bytes, &export) < 0 || !export.n_items)
-		return; // lab_label_datagram reports a malformed datagram
+		return; // take() reports a malformed datagram
 	hs_label_item_read(export.items, &item);
 	const struct lab_port *port = port_of(lab, &item);
 	if (port && !port->out)
@@ -156,28 +156,6 @@ static void note_host(struct hs_lab *lab, const uint8_t *payload, size_t bytes)
 static bool is_lost(struct hs_lab *lab, double ratio)
 {
 	return ratio > 0 && hs_variate_chance(&lab->label->rng, ratio);
-}
-
-int lab_label_send(void *context, unsigned receiver, const uint8_t *payload, size_t bytes)
-{
-	struct hs_lab *lab = context;
-	const struct hs_scenario_label *config = config_of(lab);
-
-	(void)receiver;
-	lab->label->truth.counts.exported++;
-	note_host(lab, payload, bytes);
-	if (is_lost(lab, config->loss_ratio))
-		return 0;
-	struct datagram *datagram = malloc(sizeof(*datagram) + bytes);
-	if (!datagram) {
-		lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for a datagram");
-		return 0;
-	}
-	datagram->bytes = bytes;
-	memcpy(datagram->payload, payload, bytes);
-	if (!lab_push(lab, lab->now_ns + config->delay_ns, lab_label_datagram, (uintptr_t)datagram))
-		free(datagram);
-	return 0;
 }
 
 static void take(struct hs_lab *lab, const struct datagram *datagram)
@@ -202,12 +180,32 @@ static void take(struct hs_lab *lab, const struct datagram *datagram)
 	}
 }
 
-void lab_label_datagram(struct hs_lab *lab, const struct hs_lab_event *event)
+static void take_datagram(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	struct datagram *datagram = (struct datagram *)event->about;
+	take(lab, (const struct datagram *)event->about);
+	free((void *)event->about);
+}
 
-	take(lab, datagram);
-	free(datagram);
+int lab_label_send(void *context, unsigned receiver, const uint8_t *payload, size_t bytes)
+{
+	struct hs_lab *lab = context;
+	const struct hs_scenario_label *config = config_of(lab);
+
+	(void)receiver;
+	lab->label->truth.counts.exported++;
+	note_host(lab, payload, bytes);
+	if (is_lost(lab, config->loss_ratio))
+		return 0;
+	struct datagram *datagram = malloc(sizeof(*datagram) + bytes);
+	if (!datagram) {
+		lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for a datagram");
+		return 0;
+	}
+	datagram->bytes = bytes;
+	memcpy(datagram->payload, payload, bytes);
+	if (!lab_push(lab, lab->now_ns + config->delay_ns, take_datagram, (uintptr_t)datagram))
+		free(datagram);
+	return 0;
 }
 
 // ---- Pro ----
@@ -310,6 +308,9 @@ void lab_free_label(struct hs_lab *lab)
 {
 	if (!lab->label)
 		return;
+	for (size_t i = 0; i < lab->queue.n; i++)
+		if (lab->queue.heap[i].run == take_datagram)
+			free((void *)lab->queue.heap[i].about);
 	hs_label_truth_fini(&lab->label->truth);
 	hs_label_database_destroy(lab->label->database);
 	free(lab->label);

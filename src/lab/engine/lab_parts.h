@@ -157,7 +157,7 @@ static inline void lab_follow_stream(struct hs_lab *lab, uint32_t traffic)
 			lab->cut ? HS_EVENT_NEVER : hs_stream_next_ns(lab->run.streams[traffic]));
 }
 
-// ---- lab_time.c: the clocks of nodes ----
+// ---- lab_control.c ----
 
 int lab_make_clock(struct lab_node *node);
 // Handles a step of the clock: told times continue behind those told before.
@@ -183,6 +183,16 @@ static inline int64_t lab_told_ns(struct lab_node *node)
 	return now_ns + node->unfold_ns;
 }
 
+int lab_publish(void *lab, const char *topic, const char *json);
+int lab_install(struct lab_node *node, struct hs_error *err);
+void lab_control_step(struct lab_node *node);
+hs_lab_event_fn lab_control_due; // about: node; a timer
+// Looks for what the node handed over to control. Call this after each poll of the node.
+void lab_control_look(struct lab_node *node);
+// Sends a request to the node's control, and releases the request. Returns a new reference to the
+// verb's result, or NULL. *err is then set, unless the node is down.
+json_t *lab_ask(struct lab_node *node, json_t *request, struct hs_error *err);
+
 // ---- lab_memory.c ----
 
 int lab_make_pool(struct hs_lab *lab, struct hs_error *err);
@@ -206,8 +216,6 @@ void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
 uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
-// Gives a buffer to the node that it is under way to, which polls the buffer.
-hs_lab_event_fn lab_frame_arrives;
 hs_lab_event_fn lab_stream_due; // about: traffic; a timer
 void lab_packets_header(FILE *file);
 // Returns a frame of no flow. Returns NULL and ends the run if memory is out or the frame is too
@@ -266,7 +274,6 @@ bool lab_label_deliver(const struct lab_port *port, struct rte_mbuf *m);
 void lab_label_polled(struct hs_lab *lab);
 // Sends a node's datagram to the controller. This is hs_control_output.send_export.
 int lab_label_send(void *lab, unsigned receiver, const uint8_t *payload, size_t bytes);
-hs_lab_event_fn lab_label_datagram; // about: a datagram on the heap
 // Tells the controller that the node is back after a restart.
 void lab_label_back(const struct lab_node *node);
 
@@ -286,7 +293,6 @@ bool lab_probe_depart(const struct lab_port *port, struct rte_mbuf *m);
 // Sends a probe from the monitoring host to the node of the first hop.
 void lab_probe_send(struct hs_lab *lab, uint16_t request_id, const struct hs_gpint_hop *hops,
 		uint32_t n_hops);
-hs_lab_event_fn lab_probe_answer; // about: a buffer for the monitoring host
 
 // ---- lab_monitor.c: the monitoring host's sessions. Only lab_monitor_take and lab_monitor_end
 // need a scenario with probes ----
@@ -314,18 +320,6 @@ hs_lab_event_fn lab_reroute;
 // ---- lab_event.c ----
 
 void lab_push_events(struct hs_lab *lab);
-
-// ---- lab_control.c ----
-
-int lab_publish(void *lab, const char *topic, const char *json);
-int lab_install(struct lab_node *node, struct hs_error *err);
-void lab_control_step(struct lab_node *node);
-hs_lab_event_fn lab_control_due; // about: node; a timer
-// Looks for what the node handed over to control. Call this after each poll of the node.
-void lab_control_look(struct lab_node *node);
-// Sends a request to the node's control, and releases the request. Returns a new reference to the
-// verb's result, or NULL. *err is then set, unless the node is down.
-json_t *lab_ask(struct lab_node *node, json_t *request, struct hs_error *err);
 
 // ---- lab_end.c ----
 

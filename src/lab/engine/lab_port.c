@@ -106,7 +106,8 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 	poll_node(port, m);
 }
 
-void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
+// Gives a buffer to the node that it is under way to, which polls the buffer.
+static void frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	struct rte_mbuf *m = (struct rte_mbuf *)event->about;
 	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
@@ -267,7 +268,7 @@ void lab_put_under_way(struct hs_lab *lab, const struct lab_port *to, struct rte
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 
 	packet_truth->port = (uint32_t)(to - lab->ports);
-	if (unlikely(!lab_push(lab, arrives_ns, lab_frame_arrives, (uintptr_t)m)))
+	if (unlikely(!lab_push(lab, arrives_ns, frame_arrives, (uintptr_t)m)))
 		rte_pktmbuf_free(m);
 	else if (unlikely(++lab->in_flight > lab->scenario->mbufs))
 		no_buffer(lab);

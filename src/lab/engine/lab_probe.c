@@ -89,6 +89,43 @@ static void compare_values(const struct lab_node *node, const struct hs_packet_t
 			hop.node != (uint8_t)node->scenario->id || hash != packet_truth->number;
 }
 
+// ---- answers to the host ----
+
+static void take_data(
+		struct hs_lab *lab, enum hs_gpint_answer answer, const struct hs_probe_stack *stack)
+{
+	uint8_t ids[MAX_HOPS];
+	const uint8_t *values;
+
+	for (unsigned i = 0; i < stack->n_hops; i++)
+		ids[i] = hs_probe_stack_hop(stack, i, &values).node;
+	lab_monitor_take(lab, answer, stack->id, ids, stack->n_hops);
+}
+
+static void take_answer(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	struct rte_mbuf *m = (struct rte_mbuf *)event->about;
+	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct hs_probing_counts *counts = &lab->probing->counts;
+	struct hs_packet packet;
+	enum hs_probe_kind kind = parse(lab->ports[packet_truth->port].node, m, &packet);
+
+	lab->in_flight--;
+	if (kind == HS_PROBE_FEEDBACK) {
+		lab_monitor_take(lab, HS_GPINT_FEEDBACK, hs_probe_id(frame, &packet), NULL, 0);
+	} else {
+		struct hs_probe_stack stack = hs_probe_stack_of(frame, &packet);
+		bool done = kind == HS_PROBE_COLLECTS;
+		uint32_t ip_bytes = rte_pktmbuf_pkt_len(m) - packet.l3_off;
+		counts->recovery_packets += !done;
+		if (ip_bytes > counts->max_probe_bytes)
+			counts->max_probe_bytes = ip_bytes;
+		take_data(lab, done ? HS_GPINT_DONE : HS_GPINT_RECOVERED, &stack);
+	}
+	rte_pktmbuf_free(m);
+}
+
 // ---- nodes ----
 
 static void put_on_link(
@@ -123,13 +160,13 @@ bool lab_probe_depart(const struct lab_port *port, struct rte_mbuf *m)
 	}
 	lab->in_flight++;
 	packet_truth->port = (uint32_t)(port - lab->ports);
-	if (!lab_push(lab, lab->now_ns + lab->scenario->probing.delay_ns, lab_probe_answer,
+	if (!lab_push(lab, lab->now_ns + lab->scenario->probing.delay_ns, take_answer,
 			    (uintptr_t)m))
 		rte_pktmbuf_free(m);
 	return true;
 }
 
-// ---- the host ----
+// ---- from the host ----
 
 static void make_front(const struct lab_port *to, struct hs_udp_front *front)
 {
@@ -165,39 +202,4 @@ void lab_probe_send(struct hs_lab *lab, uint16_t request_id, const struct hs_gpi
 	struct rte_mbuf *m = lab_make_frame(lab, bytes, (uint32_t)(front.len + payload), LAB_PROBE);
 	if (m)
 		lab_put_under_way(lab, to, m, lab->now_ns + lab->scenario->probing.delay_ns);
-}
-
-static void take_data(
-		struct hs_lab *lab, enum hs_gpint_answer answer, const struct hs_probe_stack *stack)
-{
-	uint8_t ids[MAX_HOPS];
-	const uint8_t *values;
-
-	for (unsigned i = 0; i < stack->n_hops; i++)
-		ids[i] = hs_probe_stack_hop(stack, i, &values).node;
-	lab_monitor_take(lab, answer, stack->id, ids, stack->n_hops);
-}
-
-void lab_probe_answer(struct hs_lab *lab, const struct hs_lab_event *event)
-{
-	struct rte_mbuf *m = (struct rte_mbuf *)event->about;
-	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	struct hs_probing_counts *counts = &lab->probing->counts;
-	struct hs_packet packet;
-	enum hs_probe_kind kind = parse(lab->ports[packet_truth->port].node, m, &packet);
-
-	lab->in_flight--;
-	if (kind == HS_PROBE_FEEDBACK) {
-		lab_monitor_take(lab, HS_GPINT_FEEDBACK, hs_probe_id(frame, &packet), NULL, 0);
-	} else {
-		struct hs_probe_stack stack = hs_probe_stack_of(frame, &packet);
-		bool done = kind == HS_PROBE_COLLECTS;
-		uint32_t ip_bytes = rte_pktmbuf_pkt_len(m) - packet.l3_off;
-		counts->recovery_packets += !done;
-		if (ip_bytes > counts->max_probe_bytes)
-			counts->max_probe_bytes = ip_bytes;
-		take_data(lab, done ? HS_GPINT_DONE : HS_GPINT_RECOVERED, &stack);
-	}
-	rte_pktmbuf_free(m);
 }

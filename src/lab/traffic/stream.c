@@ -164,7 +164,7 @@ static const struct hs_stream_template *frame_of(
 // Takes the next frame that `from` sends. Returns the frame's word for hs_stream.sent.
 static uint64_t take_next(struct hs_stream *stream, int64_t now_ns, bool extra)
 {
-	struct hs_stream_replayed *taken;
+	struct hs_stream_replayed *taken = &stream->replay.latest;
 	uint64_t segment;
 	bool again = false;
 
@@ -175,8 +175,8 @@ static uint64_t take_next(struct hs_stream *stream, int64_t now_ns, bool extra)
 		stream->counters.retransmitted += again;
 		return segment;
 	case HS_TRAFFIC_PCAP:
-		taken = extra ? hs_stream_replay_latest(&stream->replay)
-			      : hs_stream_replay_take(&stream->replay);
+		if (!extra)
+			hs_stream_replay_take(&stream->replay);
 		stream->counters.skipped = stream->replay.skipped;
 		stream->pace.left -= !extra;
 		memcpy(taken->bytes, stream->macs.next[0], 6);
@@ -218,9 +218,8 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 	if (reply && stream->traffic->kind == HS_TRAFFIC_PING)
 		frame->number = stream->replies[n].what;
 	if (stream->traffic->kind == HS_TRAFFIC_PCAP) {
-		const struct hs_stream_replayed *taken = hs_stream_replay_latest(&stream->replay);
-		frame->bytes = taken->bytes;
-		frame->len = taken->len;
+		frame->bytes = stream->replay.latest.bytes;
+		frame->len = stream->replay.latest.len;
 	} else {
 		const struct hs_stream_template *made = frame_of(stream, reply, frame->number);
 		frame->bytes = made->bytes;

@@ -21,8 +21,7 @@ static bool can_be_sent(const struct pcap_pkthdr *header)
 }
 
 // Reads the next frame that can be sent. Returns false at the end.
-static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replayed *frame,
-		int64_t *captured_ns)
+static bool read_frame(struct hs_stream_replay *replay, int64_t *captured_ns)
 {
 	struct pcap_pkthdr *header;
 	const uint8_t *bytes;
@@ -33,8 +32,8 @@ static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replaye
 			replay->skipped++;
 			continue;
 		}
-		memcpy(frame->bytes, bytes, header->len);
-		frame->len = header->len;
+		memcpy(replay->ahead.bytes, bytes, header->len);
+		replay->ahead.len = header->len;
 		// The file is open with nanosecond precision, so that tv_usec holds nanoseconds.
 		*captured_ns = (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
 		return true;
@@ -44,24 +43,20 @@ static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replaye
 	return false;
 }
 
-struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay)
+static void copy(struct hs_stream_replayed *to, const struct hs_stream_replayed *from)
 {
-	struct hs_stream_replayed *taken = &replay->frames[replay->ahead];
-	int64_t captured_ns;
-
-	replay->latest = replay->ahead;
-	replay->ahead = !replay->ahead;
-	if (!read_frame(replay, &replay->frames[replay->ahead], &captured_ns))
-		return taken;
-	// Captures of several queues are not always in order of time. A late frame follows at once.
-	if (captured_ns - replay->first_ns > replay->offset_ns)
-		replay->offset_ns = captured_ns - replay->first_ns;
-	return taken;
+	memcpy(to->bytes, from->bytes, from->len);
+	to->len = from->len;
 }
 
-struct hs_stream_replayed *hs_stream_replay_latest(struct hs_stream_replay *replay)
+void hs_stream_replay_take(struct hs_stream_replay *replay)
 {
-	return &replay->frames[replay->latest];
+	int64_t captured_ns;
+
+	copy(&replay->latest, &replay->ahead);
+	// Captures of several queues are not always in order of time. A late frame follows at once.
+	if (read_frame(replay, &captured_ns) && captured_ns - replay->first_ns > replay->offset_ns)
+		replay->offset_ns = captured_ns - replay->first_ns;
 }
 
 static int check(struct hs_stream_replay *replay, const char *file, struct hs_error *err)
@@ -72,9 +67,10 @@ static int check(struct hs_stream_replay *replay, const char *file, struct hs_er
 		return hs_error_set(err, "unsupported", "", "a capture of Ethernet frames",
 				"%s holds frames of link type %s", file, name ? name : "unknown");
 	}
-	if (!read_frame(replay, &replay->frames[0], &replay->first_ns))
+	if (!read_frame(replay, &replay->first_ns))
 		return hs_error_set(err, "bad_value", "", "whole frames of 14 to 9200 bytes",
 				"%s holds no frame that can be sent", file);
+	copy(&replay->latest, &replay->ahead);
 	return 0;
 }
 

@@ -27,8 +27,8 @@ struct hs_stream_replay {
 	int64_t offset_ns; // time of the frame ahead after first_ns; never less than that of the
 			   // frame before
 	uint64_t skipped;
-	unsigned ahead, latest; // which of the two is next, and which was taken last
-	struct hs_stream_replayed frames[2];
+	struct hs_stream_replayed ahead;
+	struct hs_stream_replayed latest; // that was taken; of none, the frame ahead
 };
 
 // Opens a file and reads its first frame. Returns 0, or a negative errno with *err without a path:
@@ -36,7 +36,5 @@ struct hs_stream_replay {
 int hs_stream_replay_init(struct hs_stream_replay *replay, const char *file, struct hs_error *err);
 void hs_stream_replay_fini(struct hs_stream_replay *replay);
 
-// Returns the frame ahead. It is valid until the next call. Do not call this after the end.
-struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay);
-// Returns the frame that was taken last, or the frame ahead if none was taken.
-struct hs_stream_replayed *hs_stream_replay_latest(struct hs_stream_replay *replay);
+// Makes the frame ahead the latest. Do not call this after the end.
+void hs_stream_replay_take(struct hs_stream_replay *replay);
