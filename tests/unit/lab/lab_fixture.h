@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#define TEST cmocka_unit_test
+
 #define SECOND INT64_C(1000000000)
 #define MS     INT64_C(1000000)
 
@@ -41,6 +43,13 @@
 	"{'from':'d','to':'e','delay_ns':10000000" more "},"                                       \
 	"{'from':'e','to':'f','delay_ns':20000000" more "}]"
 
+// What a run is given beside its scenario.
+struct lab_wish {
+	struct hs_lab_config config;
+	uint64_t windows_before_stop; // 0: never
+	uint32_t rules;		      // overrides the scenario's number; 0: no change
+};
+
 struct lab_run {
 	struct hs_scenario scenario;
 	struct hs_lab *lab;
@@ -51,56 +60,71 @@ struct lab_run {
 	size_t text_bytes;
 	FILE *published;
 	uint64_t reports; // number of reports among them
-	char *csv;
-	size_t csv_bytes;
-	uint64_t windows_before_stop; // 0: never
+	uint64_t windows_before_stop;
 	volatile sig_atomic_t stop;
-	uint32_t rules; // overrides the scenario's number; 0: no change
 };
+
+// The latest run. The next one ends it.
+static struct lab_run r;
 
 static inline void lab_run_publish(
 		void *context, int64_t now_ns, const char *topic, const char *json)
 {
-	struct lab_run *r = context;
-
-	(void)now_ns;
-	if (strcmp(topic, "run") == 0)
-		return; // no node published this
-	fprintf(r->published, "%s %s\n", topic, json);
-	r->reports += strncmp(topic, "report.", 7) == 0;
-	if (r->windows_before_stop && strncmp(topic, "qos.", 4) == 0 &&
-			--r->windows_before_stop == 0)
-		r->stop = 1;
+	(void)context, (void)now_ns;
+	// No node published the topic "run", and nobody reads what nodes say when they are
+	// destroyed.
+	if (strcmp(topic, "run") == 0 || !r.published)
+		return;
+	fprintf(r.published, "%s %s\n", topic, json);
+	r.reports += strncmp(topic, "report.", 7) == 0;
+	if (r.windows_before_stop && strncmp(topic, "qos.", 4) == 0 && --r.windows_before_stop == 0)
+		r.stop = 1;
 }
 
-static inline void lab_run_text(
-		struct lab_run *r, struct hs_lab_config config, const char *scenario)
+static inline void lab_run_ends(void)
 {
-	if (hs_scenario_parse(scenario, strlen(scenario), ".", NULL, &r->scenario, &r->err) < 0)
-		fail_msg("%s: %s", r->err.path, r->err.message);
+	free(r.text);
+	hs_lab_destroy(r.lab);
+	hs_scenario_fini(&r.scenario);
+	r = (struct lab_run){0};
+}
+
+static inline void lab_run_text(struct lab_wish wish, const char *scenario)
+{
+	lab_run_ends();
+	if (hs_scenario_parse(scenario, strlen(scenario), ".", NULL, &r.scenario, &r.err) < 0)
+		fail_msg("%s: %s", r.err.path, r.err.message);
 	// Tests that fail before they clean up leave their memory. With this limit, several of them
 	// fit.
-	if (r->scenario.mbufs > LAB_RUN_MBUFS)
-		r->scenario.mbufs = LAB_RUN_MBUFS;
-	if (r->rules)
-		r->scenario.rules = r->rules;
-	r->published = open_memstream(&r->text, &r->text_bytes);
-	assert_non_null(r->published);
-	config.scenario = &r->scenario;
-	config.published = lab_run_publish;
-	config.context = r;
-	config.stop = &r->stop;
-	r->rc = hs_lab_create(&config, &r->lab, &r->err);
-	if (r->rc == 0) {
-		r->rc = hs_lab_run(r->lab, &r->err);
-		r->run = hs_lab_result(r->lab);
+	if (r.scenario.mbufs > LAB_RUN_MBUFS)
+		r.scenario.mbufs = LAB_RUN_MBUFS;
+	if (wish.rules)
+		r.scenario.rules = wish.rules;
+	r.windows_before_stop = wish.windows_before_stop;
+	r.published = open_memstream(&r.text, &r.text_bytes);
+	assert_non_null(r.published);
+	wish.config.scenario = &r.scenario;
+	wish.config.published = lab_run_publish;
+	wish.config.stop = &r.stop;
+	r.rc = hs_lab_create(&wish.config, &r.lab, &r.err);
+	if (r.rc == 0) {
+		r.rc = hs_lab_run(r.lab, &r.err);
+		r.run = hs_lab_result(r.lab);
 	}
-	fflush(r->published);
+	fclose(r.published);
+	r.published = NULL;
 }
 
-// The scenario has ' in place of ". Values set in `r` before are used.
-__attribute__((format(printf, 3, 4))) static inline void lab_run_with(
-		struct lab_run *r, struct hs_lab_config config, const char *format, ...)
+static inline void lab_quote(char *text)
+{
+	for (; *text; text++)
+		if (*text == '\'')
+			*text = '"';
+}
+
+// The scenario has ' in place of ".
+__attribute__((format(printf, 2, 3))) static inline void lab_run_with(
+		struct lab_wish wish, const char *format, ...)
 {
 	char text[8192];
 	va_list args;
@@ -109,35 +133,36 @@ __attribute__((format(printf, 3, 4))) static inline void lab_run_with(
 	int len = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	assert_in_range(len, 1, sizeof(text) - 1);
-	for (char *c = text; *c; c++) {
-		if (*c == '\'')
-			*c = '"';
-	}
-	lab_run_text(r, config, text);
+	lab_quote(text);
+	lab_run_text(wish, text);
 }
 
-#define lab_run(r, ...) lab_run_with(r, (struct hs_lab_config){0}, __VA_ARGS__)
+#define lab_run(...) lab_run_with((struct lab_wish){0}, __VA_ARGS__)
 
-static inline void lab_run_ends(struct lab_run *r)
+static inline void assert_ran(void)
 {
-	if (r->published)
-		fclose(r->published);
-	free(r->text);
-	hs_lab_destroy(r->lab);
-	hs_scenario_fini(&r->scenario);
-	*r = (struct lab_run){0};
+	if (r.rc < 0)
+		fail_msg("%s: %s", r.err.path, r.err.message);
+	assert_int_equal(json_array_size(r.run->audit), 0);
 }
 
-static inline void assert_ran(const struct lab_run *r)
+// Runs a scenario to its end.
+#define lab_runs(...) (lab_run(__VA_ARGS__), assert_ran())
+
+static inline struct hs_stream_counters traffic_of(unsigned traffic)
 {
-	if (r->rc < 0)
-		fail_msg("%s: %s", r->err.path, r->err.message);
-	assert_int_equal(json_array_size(r->run->audit), 0);
+	return r.run->streams[traffic]->counters;
 }
 
-static inline struct hs_stream_counters traffic_of(const struct lab_run *r, unsigned traffic)
+// Returns what the sink of the first flow said of the whole run.
+static inline const struct hs_measured_window *whole_run(void)
 {
-	return r->run->streams[traffic]->counters;
+	return &r.run->measured->flows[0].run;
+}
+
+static inline const struct hs_truth_report *report_at(size_t index)
+{
+	return &r.run->truth->flows[0].reports[index];
 }
 
 // Returns one of the numbers of a delay.
@@ -172,17 +197,35 @@ static inline unsigned count_of(const char *text, const char *word)
 	return n;
 }
 
+// Room for the scenarios of a test.
+#define LAB_ROOM                                                                                   \
+	"{'name':'room','duration_s':1,'forwarding':'shortest_path','mbufs':131072,'label':{},"    \
+	"'topology':{'kind':'fat_tree','k':4},'traffic':[]}"
+
 // Starts DPDK's environment with room for this scenario, which is a test's largest.
 static inline void lab_start_eal(const char *scenario)
 {
 	struct hs_scenario room;
 	struct hs_error err = {0};
+	char *text = strdup(scenario);
 
 	hs_log_setup(HS_LOG_ERROR, false);
-	if (hs_scenario_parse(scenario, strlen(scenario), ".", NULL, &room, &err) < 0 ||
+	lab_quote(text);
+	if (hs_scenario_parse(text, strlen(text), ".", NULL, &room, &err) < 0 ||
 			hs_lab_eal(&room, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", err.path, err.message);
 		exit(1);
 	}
 	hs_scenario_fini(&room);
+	free(text);
 }
+
+static inline int lab_end_eal(int rc)
+{
+	lab_run_ends();
+	hs_eal_fini();
+	return rc;
+}
+
+#define lab_test_group(tests)                                                                      \
+	(lab_start_eal(LAB_ROOM), lab_end_eal(cmocka_run_group_tests(tests, NULL, NULL)))

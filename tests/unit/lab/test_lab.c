@@ -9,140 +9,116 @@
 
 static void events_change_links_rates_and_rules_when_they_are_due(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'events','duration_s':4,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':1000000}],"
-			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}],'events':["
-			"{'at_s':1.005,'traffic':'t','set':{'rate_pps':1000}},"
-			"{'at_s':2.005,'traffic':'t','set':{'rate_pps':100}},"
-			"{'at_s':2.5,'link':'a-b','set':{'delay_ns':2000000}},"
-			"{'at_s':3.0025,'every_s':0.105,'until_s':3.5,'traffic':'t','set':{"
-			"'rate_pps':100}},{'at_s':3.0005,'node':'a','request':{'int_update':"
-			"{'ns_id':1,'mode':'count','mode_setting':1}}}]," RULE "}",
+	lab_runs("{'name':'events','duration_s':4,'forwarding':'patch'," TWO ","
+		 "'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}],"
+		 "'events':[{'at_s':1.005,'traffic':'t','set':{'rate_pps':1000}},"
+		 "{'at_s':2.005,'traffic':'t','set':{'rate_pps':100}},{'at_s':2.5,"
+		 "'link':'a-b','set':{'delay_ns':2000000}},{'at_s':3.0025,'every_s':0.105,"
+		 "'until_s':3.5,'traffic':'t','set':{'rate_pps':100}},{'at_s':3.0005,"
+		 "'node':'a','request':{'int_update':{'ns_id':1,'mode':'count',"
+		 "'mode_setting':1}}}]," RULE "}",
 			50);
-	assert_ran(&r);
 	// 101 packets to 1 s, 1000 to 2.005 s, 100 to 3 s; then pacing restarts five times, each
 	// time half a gap early.
-	assert_int_equal(traffic_of(&r, 0).sent[0], 101 + 1000 + 100 + 4 * 11 + 58);
-	const struct hs_measured_window *run = &r.run->measured->flows[0].run;
-	assert_int_equal(delay_of(run, run->n_hops, "min"), 1000000);
-	assert_int_equal(delay_of(run, run->n_hops, "max"), 2000000);
+	assert_int_equal(traffic_of(0).sent[0], 101 + 1000 + 100 + 4 * 11 + 58);
+	const struct hs_measured_window *whole = whole_run();
+	assert_int_equal(delay_of(whole, whole->n_hops, "min"), 1000000);
+	assert_int_equal(delay_of(whole, whole->n_hops, "max"), 2000000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + 2500 * MS);
 	// Each packet of the last second carries telemetry, and each fiftieth before.
 	size_t n = r.run->truth->flows[0].n_reports;
 	assert_in_range(n, 102 + 1201 / 50, 102 + 1201 / 50 + 1);
-	lab_run_ends(&r);
 }
 
-static void a_request_that_a_node_refuses_is_named(void **state)
+static void what_a_node_refuses_ends_the_run_and_is_named(void **state)
 {
-	struct lab_run r = {.rules = 1};
+	static const struct {
+		uint32_t rules;
+		const char *path, *code, *more;
+	} rows[] = {
+			{1, "requests[2]", "table_full",
+					"'requests':[{'node':'a','traffic':'t','int_request':{'ns_"
+					"id':1,"
+					"'mode':'count','mode_setting':1}},{'node':'b','traffic':'"
+					"t',"
+					"'int_request':{'ns_id':1,'mode':'count','mode_setting':1}}"
+					","
+					"{'node':'b','traffic':'t','int_request':{'ns_id':5,"
+					"'mode':'count','mode_setting':9}}]"},
+			// The error names the place in the file, although the first entry makes two
+			// requests.
+			{2, "requests[1]", "table_full",
+					"'requests':[{'node':'*','traffic':'*','int_request':{"
+					"'mode':'count','mode_setting':1}},{'node':'b','traffic':'"
+					"t',"
+					"'int_request':{'ns_id':5,'mode':'count','mode_setting':9}}"
+					"]"},
+			{0, "events[1]", "no_such_rule",
+					"'requests':[{'node':'*','traffic':'*','int_request':{"
+					"'mode':'count','mode_setting':1}}],'events':[{'at_s':0.1,"
+					"'link':'a-b','set':{'delay_ns':5}},{'at_s':0.5,'every_s':"
+					"0.1,"
+					"'node':'b','request':{'int_delete':{'ns_id':1}}}]"},
+	};
 
 	(void)state;
-	lab_run(&r, "{'name':'refused','duration_s':1,'forwarding':'patch'," TWO
-		    ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a','to':'b',"
-		    "'rate_pps':100}],'requests':[{'node':'a','traffic':'t','int_request':{'ns_id':"
-		    "1,'mode':'count','mode_setting':1}},{'node':'b','traffic':'t','int_request':"
-		    "{'ns_id':1,'mode':'count','mode_setting':1}},{'node':'b','traffic':'t',"
-		    "'int_request':{'ns_id':5,'mode':'count','mode_setting':9}}]}");
-	assert_true(r.rc < 0);
-	assert_null(r.lab);
-	assert_int_equal(strncmp(r.err.path, "requests[2]", 11), 0);
-	assert_string_equal(r.err.code, "table_full");
-	lab_run_ends(&r);
-
-	// The error names the place in the file, although the first entry makes two requests.
-	r = (struct lab_run){.rules = 2};
-	lab_run(&r, "{'name':'refused','duration_s':1,'forwarding':'patch'," TWO
-		    ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a','to':'b',"
-		    "'rate_pps':100},{'name':'u','from':'a','to':'b','rate_pps':100}],'requests':["
-		    "{'node':'*','traffic':'*','int_request':{'mode':'count','mode_setting':1}},"
-		    "{'node':'b','traffic':'t','int_request':{'ns_id':5,'mode':'count',"
-		    "'mode_setting':9}}]}");
-	assert_true(r.rc < 0);
-	assert_int_equal(strncmp(r.err.path, "requests[1]", 11), 0);
-	assert_string_equal(r.err.code, "table_full");
-	lab_run_ends(&r);
-}
-
-static void an_event_that_a_node_refuses_ends_the_run_and_is_named(void **state)
-{
-	struct lab_run r = {0};
-
-	(void)state;
-	lab_run(&r,
-			"{'name':'refused','duration_s':1,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a','to':'"
-			"b',"
-			"'rate_pps':100}],'events':[{'at_s':0.1,'link':'a-b','set':{'delay_ns':5}},"
-			"{'at_s':0.5,'every_s':0.1,'node':'b','request':{'int_delete':{'ns_id':1}}}"
-			"]," RULE "}",
-			1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		lab_run_with((struct lab_wish){.rules = rows[i].rules},
+				"{'name':'refused','duration_s':1,'forwarding':'patch'," TWO ","
+				"'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+				"'to':'b','rate_pps':100},{'name':'u','from':'a','to':'b',"
+				"'rate_pps':100}],%s}",
+				rows[i].more);
+		assert_true(r.rc < 0);
+		assert_int_equal(r.lab == NULL, rows[i].rules > 0); // at the start
+		assert_int_equal(strncmp(r.err.path, rows[i].path, strlen(rows[i].path)), 0);
+		assert_string_equal(r.err.code, rows[i].code);
+	}
 	assert_int_equal(r.rc, -EINVAL);
-	assert_int_equal(strncmp(r.err.path, "events[1]", 9), 0);
-	assert_string_equal(r.err.code, "no_such_rule");
-	lab_run_ends(&r);
 }
 
 // ---- limits ----
 
 static void a_rule_that_is_gone_at_the_end_leaves_its_windows(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'gone','duration_s':4,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b'}],"
-			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}],'events':["
-			"{'at_s':2.5,'node':'*','request':{'int_delete':{'ns_id':1}}}]," RULE "}",
+	lab_runs("{'name':'gone','duration_s':4,'forwarding':'patch'," TWO ","
+		 "'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+		 "'to':'b','rate_pps':100}],'events':[{'at_s':2.5,'node':'*',"
+		 "'request':{'int_delete':{'ns_id':1}}}]," RULE "}",
 			10);
-	assert_ran(&r);
 	assert_true(r.run->measured->n_windows >= 3);
 	assert_null(r.run->measured->flows[0].run.body);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 400);
-	lab_run_ends(&r);
+	assert_int_equal(traffic_of(0).delivered[0], 400);
 }
 
 static void a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':110000000}],"
-			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
+	lab_run("{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO ","
+		"'links':[{'from':'a','to':'b','delay_ns':110000000}],"
+		"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
 			10);
 	assert_int_equal(r.rc, -ENOBUFS);
 	assert_string_equal(r.err.path, "mbufs");
 	assert_non_null(strstr(r.err.message, "1025 packets"));
-	lab_run_ends(&r);
 
-	lab_run(&r,
-			"{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':100000000}],"
-			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
+	lab_runs("{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO ","
+		 "'links':[{'from':'a','to':'b','delay_ns':100000000}],"
+		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
 			10);
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 10000);
-	lab_run_ends(&r);
+	assert_int_equal(traffic_of(0).delivered[0], 10000);
 }
 
 static void a_run_that_is_stopped_keeps_what_it_has(void **state)
 {
-	struct lab_run r = {.windows_before_stop = 3};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'stop','duration_s':1000,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':1000}],'traffic':[{'name':'t','"
-			"from':'a','to':'"
-			"b',"
-			"'rate_pps':10000}]," RULE "}",
+	lab_run_with((struct lab_wish){.windows_before_stop = 3},
+			"{'name':'stop','duration_s':1000,'forwarding':'patch'," TWO ","
+			"'links':[{'from':'a','to':'b','delay_ns':1000}],'traffic':[{'name':'t',"
+			"'from':'a','to':'b','rate_pps':10000}]," RULE "}",
 			100);
 	assert_int_equal(r.rc, -EINTR);
 	assert_true(r.run->partial);
@@ -151,10 +127,9 @@ static void a_run_that_is_stopped_keeps_what_it_has(void **state)
 	// closed.
 	int64_t ran_ns = r.run->end_ns - r.run->start_ns;
 	assert_in_range(ran_ns, 3 * SECOND, 3200 * MS);
-	assert_in_range(traffic_of(&r, 0).sent[0], 30000, 32000);
+	assert_in_range(traffic_of(0).sent[0], 30000, 32000);
 	assert_int_equal(r.run->measured->n_windows, 4);
 	assert_non_null(r.run->measured->flows[0].run.body);
-	lab_run_ends(&r);
 }
 
 static int64_t monotonic_ns(void)
@@ -167,28 +142,26 @@ static int64_t monotonic_ns(void)
 
 static void on_the_wall_clock_a_run_takes_as_long_as_it_says(void **state)
 {
-	struct lab_run r = {0};
 	struct timespec wall;
 
 	(void)state;
 	int64_t before_ns = monotonic_ns();
 	clock_gettime(CLOCK_REALTIME, &wall);
-	lab_run_with(&r, (struct hs_lab_config){.real = true},
-			"{'name':'real','duration_s':0.3,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':"
-			"'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
+	lab_run_with((struct lab_wish){.config.real = true},
+			"{'name':'real','duration_s':0.3,'forwarding':'patch'," TWO ","
+			"'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
 			10);
-	assert_ran(&r);
+	assert_ran();
 	assert_true(monotonic_ns() - before_ns >= 300 * MS);
 	assert_true(r.run->wall_s >= 0.3);
 	assert_true(r.run->real);
 	assert_in_range(r.run->start_ns - (wall.tv_sec * SECOND + wall.tv_nsec), 0, 20 * SECOND);
-	struct hs_stream_counters t = traffic_of(&r, 0);
+	struct hs_stream_counters t = traffic_of(0);
 	assert_in_range(t.sent[0], 10, 300);
 	assert_int_equal(t.delivered[0], t.sent[0]);
 	assert_true(delay_of(&r.run->measured->flows[0].run, r.run->measured->flows[0].run.n_hops,
 				    "min") >= MS);
-	lab_run_ends(&r);
 }
 
 static unsigned copies_in(const char *csv)
@@ -206,20 +179,19 @@ static unsigned copies_in(const char *csv)
 
 static void each_packet_on_each_link_has_a_line(void **state)
 {
-	struct lab_run r = {0};
 	char *csv;
 	size_t bytes;
 	FILE *file = open_memstream(&csv, &bytes);
 
 	(void)state;
-	lab_run_with(&r, (struct hs_lab_config){.packets = file},
-			"{'name':'csv','duration_s':1,'forwarding':'patch'," THREE
-			",'links':[{'from':'a','to':'b','delay_ns':1000000,'loss_ratio':0.1},"
+	lab_run_with((struct lab_wish){.config.packets = file},
+			"{'name':'csv','duration_s':1,'forwarding':'patch'," THREE ","
+			"'links':[{'from':'a','to':'b','delay_ns':1000000,'loss_ratio':0.1},"
 			"{'from':'b','to':'c','delay_ns':2000000,'duplicate_ratio':0.1}],"
-			"'traffic':[{'name':'t','type':'ping','from':'a','to':'c','rate_pps':100}]"
-			"," RULE "}",
+			"'traffic':[{'name':'t','type':'ping','from':'a','to':'c',"
+			"'rate_pps':100}]," RULE "}",
 			100);
-	assert_ran(&r);
+	assert_ran();
 	fclose(file);
 	uint64_t lines = 0, lost = 0, copies = 0;
 	const struct hs_stream_counters counters = r.run->streams[0]->counters;
@@ -242,7 +214,6 @@ static void each_packet_on_each_link_has_a_line(void **state)
 	assert_non_null(strstr(csv, ",1,delivered,0,1767225600001000000,1767225600000000000,3a"));
 	assert_non_null(strstr(csv, ",b-c,reverse,t,1,"));
 	assert_non_null(strstr(csv, ",c,host,t,0,"));
-	lab_run_ends(&r);
 	free(csv);
 }
 
@@ -273,16 +244,14 @@ static char *many_nodes(void)
 
 static void a_thousand_nodes_share_one_process(void **state)
 {
-	struct lab_run r = {0};
 	char *text = many_nodes();
 
 	(void)state;
-	lab_run_text(&r, (struct hs_lab_config){0}, text);
-	assert_ran(&r);
+	lab_run_text((struct lab_wish){0}, text);
+	assert_ran();
 	assert_int_equal(r.scenario.n_nodes, MANY_NODES);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 10);
+	assert_int_equal(traffic_of(0).delivered[0], 10);
 	assert_int_equal(r.run->links[MANY_NODES - 2][0].delivered_packets, 10);
-	lab_run_ends(&r);
 	free(text);
 }
 
@@ -302,25 +271,21 @@ static void a_thousand_nodes_share_one_process(void **state)
 
 static void the_same_seed_publishes_the_same_bytes_and_another_one_others(void **state)
 {
-	struct lab_run first = {0}, again = {0}, other = {0};
-
 	(void)state;
-	lab_run(&first, SEEDED, 1);
-	lab_run(&again, SEEDED, 1);
-	lab_run(&other, SEEDED, 2);
-	assert_ran(&first);
-	assert_true(first.text_bytes > 10000);
-	assert_string_equal(first.text, again.text);
-	assert_int_equal(first.run->events, again.run->events);
-	assert_string_not_equal(first.text, other.text);
-	lab_run_ends(&first);
-	lab_run_ends(&again);
-	lab_run_ends(&other);
+	lab_runs(SEEDED, 1);
+	assert_true(r.text_bytes > 10000);
+	char *first = strdup(r.text);
+	uint64_t events = r.run->events;
+	lab_runs(SEEDED, 1);
+	assert_string_equal(first, r.text);
+	assert_int_equal(events, r.run->events);
+	lab_runs(SEEDED, 2);
+	assert_string_not_equal(first, r.text);
+	free(first);
 }
 
 static void another_process_publishes_the_same_bytes(void **state)
 {
-	struct lab_run here = {0};
 	char command[4200], path[4096];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
@@ -330,52 +295,41 @@ static void another_process_publishes_the_same_bytes(void **state)
 	snprintf(command, sizeof(command), "'%s' --publish", path);
 	FILE *child = popen(command, "r");
 	assert_non_null(child);
-	lab_run(&here, SEEDED, 1);
-	assert_ran(&here);
-	char *there = calloc(1, here.text_bytes + 2);
-	size_t got = fread(there, 1, here.text_bytes + 1, child);
+	lab_runs(SEEDED, 1);
+	char *there = calloc(1, r.text_bytes + 2);
+	size_t got = fread(there, 1, r.text_bytes + 1, child);
 	assert_int_equal(pclose(child), 0);
-	assert_int_equal(got, here.text_bytes);
-	assert_memory_equal(there, here.text, got);
+	assert_int_equal(got, r.text_bytes);
+	assert_memory_equal(there, r.text, got);
 	free(there);
-	lab_run_ends(&here);
 }
 
 static int publish_here(void)
 {
-	struct lab_run r = {0};
-
-	lab_run(&r, SEEDED, 1);
+	lab_run(SEEDED, 1);
 	fwrite(r.text, 1, r.text_bytes, stdout);
-	int rc = r.rc;
-	lab_run_ends(&r);
-	return rc < 0;
+	return r.rc < 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(events_change_links_rates_and_rules_when_they_are_due),
-			cmocka_unit_test(a_request_that_a_node_refuses_is_named),
-			cmocka_unit_test(an_event_that_a_node_refuses_ends_the_run_and_is_named),
-			cmocka_unit_test(a_rule_that_is_gone_at_the_end_leaves_its_windows),
-			cmocka_unit_test(
-					a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way),
-			cmocka_unit_test(a_thousand_nodes_share_one_process),
-			cmocka_unit_test(a_run_that_is_stopped_keeps_what_it_has),
-			cmocka_unit_test(on_the_wall_clock_a_run_takes_as_long_as_it_says),
-			cmocka_unit_test(each_packet_on_each_link_has_a_line),
-			cmocka_unit_test(
-					the_same_seed_publishes_the_same_bytes_and_another_one_others),
-			cmocka_unit_test(another_process_publishes_the_same_bytes),
+			TEST(events_change_links_rates_and_rules_when_they_are_due),
+			TEST(what_a_node_refuses_ends_the_run_and_is_named),
+			TEST(a_rule_that_is_gone_at_the_end_leaves_its_windows),
+			TEST(a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way),
+			TEST(a_thousand_nodes_share_one_process),
+			TEST(a_run_that_is_stopped_keeps_what_it_has),
+			TEST(on_the_wall_clock_a_run_takes_as_long_as_it_says),
+			TEST(each_packet_on_each_link_has_a_line),
+			TEST(the_same_seed_publishes_the_same_bytes_and_another_one_others),
+			TEST(another_process_publishes_the_same_bytes),
 	};
 	char *largest = many_nodes();
 
 	lab_start_eal(largest);
 	free(largest);
-	int rc = argc > 1 && strcmp(argv[1], "--publish") == 0
-				 ? publish_here()
-				 : cmocka_run_group_tests_name("lab", tests, NULL, NULL);
-	hs_eal_fini();
-	return rc;
+	return lab_end_eal(argc > 1 && strcmp(argv[1], "--publish") == 0
+					   ? publish_here()
+					   : cmocka_run_group_tests(tests, NULL, NULL));
 }

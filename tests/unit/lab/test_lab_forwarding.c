@@ -4,23 +4,19 @@
 
 static void bridges_know_every_host_before_it_is_spoken_to(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'bridge','duration_s':1,'forwarding':'bridge'," SIX
-			"," FIVE_LINKS("") ",'hosts':[{'name':'x','at':'a','addr':'2001:db8::1'},{'"
-					   "name':'y','at':'c',"
-					   "'addr':'2001:db8::2'},{'name':'z','at':'e','addr':'"
-					   "2001:db8::3'}],"
-					   "'traffic':[{'name':'t','from':'x','to':'z','rate_pps':"
-					   "1000},{'name':'u',"
-					   "'from':'z','to':'y','rate_pps':1000}]," RULE "}",
+	lab_runs("{'name':'bridge','duration_s':1,'forwarding':'bridge'," SIX
+		 "," FIVE_LINKS("") ",'hosts':[{'name':'x','at':'a','addr':'2001:db8::1'},{'name':'"
+				    "y',"
+				    "'at':'c','addr':'2001:db8::2'},{'name':'z','at':'e',"
+				    "'addr':'2001:db8::3'}],'traffic':[{'name':'t','from':'x','to':"
+				    "'z',"
+				    "'rate_pps':1000},{'name':'u','from':'z','to':'y','rate_pps':"
+				    "1000}]," RULE "}",
 			10);
-	assert_ran(&r);
 	for (unsigned t = 0; t < 2; t++) {
-		assert_int_equal(traffic_of(&r, t).delivered[0], 1000);
-		assert_int_equal(traffic_of(&r, t).altered, 0);
+		assert_int_equal(traffic_of(t).delivered[0], 1000);
+		assert_int_equal(traffic_of(t).altered, 0);
 		assert_int_equal(r.run->truth->flows[t].n_reports, 100);
 	}
 	assert_int_equal(r.run->node_drops, 0);
@@ -28,27 +24,20 @@ static void bridges_know_every_host_before_it_is_spoken_to(void **state)
 	assert_int_equal(r.run->links[0][1].sent_packets, 0);
 	assert_int_equal(r.run->links[3][0].sent_packets, 1000);
 	assert_int_equal(r.run->links[4][0].sent_packets, 0);
-	lab_run_ends(&r);
 }
 
 static void a_bridge_that_restarts_knows_every_host_again(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'bridge','duration_s':1,'forwarding':'bridge'," THREE
-			",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],'traffic':[{'name':"
-			"'t','from':'a','to':'b','rate_pps':1000}],'events':[{'at_s':0.5,'node':'b'"
-			","
-			"'restart':true}]," RULE "}",
+	lab_runs("{'name':'bridge','duration_s':1,'forwarding':'bridge'," THREE ","
+		 "'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],"
+		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}],"
+		 "'events':[{'at_s':0.5,'node':'b','restart':true}]," RULE "}",
 			1);
-	assert_ran(&r);
 	// If they were flooded, they would reach node c and carry no telemetry.
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000);
+	assert_int_equal(traffic_of(0).delivered[0], 1000);
 	assert_int_equal(r.run->links[1][0].sent_packets, 0);
 	assert_int_equal(r.run->truth->flows[0].n_reports, 1000);
-	lab_run_ends(&r);
 }
 
 #define RING                                                                                       \
@@ -59,19 +48,13 @@ static void a_bridge_that_restarts_knows_every_host_again(void **state)
 
 static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'ring','duration_s':3,'forwarding':'shortest_path','reroute_s':0."
-			"05,"
-			"'closing_packet':true," RING
-			",'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}],"
-			"'events':[{'at_s':1,'link':'a-b','set':{'up':false}},"
-			"{'at_s':2,'link':'a-b','set':{'up':true}}]," RULE "}",
+	lab_runs("{'name':'ring','duration_s':3,'forwarding':'shortest_path',"
+		 "'reroute_s':0.05,'closing_packet':true," RING ",'traffic':[{'name':'t',"
+		 "'from':'a','to':'c','rate_pps':1000}],'events':[{'at_s':1,'link':'a-b',"
+		 "'set':{'up':false}},{'at_s':2,'link':'a-b','set':{'up':true}}]," RULE "}",
 			10);
-	assert_ran(&r);
-	struct hs_stream_counters t = traffic_of(&r, 0);
+	struct hs_stream_counters t = traffic_of(0);
 	const struct hs_link_counters(*links)[2] = r.run->links;
 	// The link is down from 1 s, and packets take the other direction from 1.05 s to 2.05 s.
 	// The closing packet takes the link.
@@ -82,100 +65,77 @@ static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(v
 	assert_int_equal(links[3][1].sent_packets, 1000);
 	assert_int_equal(links[2][1].sent_packets, 1000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + SECOND);
-	const struct hs_measured_window *run = &r.run->measured->flows[0].run;
-	assert_int_equal(count_at(run, run->n_hops, "lost_packets"), 50);
+	assert_int_equal(count_at(whole_run(), whole_run()->n_hops, "lost_packets"), 50);
 	assert_int_equal(t.altered, 0);
-	lab_run_ends(&r);
 }
 
 static void hosts_of_one_subnet_are_reached_behind_several_nodes(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'ring','duration_s':1,'forwarding':'shortest_path'," RING
-			",'hosts':[{'name':'w','at':'a','addr':'2001:db8::1'},{'name':'x','at':'b',"
-			"'addr':'2001:db8::2'},{'name':'y','at':'c','addr':'2001:db8::3'},{'name':"
-			"'z','at':'e','addr':'2001:db8::4'}],'traffic':[{'name':'t','from':'w','to'"
-			":"
-			"'x','rate_pps':100},{'name':'u','from':'w','to':'y','rate_pps':100},{'"
-			"name':"
-			"'v','from':'x','to':'z','rate_pps':100}]," RULE "}",
+	lab_runs("{'name':'ring','duration_s':1,'forwarding':'shortest_path'," RING ","
+		 "'hosts':[{'name':'w','at':'a','addr':'2001:db8::1'},{'name':'x','at':'b',"
+		 "'addr':'2001:db8::2'},{'name':'y','at':'c','addr':'2001:db8::3'},"
+		 "{'name':'z','at':'e','addr':'2001:db8::4'}],'traffic':[{'name':'t',"
+		 "'from':'w','to':'x','rate_pps':100},{'name':'u','from':'w','to':'y',"
+		 "'rate_pps':100},{'name':'v','from':'x','to':'z','rate_pps':100}]," RULE "}",
 			10);
-	assert_ran(&r);
 	for (unsigned t = 0; t < 3; t++)
-		assert_int_equal(traffic_of(&r, t).delivered[0], 100);
+		assert_int_equal(traffic_of(t).delivered[0], 100);
 	assert_int_equal(r.run->links[0][0].sent_packets, 200);
 	assert_int_equal(r.run->links[0][1].sent_packets, 100);
 	assert_int_equal(r.run->links[1][0].sent_packets, 100);
 	assert_int_equal(r.run->links[4][1].sent_packets, 100);
-	lab_run_ends(&r);
 }
 
 static void what_has_no_route_is_dropped_and_counted_over_restarts(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'far','duration_s':1,'forwarding':'shortest_path','reroute_s':0."
-			"1," TWO ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'"
-			"a','to':'b',"
-			"'rate_pps':1000}],'events':[{'at_s':0.5,'link':'a-b','set':{'up':false}},"
-			"{'at_s':0.8,'node':'a','restart':true}]," RULE "}",
+	lab_runs("{'name':'far','duration_s':1,'forwarding':'shortest_path',"
+		 "'reroute_s':0.1," TWO ",'links':[{'from':'a','to':'b'}],"
+		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}],"
+		 "'events':[{'at_s':0.5,'link':'a-b','set':{'up':false}},{'at_s':0.8,"
+		 "'node':'a','restart':true}]," RULE "}",
 			10);
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 500);
+	assert_int_equal(traffic_of(0).delivered[0], 500);
 	assert_int_equal(r.run->links[0][0].lost[HS_LINK_LOST_DOWN], 100);
 	assert_int_equal(r.run->node_drops, 400);
-	lab_run_ends(&r);
 }
 
 static void a_route_is_taken_while_it_is_a_shortest_way(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, "{'name':'ways','duration_s':2,'forwarding':'shortest_path','topology':{'"
-		    "kind':'hula','link':{'delay_ns':0}},'routes':["
-		    "{'node':'tor-1-1','to':'h-2-2-1','via':'leaf-1-1'},"
-		    "{'node':'leaf-1-1','to':'h-2-2-1','via':'spine-2'},"
-		    "{'node':'tor-1-1','to':'h-2-2-2','via':'leaf-1-2'},"
-		    "{'node':'leaf-1-2','to':'h-2-2-2','via':'spine-3'},"
-		    "{'node':'leaf-1-2','to':'h-2-2-1','via':'spine-4'}],'traffic':["
-		    "{'name':'x','from':'h-1-1-1','to':'h-2-2-1','rate_pps':1000},"
-		    "{'name':'y','from':'h-1-1-1','to':'h-2-2-2','rate_pps':500}],"
-		    "'events':[{'at_s':1,'link':'leaf-1-1-tor-1-1','set':{'up':false}}]}");
-	assert_ran(&r);
+	lab_runs("{'name':'ways','duration_s':2,'forwarding':'shortest_path',"
+		 "'topology':{'kind':'hula','link':{'delay_ns':0}},"
+		 "'routes':[{'node':'tor-1-1','to':'h-2-2-1','via':'leaf-1-1'},"
+		 "{'node':'leaf-1-1','to':'h-2-2-1','via':'spine-2'},{'node':'tor-1-1',"
+		 "'to':'h-2-2-2','via':'leaf-1-2'},{'node':'leaf-1-2','to':'h-2-2-2',"
+		 "'via':'spine-3'},{'node':'leaf-1-2','to':'h-2-2-1','via':'spine-4'}],"
+		 "'traffic':[{'name':'x','from':'h-1-1-1','to':'h-2-2-1','rate_pps':1000},"
+		 "{'name':'y','from':'h-1-1-1','to':'h-2-2-2','rate_pps':500}],"
+		 "'events':[{'at_s':1,'link':'leaf-1-1-tor-1-1','set':{'up':false}}]}");
 	const struct hs_link_counters(*links)[2] = r.run->links;
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 2000);
-	assert_int_equal(traffic_of(&r, 1).delivered[0], 1000);
+	assert_int_equal(traffic_of(0).delivered[0], 2000);
+	assert_int_equal(traffic_of(1).delivered[0], 1000);
 	// Of pod 1: spine-1 and spine-2 at leaf-1-1, spine-3 and spine-4 at leaf-1-2.
 	assert_int_equal(links[0][1].sent_packets, 0);
 	assert_int_equal(links[1][1].sent_packets, 1000);
 	assert_int_equal(links[2][1].sent_packets, 1000);
 	assert_int_equal(links[3][1].sent_packets, 1000);
-	lab_run_ends(&r);
 }
 
 static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 {
-	struct lab_run r = {0};
 	unsigned far = 0;
 
 	(void)state;
-	lab_run(&r,
-			"{'name':'tree','duration_s':1,'forwarding':'shortest_path','topology':{'"
-			"kind':"
-			"'fat_tree','k':4,'link':{'delay_ns':10000}},'traffic':[{'name':'t','"
-			"pattern':"
-			"{'kind':'permutation','flows':16},'rate_pps':100}]," RULE "}",
+	lab_runs("{'name':'tree','duration_s':1,'forwarding':'shortest_path',"
+		 "'topology':{'kind':'fat_tree','k':4,'link':{'delay_ns':10000}},"
+		 "'traffic':[{'name':'t','pattern':{'kind':'permutation','flows':16},"
+		 "'rate_pps':100}]," RULE "}",
 			10);
-	assert_ran(&r);
 	assert_int_equal(r.scenario.n_nodes, 20);
 	for (unsigned t = 0; t < 16; t++) {
-		assert_int_equal(traffic_of(&r, t).delivered[0], 100);
+		assert_int_equal(traffic_of(t).delivered[0], 100);
 		// Between hosts of one switch, nothing is measured.
 		const struct hs_scenario_traffic *own = &r.scenario.traffic[t];
 		bool local = r.scenario.hosts[own->from].at == r.scenario.hosts[own->to].at;
@@ -189,7 +149,6 @@ static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 	// Ports at the same distance share the flows. Otherwise 16 of 32 links would be idle.
 	assert_true(used > 20);
 	assert_int_equal(r.run->node_drops, 0);
-	lab_run_ends(&r);
 }
 
 // Every host pings each other host over IPv4.
@@ -200,8 +159,6 @@ static void hula_delivers_between_all_its_hosts(void **state)
 			"{\"name\":\"hula\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
 			"\"topology\":{\"kind\":\"hula\",\"addresses\":\"ipv4\",\"node\":{"
 			"\"rate_pps\":100000},\"link\":{\"delay_ns\":10000}},\"traffic\":[");
-	struct lab_run r = {0};
-
 	(void)state;
 	for (int i = 0; i < 56; i++) {
 		int from = i / 7, to = (from + 1 + i % 7) % 8;
@@ -212,35 +169,28 @@ static void hula_delivers_between_all_its_hosts(void **state)
 				1 + to / 4, 1 + to / 2 % 2, 1 + to % 2);
 	}
 	snprintf(text + len, sizeof(text) - (size_t)len, "]}");
-	lab_run_text(&r, (struct hs_lab_config){0}, text);
-	assert_ran(&r);
+	lab_run_text((struct lab_wish){0}, text);
+	assert_ran();
 	for (unsigned t = 0; t < 56; t++) {
-		struct hs_stream_counters counters = traffic_of(&r, t);
+		struct hs_stream_counters counters = traffic_of(t);
 		assert_int_equal(counters.delivered[0], 10);
 		assert_int_equal(counters.delivered[1], 10);
 		assert_int_equal(counters.altered, 0);
 	}
-	lab_run_ends(&r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(hula_delivers_between_all_its_hosts),
-			cmocka_unit_test(bridges_know_every_host_before_it_is_spoken_to),
-			cmocka_unit_test(a_bridge_that_restarts_knows_every_host_again),
-			cmocka_unit_test(hosts_of_one_subnet_are_reached_behind_several_nodes),
-			cmocka_unit_test(what_has_no_route_is_dropped_and_counted_over_restarts),
-			cmocka_unit_test(
-					a_link_that_fails_sends_packets_the_other_way_round_until_it_heals),
-			cmocka_unit_test(a_route_is_taken_while_it_is_a_shortest_way),
-			cmocka_unit_test(a_fat_tree_delivers_between_all_its_hosts),
+			TEST(hula_delivers_between_all_its_hosts),
+			TEST(bridges_know_every_host_before_it_is_spoken_to),
+			TEST(a_bridge_that_restarts_knows_every_host_again),
+			TEST(hosts_of_one_subnet_are_reached_behind_several_nodes),
+			TEST(what_has_no_route_is_dropped_and_counted_over_restarts),
+			TEST(a_link_that_fails_sends_packets_the_other_way_round_until_it_heals),
+			TEST(a_route_is_taken_while_it_is_a_shortest_way),
+			TEST(a_fat_tree_delivers_between_all_its_hosts),
 	};
 
-	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
-		      "\"mbufs\":131072,\"topology\":{\"kind\":\"fat_tree\",\"k\":4},"
-		      "\"traffic\":[]}");
-	int rc = cmocka_run_group_tests_name("lab_forwarding", tests, NULL, NULL);
-	hs_eal_fini();
-	return rc;
+	return lab_test_group(tests);
 }

@@ -16,28 +16,25 @@
 	"'192.0.2.1'},{'name':'y','at':'c','addr':'192.0.2.2'}],'traffic':[{'name':'t','from':"    \
 	"'x','to':'y','rate_pps':1000}],'label':%s}"
 
-static struct hs_label_counts counts_of(const struct lab_run *r)
+static struct hs_label_counts counts_of(void)
 {
-	return r->run->label->counts;
+	return r.run->label->counts;
 }
 
-static void run_row(struct lab_run *r, int interval_ms, const char *label)
+static void run_row(int interval_ms, const char *label)
 {
 	int interval_ns = interval_ms * (int)MS;
 
-	lab_run(r, ROW("", ""), interval_ns, interval_ns, label);
-	assert_ran(r);
-	assert_int_equal(traffic_of(r, 0).delivered[0], 1000);
-	assert_int_equal(traffic_of(r, 0).altered, 0);
+	lab_runs(ROW("", ""), interval_ns, interval_ns, label);
+	assert_int_equal(traffic_of(0).delivered[0], 1000);
+	assert_int_equal(traffic_of(0).altered, 0);
 }
 
 static void ports_label_by_the_interval_and_the_result_says_so(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, 10, "{}");
-	struct hs_label_counts counts = counts_of(&r);
+	run_row(10, "{}");
+	struct hs_label_counts counts = counts_of();
 	assert_int_equal(counts.packets, 1000);
 	assert_int_equal(counts.labelled_packets, 91);
 	assert_int_equal(counts.labels, 3 * 91);
@@ -68,7 +65,6 @@ static void ports_label_by_the_interval_and_the_result_says_so(void **state)
 	assert_int_equal(json_integer_value(json_array_get(delivered, 0)), 909);
 	assert_int_equal(json_integer_value(json_array_get(delivered, 3)), 91);
 	json_decref(result);
-	lab_run_ends(&r);
 }
 
 // With T = 150 ms, a port labels at 0, 151, 302 ... 906 ms: 3 of the 10 intervals have no label.
@@ -86,88 +82,65 @@ static void a_table_says_the_chance_of_each_number_of_items(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct lab_run r = {0};
-		lab_run(&r, ROW_WITH("'chances':%s", "", ""), 2000000000, cases[i].chances, "{}");
-		assert_ran(&r);
-		struct hs_label_counts counts = counts_of(&r);
+		lab_runs(ROW_WITH("'chances':%s", "", ""), 2000000000, cases[i].chances, "{}");
+		struct hs_label_counts counts = counts_of();
 		assert_int_equal(counts.labelled_packets, cases[i].labelled);
 		assert_int_equal(counts.labels, cases[i].labels);
-		lab_run_ends(&r);
 	}
 }
 
 static void an_interval_without_an_item_is_not_covered(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, 150, "{}");
-	struct hs_label_counts counts = counts_of(&r);
+	run_row(150, "{}");
+	struct hs_label_counts counts = counts_of();
 	assert_int_equal(counts.labels, 21);
 	assert_int_equal(counts.intervals, 10);
 	assert_true(counts.coverage_sum == 7);
 	assert_true(counts.coverage_min == 0);
-	lab_run_ends(&r);
 }
 
 static void datagrams_that_are_lost_cover_nothing(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, 10, "{'loss_ratio':1}");
-	assert_int_equal(counts_of(&r).exported, 91);
-	assert_int_equal(counts_of(&r).received, 0);
-	assert_true(counts_of(&r).coverage_sum == 0);
-	lab_run_ends(&r);
-	run_row(&r, 10, "{'loss_ratio':0.5}");
-	assert_in_range(counts_of(&r).received, 25, 65);
-	lab_run_ends(&r);
+	run_row(10, "{'loss_ratio':1}");
+	assert_int_equal(counts_of().exported, 91);
+	assert_int_equal(counts_of().received, 0);
+	assert_true(counts_of().coverage_sum == 0);
+	run_row(10, "{'loss_ratio':0.5}");
+	assert_in_range(counts_of().received, 25, 65);
 }
 
 static void pro_labels_more_often_where_its_changes_arrive(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, 1000, "{}");
-	assert_int_equal(counts_of(&r).labels, 3);
-	lab_run_ends(&r);
-	run_row(&r, 1000, "{'pro':{'patience_s':0.05}}");
-	assert_in_range(counts_of(&r).labels, 15, 120);
-	assert_in_range(counts_of(&r).shifts_told, 15, 120);
-	assert_int_equal(counts_of(&r).shifts_lost, 0);
-	lab_run_ends(&r);
-	run_row(&r, 1000, "{'pro':{'patience_s':0.05,'loss_ratio':1}}");
-	assert_int_equal(counts_of(&r).labels, 3);
-	assert_int_equal(counts_of(&r).shifts_lost, counts_of(&r).shifts_told);
-	lab_run_ends(&r);
+	run_row(1000, "{}");
+	assert_int_equal(counts_of().labels, 3);
+	run_row(1000, "{'pro':{'patience_s':0.05}}");
+	assert_in_range(counts_of().labels, 15, 120);
+	assert_in_range(counts_of().shifts_told, 15, 120);
+	assert_int_equal(counts_of().shifts_lost, 0);
+	run_row(1000, "{'pro':{'patience_s':0.05,'loss_ratio':1}}");
+	assert_int_equal(counts_of().labels, 3);
+	assert_int_equal(counts_of().shifts_lost, counts_of().shifts_told);
 }
 
 // Nothing changes S here: each port is told the S of 0 once, and the node that begins anew again.
 static void pro_tells_a_node_that_began_anew_what_it_had_told(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, 10, "{'pro':{'patience_s':5}}");
-	assert_int_equal(counts_of(&r).shifts_told, 3);
-	lab_run_ends(&r);
-	lab_run(&r, ROW("", ""), 10 * (int)MS, 10 * (int)MS,
+	run_row(10, "{'pro':{'patience_s':5}}");
+	assert_int_equal(counts_of().shifts_told, 3);
+	lab_runs(ROW("", ""), 10 * (int)MS, 10 * (int)MS,
 			"{'pro':{'patience_s':5}},'events':[{'at_s':0.5,'node':'a','restart':true}"
 			"]");
-	assert_ran(&r);
-	assert_int_equal(counts_of(&r).shifts_told, 4);
-	lab_run_ends(&r);
+	assert_int_equal(counts_of().shifts_told, 4);
 }
 
 static void items_tell_the_depth_of_the_queue_that_the_packet_found(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, ROW(",'rate_pps':990,'queue_packets':5", ""), 0, 0, "{}");
-	assert_ran(&r);
+	lab_runs(ROW(",'rate_pps':990,'queue_packets':5", ""), 0, 0, "{}");
 	const struct hs_queue_counts *queue = &r.run->queues[2].counts;
 	assert_int_equal(queue->stamped, queue->packets);
 	assert_in_range(queue->packets, 990, 999);
@@ -176,21 +149,17 @@ static void items_tell_the_depth_of_the_queue_that_the_packet_found(void **state
 	assert_int_equal(queue->wrong_depths, 0);
 	assert_int_equal(queue->wrong_departures, 0);
 	assert_in_range(queue->latency_error_max_ns, 0, 1000);
-	assert_int_equal(counts_of(&r).labels_per_packet[3], queue->packets);
-	lab_run_ends(&r);
+	assert_int_equal(counts_of().labels_per_packet[3], queue->packets);
 }
 
 // Its label is told when the packet comes to the queue, and counts for the packet that departs.
 // With 400 packets a second and room for 2, only some of 1000 depart.
 static void a_queue_before_the_host_labels_what_departs(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, ROW("", ",'rate_pps':400,'queue_packets':2"), 10 * (int)MS, 10 * (int)MS, "{}");
-	assert_ran(&r);
-	struct hs_label_counts counts = counts_of(&r);
-	assert_in_range(traffic_of(&r, 0).delivered[0], 400, 404);
+	lab_runs(ROW("", ",'rate_pps':400,'queue_packets':2"), 10 * (int)MS, 10 * (int)MS, "{}");
+	struct hs_label_counts counts = counts_of();
+	assert_in_range(traffic_of(0).delivered[0], 400, 404);
 	assert_int_equal(counts.labels_per_packet[0] + counts.labels_per_packet[1] +
 					 counts.labels_per_packet[2] + counts.labels_per_packet[3],
 			1000);
@@ -198,25 +167,20 @@ static void a_queue_before_the_host_labels_what_departs(void **state)
 			counts.labels - 2 * 91, counts.exported - 91 + counts.labels_per_packet[3]);
 	assert_in_range(counts.labels - 2 * 91, 80, 91);
 	assert_int_equal(counts.late_labels, 0);
-	lab_run_ends(&r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(ports_label_by_the_interval_and_the_result_says_so),
-			cmocka_unit_test(a_table_says_the_chance_of_each_number_of_items),
-			cmocka_unit_test(an_interval_without_an_item_is_not_covered),
-			cmocka_unit_test(datagrams_that_are_lost_cover_nothing),
-			cmocka_unit_test(pro_labels_more_often_where_its_changes_arrive),
-			cmocka_unit_test(pro_tells_a_node_that_began_anew_what_it_had_told),
-			cmocka_unit_test(items_tell_the_depth_of_the_queue_that_the_packet_found),
-			cmocka_unit_test(a_queue_before_the_host_labels_what_departs),
+			TEST(ports_label_by_the_interval_and_the_result_says_so),
+			TEST(a_table_says_the_chance_of_each_number_of_items),
+			TEST(an_interval_without_an_item_is_not_covered),
+			TEST(datagrams_that_are_lost_cover_nothing),
+			TEST(pro_labels_more_often_where_its_changes_arrive),
+			TEST(pro_tells_a_node_that_began_anew_what_it_had_told),
+			TEST(items_tell_the_depth_of_the_queue_that_the_packet_found),
+			TEST(a_queue_before_the_host_labels_what_departs),
 	};
 
-	// Room for three nodes, their rings and datagrams.
-	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
-		      "\"mbufs\":65536,\"label\":{},\"topology\":{\"kind\":\"hula\"},"
-		      "\"traffic\":[],\"expect\":[]}");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return lab_test_group(tests);
 }

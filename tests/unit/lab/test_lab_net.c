@@ -7,16 +7,12 @@
 
 static void two_nodes_deliver_every_packet(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'two','duration_s':2,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':1000000}],"
-			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
+	lab_runs("{'name':'two','duration_s':2,'forwarding':'patch'," TWO ","
+		 "'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
 			10);
-	assert_ran(&r);
-	struct hs_stream_counters t = traffic_of(&r, 0);
+	struct hs_stream_counters t = traffic_of(0);
 	assert_int_equal(t.sent[0], 2000);
 	assert_int_equal(t.delivered[0], 2000);
 	assert_int_equal(t.altered, 0);
@@ -28,23 +24,18 @@ static void two_nodes_deliver_every_packet(void **state)
 	assert_int_equal(r.run->start_ns, HS_LAB_START_NS);
 	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
 	assert_false(r.run->partial);
-	lab_run_ends(&r);
 }
 
 // Checks every hop and end to end, in every window.
 static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(void **state)
 {
 	static const int64_t delays[] = {10000000, 5000001, 0, 10000000, 20000000};
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'six','duration_s':3,'forwarding':'patch'," SIX
-			"," FIVE_LINKS("") ",'traffic':[{'name':'t','from':'a','to':'f','rate_pps':"
-					   "1000}]," RULE "}",
+	lab_runs("{'name':'six','duration_s':3,'forwarding':'patch'," SIX
+		 "," FIVE_LINKS("") ",'traffic':[{'name':'t','from':'a','to':'f','rate_pps':1000}]"
+				    "," RULE "}",
 			10);
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 3000);
+	assert_int_equal(traffic_of(0).delivered[0], 3000);
 	// The last packets arrive after the third second.
 	assert_int_equal(r.run->measured->n_windows, 4);
 	for (size_t w = 0; w < 4; w++) {
@@ -58,47 +49,36 @@ static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(vo
 		assert_int_equal(delay_of(window, window->n_hops, "mean"), 45000001);
 		assert_true(window->clock_known && window->synchronised);
 	}
-	lab_run_ends(&r);
 }
 
 static void the_loss_that_is_published_is_what_the_links_lost(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'loss','duration_s':4,'forwarding':'patch','closing_packet':"
-			"true," SIX
-			"," FIVE_LINKS(",'loss_ratio':0.02") ",'traffic':[{'name':'t','from':'a','"
-							     "to':'f','rate_pps':2000}]," RULE "}",
+	lab_runs("{'name':'loss','duration_s':4,'forwarding':'patch','closing_packet':true," SIX
+		 "," FIVE_LINKS(",'loss_ratio':0.02") ",'traffic':[{'name':'t','from':'a','to':'f',"
+						      "'rate_pps':2000}]," RULE "}",
 			50);
-	assert_ran(&r);
-	const struct hs_measured_window *window = &r.run->measured->flows[0].run;
+	const struct hs_measured_window *window = whole_run();
 	assert_non_null(window);
 	assert_int_equal(window->n_hops, 5);
-	struct hs_stream_counters t = traffic_of(&r, 0);
+	struct hs_stream_counters t = traffic_of(0);
 	uint64_t sum = 0;
 	for (unsigned l = 0; l < 5; l++) {
 		uint64_t lost = lost_on(&r.run->links[l][0]);
 		assert_in_range(lost, 80, 250);
 		assert_int_equal(count_at(window, l, "lost_packets"), lost);
-		struct hs_truth_hop hop;
-		hop = r.run->truth->flows[0].hops[l];
-		assert_int_equal(hop.sent_packets - hop.received_packets, lost);
+		const struct hs_truth_hop *hop = &r.run->truth->flows[0].hops[l];
+		assert_int_equal(hop->sent_packets - hop->received_packets, lost);
 		sum += lost;
 	}
 	assert_int_equal(count_at(window, window->n_hops, "lost_packets"), sum);
 	assert_int_equal(t.sent[0], 8001);
 	assert_int_equal(t.delivered[0], 8001 - sum);
-	lab_run_ends(&r);
 }
 
-static int64_t reports_at(const struct lab_run *r, size_t index)
+static int64_t opened_at(size_t index)
 {
-	struct hs_truth_report report;
-
-	report = r->run->truth->flows[0].reports[index];
-	return report.stops[0].rx_ns;
+	return report_at(index)->stops[0].rx_ns;
 }
 
 static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void **state)
@@ -107,30 +87,22 @@ static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void
 			"{'name':'two','duration_s':2,'forwarding':'patch','closing_packet':%s," TWO
 			",'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':"
 			"'t','from':'a','to':'b','rate_pps':100,'stop_s':%s}]," RULE "}";
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, scenario, "false", "2", 1000);
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).sent[0], 200);
+	lab_runs(scenario, "false", "2", 1000);
+	assert_int_equal(traffic_of(0).sent[0], 200);
 	assert_int_equal(r.run->truth->flows[0].n_reports, 1);
-	lab_run_ends(&r);
 
-	lab_run(&r, scenario, "true", "2", 1000);
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).sent[0], 201);
+	lab_runs(scenario, "true", "2", 1000);
+	assert_int_equal(traffic_of(0).sent[0], 201);
 	assert_int_equal(r.run->truth->flows[0].n_reports, 2);
-	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 1990 * MS + SECOND);
+	assert_int_equal(opened_at(1), HS_LAB_START_NS + 1990 * MS + SECOND);
 	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
-	lab_run_ends(&r);
 
 	// If the traffic ended earlier, the closing packet comes at the end of the run at the
 	// earliest.
-	lab_run(&r, scenario, "true", "0.5", 1000);
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).sent[0], 51);
-	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 2 * SECOND);
-	lab_run_ends(&r);
+	lab_runs(scenario, "true", "0.5", 1000);
+	assert_int_equal(traffic_of(0).sent[0], 51);
+	assert_int_equal(opened_at(1), HS_LAB_START_NS + 2 * SECOND);
 }
 
 // With jitter of 4 ms and packets 0.1 ms apart, many packets overtake the first.
@@ -138,88 +110,69 @@ static void an_opening_packet_goes_a_second_before_the_others(void **state)
 {
 	static const char *const modes[][2] = {
 			{"count", "1000"}, {"frequency", "100000"}, {"probability", "0.001"}};
-	struct lab_run r = {0};
-
 	(void)state;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		lab_run(&r,
-				"{'name':'two','duration_s':2,'opening_packet':true,"
-				"'closing_packet':true," TWO
-				",'links':[{'from':'a','to':'b','delay_ns':5000000,'jitter_ns':"
-				"4000000}],'traffic':[{'name':'t','from':'a','to':'b','rate_pps':"
-				"10000,'start_s':0.5}],'requests':[{'node':'*','traffic':'t',"
-				"'int_request':{'mode':'%s','mode_setting':%s}}]}",
+		lab_runs("{'name':'two','duration_s':2,'opening_packet':true,'closing_packet':"
+			 "true," TWO ",'links':[{'from':'a','to':'b','delay_ns':5000000,"
+			 "'jitter_ns':4000000}],'traffic':[{'name':'t','from':'a','to':'b',"
+			 "'rate_pps':10000,'start_s':0.5}],'requests':[{'node':'*','traffic':'t',"
+			 "'int_request':{'mode':'%s','mode_setting':%s}}]}",
 				modes[i][0], modes[i][1]);
-		assert_ran(&r);
-		assert_int_equal(traffic_of(&r, 0).sent[0], 1 + 5000 + 1);
+		assert_int_equal(traffic_of(0).sent[0], 1 + 5000 + 1);
 		size_t n = r.run->truth->flows[0].n_reports;
-		struct hs_truth_report last;
-		last = r.run->truth->flows[0].reports[n - 1];
-		assert_int_equal(reports_at(&r, 0), HS_LAB_START_NS + 500 * MS);
-		assert_true(reports_at(&r, 1) >= HS_LAB_START_NS + 1500 * MS);
-		assert_int_equal(last.number, 5002);
+		assert_int_equal(opened_at(0), HS_LAB_START_NS + 500 * MS);
+		assert_true(opened_at(1) >= HS_LAB_START_NS + 1500 * MS);
+		assert_int_equal(report_at(n - 1)->number, 5002);
 		// Telemetry is as frequent as before, not in each packet.
 		assert_in_range(n, 2, 8);
-		const struct hs_measured_window *whole = &r.run->measured->flows[0].run;
+		const struct hs_measured_window *whole = whole_run();
 		assert_int_equal(count_at(whole, whole->n_hops, "lost_packets"), 0);
 		assert_int_equal(count_at(whole, whole->n_hops, "tx_packets"), 5001);
-		lab_run_ends(&r);
 	}
 }
 
 static void pings_and_their_replies_are_opened_both(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, "{'name':'two','duration_s':2,'opening_packet':true," TWO
-		    ",'links':[{'from':'a','to':'b','delay_ns':5000000}],'traffic':[{'name':"
-		    "'t','type':'ping','from':'a','to':'b','rate_pps':10},{'name':'u','from':"
-		    "'a','to':'b','rate_pps':10}],'requests':[{'node':'*','traffic':'t',"
-		    "'int_request':{'ns_id':1,'mode':'probability','mode_setting':0.001}},"
-		    "{'node':'*','traffic':'t','reverse':true,'int_request':{'ns_id':2,'mode':"
-		    "'probability','mode_setting':0.001}}]}");
-	assert_ran(&r);
-	struct hs_stream_counters pings = traffic_of(&r, 0);
+	lab_runs("{'name':'two','duration_s':2,'opening_packet':true," TWO ","
+		 "'links':[{'from':'a','to':'b','delay_ns':5000000}],"
+		 "'traffic':[{'name':'t','type':'ping','from':'a','to':'b','rate_pps':10},"
+		 "{'name':'u','from':'a','to':'b','rate_pps':10}],'requests':[{'node':'*',"
+		 "'traffic':'t','int_request':{'ns_id':1,'mode':'probability',"
+		 "'mode_setting':0.001}},{'node':'*','traffic':'t','reverse':true,"
+		 "'int_request':{'ns_id':2,'mode':'probability','mode_setting':0.001}}]}");
+	struct hs_stream_counters pings = traffic_of(0);
 	assert_int_equal(pings.sent[0], 11);
 	assert_int_equal(pings.sent[1], 11);
-	assert_int_equal(traffic_of(&r, 1).sent[0], 20); // no rule monitors it
+	assert_int_equal(traffic_of(1).sent[0], 20); // no rule monitors it
 	assert_int_equal(r.run->truth->flows[0].n_reports, 1);
 	assert_int_equal(r.run->truth->flows[1].n_reports, 1);
-	lab_run_ends(&r);
 }
 
 static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'all','duration_s':0.02,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
-			"'to':'b','rate_pps':1000000,'payload_bytes':64}]," RULE "}",
+	lab_runs("{'name':'all','duration_s':0.02,'forwarding':'patch'," TWO ","
+		 "'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+		 "'to':'b','rate_pps':1000000,'payload_bytes':64}]," RULE "}",
 			1);
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 20000);
+	assert_int_equal(traffic_of(0).delivered[0], 20000);
 	assert_int_equal(r.run->truth->flows[0].n_reports, 20000);
 	assert_int_equal(r.run->measured->flows[0].run.reports, 20000);
 	assert_int_equal(r.reports, 20000);
-	lab_run_ends(&r);
 }
 
 static void a_ping_that_is_answered_took_both_ways(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, "{'name':'ping','duration_s':1,'forwarding':'patch'," THREE
-		    ",'links':[{'from':'a','to':'b','delay_ns':3000000,'reverse':{'delay_ns':"
-		    "5000000}},{'from':'b','to':'c','delay_ns':1000000}],'traffic':[{'name':'t',"
-		    "'type':'ping','from':'a','to':'c','rate_pps':100}],'requests':["
-		    "{'node':'*','traffic':'t','int_request':{'ns_id':1,'mode':'count',"
-		    "'mode_setting':1}},{'node':'*','traffic':'t','reverse':true,'int_request':"
-		    "{'ns_id':2,'mode':'count','mode_setting':1}}]}");
-	assert_ran(&r);
+	lab_runs("{'name':'ping','duration_s':1,'forwarding':'patch'," THREE ","
+		 "'links':[{'from':'a','to':'b','delay_ns':3000000,"
+		 "'reverse':{'delay_ns':5000000}},{'from':'b','to':'c',"
+		 "'delay_ns':1000000}],'traffic':[{'name':'t','type':'ping','from':'a',"
+		 "'to':'c','rate_pps':100}],'requests':[{'node':'*','traffic':'t',"
+		 "'int_request':{'ns_id':1,'mode':'count','mode_setting':1}},{'node':'*',"
+		 "'traffic':'t','reverse':true,'int_request':{'ns_id':2,'mode':'count',"
+		 "'mode_setting':1}}]}");
 	const struct hs_stream_trip *trips = r.run->streams[0]->trips;
 	size_t n = r.run->streams[0]->n_trips;
 	assert_int_equal(n, 100);
@@ -229,59 +182,44 @@ static void a_ping_that_is_answered_took_both_ways(void **state)
 	assert_int_equal(r.run->truth->flows[1].n_reports, 100);
 	assert_int_equal(count_of(r.text, "report.1 "), 100);
 	assert_int_equal(count_of(r.text, "report.2 "), 100);
-	lab_run_ends(&r);
 }
 
 // ---- nodes ----
 
 static void a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'restart','duration_s':3,'forwarding':'patch','closing_packet':"
-			"true,'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b','clock':{'offset_ns':"
-			"1}},"
-			"{'id':3,'name':'c'}]"
-			",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],"
-			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}],"
-			"'events':[{'at_s':1.5,'node':'b','restart':true,'down_s':0.2}]," RULE "}",
+	lab_runs("{'name':'restart','duration_s':3,'forwarding':'patch',"
+		 "'closing_packet':true,'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b',"
+		 "'clock':{'offset_ns':1}},{'id':3,'name':'c'}],'links':[{'from':'a',"
+		 "'to':'b'},{'from':'b','to':'c'}],'traffic':[{'name':'t','from':'a',"
+		 "'to':'c','rate_pps':1000}],'events':[{'at_s':1.5,'node':'b',"
+		 "'restart':true,'down_s':0.2}]," RULE "}",
 			10);
-	assert_ran(&r);
 	assert_int_equal(r.run->dropped_down, 200);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 3001 - 200);
-	assert_int_equal(count_at(&r.run->measured->flows[0].run,
-					 r.run->measured->flows[0].run.n_hops, "lost_packets"),
-			200);
+	assert_int_equal(traffic_of(0).delivered[0], 3001 - 200);
+	assert_int_equal(count_at(whole_run(), whole_run()->n_hops, "lost_packets"), 200);
 	// The newest report counts packets since the restart, so the node's rules are back.
-	struct hs_truth_report report;
-	size_t n = r.run->truth->flows[0].n_reports;
-	report = r.run->truth->flows[0].reports[n - 1];
-	assert_int_equal(report.n_stops, 3);
-	assert_int_equal(report.stops[1].rx_packets, 3001 - 200);
-	assert_int_equal(report.stops[1].life, 1);
+	const struct hs_truth_report *newest = report_at(r.run->truth->flows[0].n_reports - 1);
+	assert_int_equal(newest->n_stops, 3);
+	assert_int_equal(newest->stops[1].rx_packets, 3001 - 200);
+	assert_int_equal(newest->stops[1].life, 1);
 	const struct hs_measured_window *last =
 			&r.run->measured->windows[r.run->measured->n_windows - 1];
 	assert_int_equal(last->n_hops, 2);
 	// Each life of the node reports that nothing corrects its clock.
 	assert_int_equal(count_of(r.text, "event.clock "), 2);
 	assert_non_null(strstr(r.text, "event.clock {\"event\":{\"ts_ns\":17672256017"));
-	lab_run_ends(&r);
 }
 
 static void a_sink_that_restarts_publishes_under_another_boot_id(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'restart','duration_s':2,'forwarding':'patch'," TWO
-			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
-			"'to':'b','rate_pps':100}],'events':[{'at_s':1,'node':'b','restart':true}]"
-			"," RULE "}",
+	lab_runs("{'name':'restart','duration_s':2,'forwarding':'patch'," TWO ","
+		 "'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+		 "'to':'b','rate_pps':100}],'events':[{'at_s':1,'node':'b',"
+		 "'restart':true}]," RULE "}",
 			1);
-	assert_ran(&r);
 	char first[32], last[32];
 	const char *at = strstr(r.text, "boot_id"), *next = at;
 	snprintf(first, sizeof(first), "%s", at);
@@ -289,129 +227,101 @@ static void a_sink_that_restarts_publishes_under_another_boot_id(void **state)
 		at = next;
 	snprintf(last, sizeof(last), "%s", at);
 	assert_string_not_equal(first, last);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 200);
+	assert_int_equal(traffic_of(0).delivered[0], 200);
 	assert_int_equal(r.run->dropped_down, 0);
 	// The report of the last packet before the restart was lost with the node's ring.
 	assert_int_equal(count_of(r.text, "report.1 "), 199);
-	lab_run_ends(&r);
 }
 
 static void a_nodes_clock_is_what_its_stamps_show(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'clocks','duration_s':2,'forwarding':'patch','nodes':[{'id':1,'"
-			"name':"
-			"'a'},{'id':2,'name':'b','clock':{'offset_ns':7000000,'drift_ppb':1000}}],"
-			"'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':'t',"
-			"'from':'a','to':'b','rate_pps':100}]," RULE "}",
+	lab_runs("{'name':'clocks','duration_s':2,'forwarding':'patch','nodes':[{'id':1,"
+		 "'name':'a'},{'id':2,'name':'b','clock':{'offset_ns':7000000,"
+		 "'drift_ppb':1000}}],'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}]," RULE "}",
 			1);
-	assert_ran(&r);
-	const struct hs_measured_window *run = &r.run->measured->flows[0].run;
-	assert_int_equal(delay_of(run, run->n_hops, "min"), 8000000 + 1); // 1 ms of drift by 1 ppm
-	assert_int_equal(delay_of(run, run->n_hops, "max"), 8000000 + 1991);
-	assert_true(run->clock_known);
-	assert_false(run->synchronised);
-	struct hs_truth_report report;
-	report = r.run->truth->flows[0].reports[199];
-	assert_int_equal(report.stops[1].rx_ns - report.stops[0].rx_ns, MS);
-	assert_int_equal(report.stops[1].rx_shown_ns - report.stops[1].rx_ns, 7 * MS + 1991);
-	lab_run_ends(&r);
+	const struct hs_measured_window *whole = whole_run();
+	assert_int_equal(delay_of(whole, whole->n_hops, "min"),
+			8000000 + 1); // 1 ms of drift by 1 ppm
+	assert_int_equal(delay_of(whole, whole->n_hops, "max"), 8000000 + 1991);
+	assert_true(whole->clock_known);
+	assert_false(whole->synchronised);
+	const struct hs_truth_stop *stops = report_at(199)->stops;
+	assert_int_equal(stops[1].rx_ns - stops[0].rx_ns, MS);
+	assert_int_equal(stops[1].rx_shown_ns - stops[1].rx_ns, 7 * MS + 1991);
 }
 
 static void a_clock_that_is_corrected_says_so(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'clocks','duration_s':5,'forwarding':'patch','nodes':[{'id':1,'"
-			"name':"
-			"'a'},{'id':2,'name':'b','clock':{'offset_ns':-3000000000,'sync':{'"
-			"interval_s':"
-			"2,'error_ns':1000}}}],'links':[{'from':'a','to':'b','delay_ns':1000000}],"
-			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}]," RULE "}",
+	lab_runs("{'name':'clocks','duration_s':5,'forwarding':'patch','nodes':[{'id':1,"
+		 "'name':'a'},{'id':2,'name':'b','clock':{'offset_ns':-3000000000,"
+		 "'sync':{'interval_s':2,'error_ns':1000}}}],'links':[{'from':'a','to':'b',"
+		 "'delay_ns':1000000}],'traffic':[{'name':'t','from':'a','to':'b',"
+		 "'rate_pps':100}]," RULE "}",
 			1);
-	assert_ran(&r);
 	assert_true(count_of(r.text, "event.clock_step ") >= 1);
 	// Not synchronised until the first correction, then synchronised.
 	assert_int_equal(count_of(r.text, "event.clock "), 2);
 	const struct hs_measured_window *last =
 			&r.run->measured->windows[r.run->measured->n_windows - 1];
 	assert_true(llabs(delay_of(last, last->n_hops, "max") - MS) < 10000);
-	lab_run_ends(&r);
 }
 
 static void copies_that_links_make_arrive_as_well(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'copies','duration_s':1,'forwarding':'patch'," THREE
-			",'links':[{'from':'a','to':'b','rate_bps':10000000,'duplicate_ratio':0.25}"
-			","
-			"{'from':'b','to':'c','delay_ns':1000000,'duplicate_ratio':0.25}],"
-			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}]," RULE "}",
+	lab_runs("{'name':'copies','duration_s':1,'forwarding':'patch'," THREE ","
+		 "'links':[{'from':'a','to':'b','rate_bps':10000000,"
+		 "'duplicate_ratio':0.25},{'from':'b','to':'c','delay_ns':1000000,"
+		 "'duplicate_ratio':0.25}],'traffic':[{'name':'t','from':'a','to':'c',"
+		 "'rate_pps':1000}]," RULE "}",
 			10);
-	assert_ran(&r);
 	uint64_t first = r.run->links[0][0].copies, second = r.run->links[1][0].copies;
 	assert_in_range(first, 200, 300);
 	assert_in_range(second, 250, 400);
 	assert_int_equal(r.run->links[1][0].sent_packets, 1000 + first);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000 + first + second);
-	assert_int_equal(traffic_of(&r, 0).altered, 0);
-	struct hs_truth_hop hop;
-	hop = r.run->truth->flows[0].hops[1];
-	assert_int_equal(hop.copies, second);
-	assert_int_equal(hop.received_packets, 1000 + first + second);
+	assert_int_equal(traffic_of(0).delivered[0], 1000 + first + second);
+	assert_int_equal(traffic_of(0).altered, 0);
+	const struct hs_truth_hop *hop = &r.run->truth->flows[0].hops[1];
+	assert_int_equal(hop->copies, second);
+	assert_int_equal(hop->received_packets, 1000 + first + second);
 	unsigned copies = 0;
 	unsigned waited = 0;
 	uint64_t number = 0;
 	int64_t arrived_ns = 0;
 	for (size_t i = 0; i < r.run->truth->flows[0].n_reports; i++) {
-		struct hs_truth_report report;
-		report = r.run->truth->flows[0].reports[i];
-		bool copy = report.number == number;
+		const struct hs_truth_report *report = report_at(i);
+		bool copy = report->number == number;
 		copies += copy;
 		// On the first link, a copy waits until its original has been sent.
-		waited += copy && report.stops[1].rx_ns > arrived_ns;
-		number = report.number;
-		arrived_ns = report.stops[1].rx_ns;
+		waited += copy && report->stops[1].rx_ns > arrived_ns;
+		number = report->number;
+		arrived_ns = report->stops[1].rx_ns;
 	}
 	assert_int_equal(copies, r.run->truth->flows[0].n_reports - 100);
 	assert_true(copies > 20);
 	assert_in_range(waited, 10, 40);
-	lab_run_ends(&r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(two_nodes_deliver_every_packet),
-			cmocka_unit_test(
-					the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond),
-			cmocka_unit_test(the_loss_that_is_published_is_what_the_links_lost),
-			cmocka_unit_test(
-					a_closing_packet_with_telemetry_follows_a_second_after_the_last),
-			cmocka_unit_test(an_opening_packet_goes_a_second_before_the_others),
-			cmocka_unit_test(pings_and_their_replies_are_opened_both),
-			cmocka_unit_test(no_report_is_lost_where_every_packet_carries_telemetry),
-			cmocka_unit_test(a_ping_that_is_answered_took_both_ways),
-			cmocka_unit_test(
-					a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew),
-			cmocka_unit_test(a_sink_that_restarts_publishes_under_another_boot_id),
-			cmocka_unit_test(a_nodes_clock_is_what_its_stamps_show),
-			cmocka_unit_test(a_clock_that_is_corrected_says_so),
-			cmocka_unit_test(copies_that_links_make_arrive_as_well),
+			TEST(two_nodes_deliver_every_packet),
+			TEST(the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond),
+			TEST(the_loss_that_is_published_is_what_the_links_lost),
+			TEST(a_closing_packet_with_telemetry_follows_a_second_after_the_last),
+			TEST(an_opening_packet_goes_a_second_before_the_others),
+			TEST(pings_and_their_replies_are_opened_both),
+			TEST(no_report_is_lost_where_every_packet_carries_telemetry),
+			TEST(a_ping_that_is_answered_took_both_ways),
+			TEST(a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew),
+			TEST(a_sink_that_restarts_publishes_under_another_boot_id),
+			TEST(a_nodes_clock_is_what_its_stamps_show),
+			TEST(a_clock_that_is_corrected_says_so),
+			TEST(copies_that_links_make_arrive_as_well),
 	};
 
-	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
-		      "\"mbufs\":131072,\"topology\":{\"kind\":\"fat_tree\",\"k\":4},"
-		      "\"traffic\":[]}");
-	int rc = cmocka_run_group_tests_name("lab_net", tests, NULL, NULL);
-	hs_eal_fini();
-	return rc;
+	return lab_test_group(tests);
 }

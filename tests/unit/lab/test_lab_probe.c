@@ -23,27 +23,29 @@
 	",'links':[{'from':'a','to':'b','profile':'gp'}],'probing':{'start_s':%s}}"
 #define CUT "{'at_s':0,'link':'b-c','set':{'up':false}}"
 
-static void run_paths(struct lab_run *r, unsigned k, const char *events, const char *more)
+static const struct hs_probing_counts *probing(void)
 {
-	lab_run(r, ROW, events, k, more);
-	assert_ran(r);
-	assert_non_null(r->run->probing);
-	assert_int_equal(r->run->probing->wrong_values, 0);
-	assert_int_equal(r->run->probing->false_unavailable, 0);
-	assert_int_equal(r->run->probing->missed_unavailable, 0);
+	return r.run->probing;
 }
 
-static void run_row(struct lab_run *r, const char *events, const char *more)
+static void run_paths(unsigned k, const char *events, const char *more)
 {
-	run_paths(r, 1, events, more);
+	lab_runs(ROW, events, k, more);
+	assert_non_null(r.run->probing);
+	assert_int_equal(probing()->wrong_values, 0);
+	assert_int_equal(probing()->false_unavailable, 0);
+	assert_int_equal(probing()->missed_unavailable, 0);
+}
+
+static void run_row(const char *events, const char *more)
+{
+	run_paths(1, events, more);
 }
 
 static void sessions_bring_the_registers_of_all_nodes(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, "", "");
+	run_row("", "");
 	json_t *result = hs_outcome_json(r.run), *probing = json_object_get(result, "probing");
 	const struct {
 		const char *path;
@@ -62,95 +64,74 @@ static void sessions_bring_the_registers_of_all_nodes(void **state)
 		if (hs_outcome_number(probing, rows[i].path) != (double)rows[i].value)
 			fail_msg("%s: %g", rows[i].path, hs_outcome_number(probing, rows[i].path));
 	json_decref(result);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 10000);
-	lab_run_ends(&r);
+	assert_int_equal(traffic_of(0).delivered[0], 10000);
 }
 
 static void a_link_that_is_cut_is_named_in_each_session(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, CUT, "");
-	assert_in_range(r.run->probing->sessions, 5, 10);
-	assert_int_equal(r.run->probing->sessions_failed, 0);
-	assert_int_equal(r.run->probing->switches_covered, 4);
-	assert_int_equal(r.run->probing->unavailable_links, r.run->probing->sessions);
-	assert_int_equal(r.run->probing->probes_lost, r.run->probing->probes_lost_on_links);
-	lab_run_ends(&r);
+	run_row(CUT, "");
+	assert_in_range(probing()->sessions, 5, 10);
+	assert_int_equal(probing()->sessions_failed, 0);
+	assert_int_equal(probing()->switches_covered, 4);
+	assert_int_equal(probing()->unavailable_links, probing()->sessions);
+	assert_int_equal(probing()->probes_lost, probing()->probes_lost_on_links);
 }
 
 static void a_node_that_is_down_is_passed_over(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, "{'at_s':0,'node':'c','restart':true,'down_s':100}", "");
-	assert_int_equal(r.run->probing->sessions_failed, 0);
-	assert_int_equal(r.run->probing->switches_covered, 3);
-	assert_int_equal(r.run->probing->unavailable_links, 2 * r.run->probing->sessions);
-	lab_run_ends(&r);
+	run_row("{'at_s':0,'node':'c','restart':true,'down_s':100}", "");
+	assert_int_equal(probing()->sessions_failed, 0);
+	assert_int_equal(probing()->switches_covered, 3);
+	assert_int_equal(probing()->unavailable_links, 2 * probing()->sessions);
 }
 
 // With few attempts, a host takes a link that loses much for a dead one. The result tells.
 static void a_link_that_works_and_is_named_counts_as_false(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, ROW, "{'at_s':0,'link':'b-c','set':{'loss_ratio':0.9}}", 1, "");
-	assert_ran(&r);
-	assert_true(r.run->probing->false_unavailable > 0);
-	assert_int_equal(r.run->probing->false_unavailable, r.run->probing->unavailable_links);
-	assert_int_equal(r.run->probing->missed_unavailable, 0);
-	lab_run_ends(&r);
+	lab_runs(ROW, "{'at_s':0,'link':'b-c','set':{'loss_ratio':0.9}}", 1, "");
+	assert_true(probing()->false_unavailable > 0);
+	assert_int_equal(probing()->false_unavailable, probing()->unavailable_links);
+	assert_int_equal(probing()->missed_unavailable, 0);
 }
 
 static void without_recovery_a_lost_probe_fails_its_session(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, CUT, ",'recovery':false,'wait_s':0.5");
-	assert_int_equal(r.run->probing->sessions, 10);
-	assert_int_equal(r.run->probing->sessions_failed, 10);
-	assert_int_equal(r.run->probing->probes_sent, 10);
-	assert_int_equal(r.run->probing->probes_lost, 10);
-	assert_int_equal(r.run->probing->probes_lost_on_links, 10);
-	assert_int_equal(r.run->probing->recovery_packets, 0);
-	assert_int_equal(r.run->probing->switches_covered, 0);
-	lab_run_ends(&r);
+	run_row(CUT, ",'recovery':false,'wait_s':0.5");
+	assert_int_equal(probing()->sessions, 10);
+	assert_int_equal(probing()->sessions_failed, 10);
+	assert_int_equal(probing()->probes_sent, 10);
+	assert_int_equal(probing()->probes_lost, 10);
+	assert_int_equal(probing()->probes_lost_on_links, 10);
+	assert_int_equal(probing()->recovery_packets, 0);
+	assert_int_equal(probing()->switches_covered, 0);
 }
 
 // Each probe visits one node and is back after 2 ms. The node that is down is waited for.
 static void without_recovery_so_many_probes_are_under_way(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_paths(&r, 4, "", ",'recovery':false,'concurrency':2");
-	assert_int_equal(r.run->probing->probes_sent, 40);
-	assert_int_equal(r.run->probing->elapsed_max_ns, 4 * MS);
-	lab_run_ends(&r);
-	run_paths(&r, 4, "{'at_s':0,'node':'c','restart':true,'down_s':100}",
+	run_paths(4, "", ",'recovery':false,'concurrency':2");
+	assert_int_equal(probing()->probes_sent, 40);
+	assert_int_equal(probing()->elapsed_max_ns, 4 * MS);
+	run_paths(4, "{'at_s':0,'node':'c','restart':true,'down_s':100}",
 			",'recovery':false,'concurrency':1,'wait_s':0.5,'sessions':2");
-	assert_int_equal(r.run->probing->probes_sent, 8);
-	assert_int_equal(r.run->probing->probes_lost, 2);
-	assert_int_equal(r.run->probing->sessions_failed, 2);
-	assert_int_equal(r.run->probing->elapsed_max_ns, (500 + 3 * 2) * MS);
-	lab_run_ends(&r);
+	assert_int_equal(probing()->probes_sent, 8);
+	assert_int_equal(probing()->probes_lost, 2);
+	assert_int_equal(probing()->sessions_failed, 2);
+	assert_int_equal(probing()->elapsed_max_ns, (500 + 3 * 2) * MS);
 }
 
 static void euler_crosses_each_link(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, "", ",'planner':'euler'");
-	assert_int_equal(r.run->probing->paths, 1);
-	assert_int_equal(r.run->probing->max_hops, 4);
-	assert_int_equal(r.run->probing->switches_covered, 4);
-	lab_run_ends(&r);
+	run_row("", ",'planner':'euler'");
+	assert_int_equal(probing()->paths, 1);
+	assert_int_equal(probing()->max_hops, 4);
+	assert_int_equal(probing()->switches_covered, 4);
 }
 
 // Two flows cross each other, and each node serves 1,500 packets/s: of each port, or of all. Then
@@ -167,124 +148,97 @@ static void ports_of_a_node_share_its_rate(void **state)
 			"'traffic':[{'name':'t','from':'x','to':'y','rate_pps':1000},"
 			"{'name':'u','from':'y','to':'x','rate_pps':1000}],"
 			"'probing':{'k':2,'recovery':false,'start_s':9}}";
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, format, "port");
-	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 10000);
-	assert_int_equal(traffic_of(&r, 1).delivered[0], 10000);
-	assert_int_equal(r.run->probing->elapsed_max_ns, 2 * MS);
-	lab_run_ends(&r);
-	lab_run(&r, format, "node");
-	assert_ran(&r);
-	uint64_t served = traffic_of(&r, 0).delivered[0] + traffic_of(&r, 1).delivered[0];
+	lab_runs(format, "port");
+	assert_int_equal(traffic_of(0).delivered[0], 10000);
+	assert_int_equal(traffic_of(1).delivered[0], 10000);
+	assert_int_equal(probing()->elapsed_max_ns, 2 * MS);
+	lab_runs(format, "node");
+	uint64_t served = traffic_of(0).delivered[0] + traffic_of(1).delivered[0];
 	assert_in_range(served, 15000, 15000 + 64 + 2);
-	assert_int_equal(r.run->probing->switches_overloaded, 1);
-	assert_in_range(r.run->probing->busiest_pps, 2000, 2002);
+	assert_int_equal(probing()->switches_overloaded, 1);
+	assert_in_range(probing()->busiest_pps, 2000, 2002);
 	// The probe of the first node waits behind 64 packets, and for its own service.
-	if (r.run->probing->probes_lost == 0)
-		assert_in_range(r.run->probing->elapsed_max_ns, 2 * MS + 64 * MS / 1.5,
+	if (probing()->probes_lost == 0)
+		assert_in_range(probing()->elapsed_max_ns, 2 * MS + 64 * MS / 1.5,
 				2 * MS + 66 * MS / 1.5);
-	lab_run_ends(&r);
 }
 
 static void ids_may_repeat_on_the_wire(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'wide','duration_s':3,'forwarding':'shortest_path',"
-			"'profiles':{'gp':{'method':'probe'}},'nodes':[{'id':1,'name':'a'},"
-			"{'id':257,'name':'b'},{'id':513,'name':'c'}],'links':["
-			"{'from':'a','to':'b','profile':'gp'},{'from':'b','to':'c','profile':'gp'}]"
-			","
-			"'events':[{'at_s':1.5,'link':'b-c','set':{'up':false}}],'probing':{'k':1%"
-			"s}}",
+	lab_runs("{'name':'wide','duration_s':3,'forwarding':'shortest_path',"
+		 "'profiles':{'gp':{'method':'probe'}},'nodes':[{'id':1,'name':'a'},"
+		 "{'id':257,'name':'b'},{'id':513,'name':'c'}],'links':[{'from':'a',"
+		 "'to':'b','profile':'gp'},{'from':'b','to':'c','profile':'gp'}],"
+		 "'events':[{'at_s':1.5,'link':'b-c','set':{'up':false}}],"
+		 "'probing':{'k':1%s}}",
 			"");
-	assert_ran(&r);
-	assert_int_equal(r.run->probing->sessions_failed, 0);
-	assert_int_equal(r.run->probing->switches_covered, 3);
-	assert_int_equal(r.run->probing->wrong_values, 0);
-	assert_true(r.run->probing->unavailable_links > 0);
-	assert_int_equal(r.run->probing->false_unavailable, 0);
-	lab_run_ends(&r);
+	assert_int_equal(probing()->sessions_failed, 0);
+	assert_int_equal(probing()->switches_covered, 3);
+	assert_int_equal(probing()->wrong_values, 0);
+	assert_true(probing()->unavailable_links > 0);
+	assert_int_equal(probing()->false_unavailable, 0);
 }
 
 // The lab's time goes on after the traffic, until windows have closed.
 static void no_session_begins_after_the_run(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, "", ",'period_s':20");
-	assert_int_equal(r.run->probing->sessions, 1);
-	lab_run_ends(&r);
-	lab_run(&r, ROW_FROM, "10.05");
-	assert_ran(&r);
-	assert_int_equal(r.run->probing->sessions, 0);
-	lab_run_ends(&r);
+	run_row("", ",'period_s':20");
+	assert_int_equal(probing()->sessions, 1);
+	lab_runs(ROW_FROM, "10.05");
+	assert_int_equal(probing()->sessions, 0);
 }
 
 // The third session begins after 2.0005 s and takes 5 ms.
 static void a_run_ends_with_the_last_of_its_sessions(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	run_row(&r, "", ",'sessions':3");
-	assert_int_equal(r.run->probing->sessions, 3);
+	run_row("", ",'sessions':3");
+	assert_int_equal(probing()->sessions, 3);
 	assert_int_equal(r.run->end_ns - r.run->start_ns, 2005500000);
-	assert_in_range(traffic_of(&r, 0).delivered[0], 2005, 2006);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], traffic_of(&r, 0).sent[0]);
-	lab_run_ends(&r);
-	run_row(&r, "", ",'sessions':30");
-	assert_int_equal(r.run->probing->sessions, 10);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 10000);
-	lab_run_ends(&r);
+	assert_in_range(traffic_of(0).delivered[0], 2005, 2006);
+	assert_int_equal(traffic_of(0).delivered[0], traffic_of(0).sent[0]);
+	run_row("", ",'sessions':30");
+	assert_int_equal(probing()->sessions, 10);
+	assert_int_equal(traffic_of(0).delivered[0], 10000);
 }
 
 // The session ends after 507 ms, when three pings and their replies are under way.
 static void a_run_that_ends_with_its_sessions_closes_its_traffic(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, "{'name':'two','duration_s':10,'forwarding':'shortest_path','closing_packet':"
-		    "true,'profiles':{'gp':{'method':'probe'}}," TWO
-		    ",'links':[{'from':'a','to':'b','profile':'gp','delay_ns':5000000}],"
-		    "'traffic':[{'name':'t','type':'ping','from':'a','to':'b','rate_pps':1000}],"
-		    "'requests':[{'node':'a','traffic':'t','int_request':{'ns_id':2,'mode':'count',"
-		    "'mode_setting':1}}],'probing':{'k':1,'start_s':0.5,'sessions':1}}");
-	assert_ran(&r);
+	lab_runs("{'name':'two','duration_s':10,'forwarding':'shortest_path',"
+		 "'closing_packet':true,'profiles':{'gp':{'method':'probe'}}," TWO ","
+		 "'links':[{'from':'a','to':'b','profile':'gp','delay_ns':5000000}],"
+		 "'traffic':[{'name':'t','type':'ping','from':'a','to':'b',"
+		 "'rate_pps':1000}],'requests':[{'node':'a','traffic':'t',"
+		 "'int_request':{'ns_id':2,'mode':'count','mode_setting':1}}],"
+		 "'probing':{'k':1,'start_s':0.5,'sessions':1}}");
 	assert_int_equal(r.run->end_ns - r.run->start_ns, 507 * MS);
 	for (unsigned direction = 0; direction < 2; direction++) {
-		assert_int_equal(traffic_of(&r, 0).sent[direction], 507 + 1);
-		assert_int_equal(traffic_of(&r, 0).delivered[direction], 507 + 1);
+		assert_int_equal(traffic_of(0).sent[direction], 507 + 1);
+		assert_int_equal(traffic_of(0).delivered[direction], 507 + 1);
 	}
-	lab_run_ends(&r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(sessions_bring_the_registers_of_all_nodes),
-			cmocka_unit_test(ports_of_a_node_share_its_rate),
-			cmocka_unit_test(ids_may_repeat_on_the_wire),
-			cmocka_unit_test(a_link_that_is_cut_is_named_in_each_session),
-			cmocka_unit_test(a_node_that_is_down_is_passed_over),
-			cmocka_unit_test(a_link_that_works_and_is_named_counts_as_false),
-			cmocka_unit_test(without_recovery_a_lost_probe_fails_its_session),
-			cmocka_unit_test(without_recovery_so_many_probes_are_under_way),
-			cmocka_unit_test(euler_crosses_each_link),
-			cmocka_unit_test(no_session_begins_after_the_run),
-			cmocka_unit_test(a_run_ends_with_the_last_of_its_sessions),
-			cmocka_unit_test(a_run_that_ends_with_its_sessions_closes_its_traffic),
+			TEST(sessions_bring_the_registers_of_all_nodes),
+			TEST(ports_of_a_node_share_its_rate),
+			TEST(ids_may_repeat_on_the_wire),
+			TEST(a_link_that_is_cut_is_named_in_each_session),
+			TEST(a_node_that_is_down_is_passed_over),
+			TEST(a_link_that_works_and_is_named_counts_as_false),
+			TEST(without_recovery_a_lost_probe_fails_its_session),
+			TEST(without_recovery_so_many_probes_are_under_way),
+			TEST(euler_crosses_each_link),
+			TEST(no_session_begins_after_the_run),
+			TEST(a_run_ends_with_the_last_of_its_sessions),
+			TEST(a_run_that_ends_with_its_sessions_closes_its_traffic),
 	};
 
-	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
-		      "\"mbufs\":65536,\"topology\":{\"kind\":\"hula\"},"
-		      "\"traffic\":[],\"expect\":[]}");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return lab_test_group(tests);
 }

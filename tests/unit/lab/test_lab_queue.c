@@ -3,39 +3,39 @@
 #include "lab_fixture.h"
 
 // More than the links can take, pings beside it, and a restart while packets wait.
-static void run_queues(struct lab_run *r, const char *at)
+static void run_queues(const char *at)
 {
-	lab_run(r,
-			"{'name':'queues','duration_s':3,'forwarding':'patch'," THREE
-			",'links':[{'from':'a','to':'b','rate_bps':5000000,'queue_packets':20,"
-			"'queue_at':'%s'},{'from':'b','to':'c','delay_ns':1000000,'rate_bps':"
-			"4000000,'queue_packets':10,'queue_at':'%s'}],'traffic':["
-			"{'name':'t','from':'a','to':'c','type':'poisson','rate_pps':700,"
-			"'payload_bytes':900},{'name':'p','from':'a','to':'c','type':'ping',"
-			"'rate_pps':300}],'events':[{'at_s':2.9,'node':'b','restart':true}]}",
+	lab_runs("{'name':'queues','duration_s':3,'forwarding':'patch'," THREE ","
+		 "'links':[{'from':'a','to':'b','rate_bps':5000000,'queue_packets':20,"
+		 "'queue_at':'%s'},{'from':'b','to':'c','delay_ns':1000000,"
+		 "'rate_bps':4000000,'queue_packets':10,'queue_at':'%s'}],"
+		 "'traffic':[{'name':'t','from':'a','to':'c','type':'poisson',"
+		 "'rate_pps':700,'payload_bytes':900},{'name':'p','from':'a','to':'c',"
+		 "'type':'ping','rate_pps':300}],'events':[{'at_s':2.9,'node':'b',"
+		 "'restart':true}]}",
 			at, at);
-	assert_ran(r);
 }
 
 static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
 {
-	struct lab_run link = {0}, node = {0};
-	size_t n, n_in_node, before = 0;
+	size_t before = 0;
 
 	(void)state;
-	run_queues(&link, "link");
-	run_queues(&node, "node");
-	const struct hs_stream_trip *trips = link.run->streams[1]->trips;
-	n = link.run->streams[1]->n_trips;
-	const struct hs_stream_trip *in_node = node.run->streams[1]->trips;
-	n_in_node = node.run->streams[1]->n_trips;
-	while (before < n && before < n_in_node &&
-			trips[before].sent_ns < HS_LAB_START_NS + 28 * SECOND / 10)
-		assert_memory_equal(&trips[before], &in_node[before], sizeof(*trips)), before++;
+	run_queues("link");
+	struct lab_run link = r;
+	r = (struct lab_run){0};
+	run_queues("node");
+	const struct hs_stream *in_link = link.run->streams[1], *in_node = r.run->streams[1];
+	const struct hs_stream_trip *trips = in_link->trips;
+	while (before < in_link->n_trips && before < in_node->n_trips &&
+			trips[before].sent_ns < HS_LAB_START_NS + 28 * SECOND / 10) {
+		assert_memory_equal(&trips[before], &in_node->trips[before], sizeof(*trips));
+		before++;
+	}
 	assert_in_range(before, 300, 800);
 	assert_null(link.run->queues);
 	for (unsigned l = 0; l < 2; l++) {
-		const struct hs_queue_counts *queue = &node.run->queues[2 * l].counts;
+		const struct hs_queue_counts *queue = &r.run->queues[2 * l].counts;
 		assert_int_equal(queue->wrong_departures, 0);
 		assert_int_equal(queue->wrong_drops, 0);
 		assert_int_equal(queue->depth_max, l ? 10 : 20);
@@ -43,26 +43,23 @@ static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
 		assert_int_equal(link.run->links[l][0].queue_max_packets, queue->depth_max);
 	}
 	// The restarted node forgot what it had dropped behind the last packet that departed.
-	uint64_t dropped = node.run->queues[0].counts.dropped + node.run->queues[2].counts.dropped;
-	assert_in_range(node.run->node_drops, dropped, dropped + 20);
-	lab_run_ends(&link);
-	lab_run_ends(&node);
+	uint64_t dropped = r.run->queues[0].counts.dropped + r.run->queues[2].counts.dropped;
+	assert_in_range(r.run->node_drops, dropped, dropped + 20);
+	lab_run_ends();
+	r = link;
 }
 
 // 50 packets come within 50 us. b serves one each ms and lets 10 wait, c one each 2 ms and 4.
 static void a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_full(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r,
-			"{'name':'service','duration_s':1,'forwarding':'patch','nodes':[{'id':1,"
-			"'name':'a'},{'id':2,'name':'b','rate_pps':1000,'queue_packets':10},"
-			"{'id':3,'name':'c','rate_pps':500,'queue_packets':4}],'links':["
-			"{'from':'a','to':'b'},{'from':'b','to':'c'}],'traffic':[{'name':'t',"
-			"'from':'a','to':'c','rate_pps':1000000,'packets':50}]," RULE "}",
+	lab_runs("{'name':'service','duration_s':1,'forwarding':'patch','nodes':[{'id':1,"
+		 "'name':'a'},{'id':2,'name':'b','rate_pps':1000,'queue_packets':10},"
+		 "{'id':3,'name':'c','rate_pps':500,'queue_packets':4}],"
+		 "'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],"
+		 "'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000000,"
+		 "'packets':50}]," RULE "}",
 			1);
-	assert_ran(&r);
 	const struct hs_queue_truth *queues = r.run->queues;
 	const struct hs_queue_counts *of_b = &queues[2].counts, *of_c = &queues[4 + 1].counts;
 	assert_int_equal(queues[0].rate.pps, 0); // a's
@@ -76,55 +73,44 @@ static void a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_ful
 	assert_int_equal(of_b->wrong_departures + of_c->wrong_departures, 0);
 	assert_int_equal(of_b->wrong_drops + of_c->wrong_drops, 0);
 	assert_int_equal(r.run->node_drops, 40);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 10);
+	assert_int_equal(traffic_of(0).delivered[0], 10);
 	for (size_t i = 0; i < r.run->truth->flows[0].n_reports; i++) {
-		struct hs_truth_report report;
-		report = r.run->truth->flows[0].reports[i];
-		int64_t ms = (int64_t)report.number; // all that c took was the first of b's
-		assert_int_equal(report.stops[2].rx_ns, HS_LAB_START_NS + ms * MS);
+		const struct hs_truth_report *report = report_at(i);
+		int64_t ms = (int64_t)report->number; // all that c took was the first of b's
+		assert_int_equal(report->stops[2].rx_ns, HS_LAB_START_NS + ms * MS);
 	}
-	lab_run_ends(&r);
 }
 
 // 50 packets come within 50 us, and b sends them on to c, from where each goes on twice. Of the two
 // links behind b, one loses all. What b's queue refuses makes nothing, either.
 static void a_relay_follows_only_packets_that_came(void **state)
 {
-	struct lab_run r = {0};
-
 	(void)state;
-	lab_run(&r, "{'name':'relay','duration_s':1,'forwarding':'shortest_path','nodes':[{'id':1,"
-		    "'name':'a'},{'id':2,'name':'b','rate_pps':1000,'queue_packets':10},"
-		    "{'id':3,'name':'c'},{'id':4,'name':'d'}],'links':[{'from':'a','to':'b'},"
-		    "{'from':'b','to':'c','delay_ns':1000},{'from':'b','to':'d','loss_ratio':1}],"
-		    "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000000,'packets':50},"
-		    "{'name':'on','type':'relay','after':'t','from':'b','to':'c'},"
-		    "{'name':'lost','type':'relay','after':'t','from':'b','to':'d'},"
-		    "{'name':'back','type':'relay','after':'on','from':'c','to':'a'},"
-		    "{'name':'none','type':'relay','after':'lost','from':'d','to':'a'}]}");
-	assert_ran(&r);
+	lab_runs("{'name':'relay','duration_s':1,'forwarding':'shortest_path',"
+		 "'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b','rate_pps':1000,"
+		 "'queue_packets':10},{'id':3,'name':'c'},{'id':4,'name':'d'}],"
+		 "'links':[{'from':'a','to':'b'},{'from':'b','to':'c','delay_ns':1000},"
+		 "{'from':'b','to':'d','loss_ratio':1}],'traffic':[{'name':'t','from':'a',"
+		 "'to':'b','rate_pps':1000000,'packets':50},{'name':'on','type':'relay',"
+		 "'after':'t','from':'b','to':'c'},{'name':'lost','type':'relay',"
+		 "'after':'t','from':'b','to':'d'},{'name':'back','type':'relay',"
+		 "'after':'on','from':'c','to':'a'},{'name':'none','type':'relay',"
+		 "'after':'lost','from':'d','to':'a'}]}");
 	static const uint64_t sent[] = {50, 50, 50, 11, 0}, came[] = {11, 11, 0, 11, 0};
 	for (unsigned t = 0; t < 5; t++) {
-		assert_int_equal(traffic_of(&r, t).sent[0], sent[t]);
-		assert_int_equal(traffic_of(&r, t).delivered[0], came[t]);
-		assert_int_equal(traffic_of(&r, t).altered, 0);
+		assert_int_equal(traffic_of(t).sent[0], sent[t]);
+		assert_int_equal(traffic_of(t).delivered[0], came[t]);
+		assert_int_equal(traffic_of(t).altered, 0);
 	}
-	lab_run_ends(&r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(
-					a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_full),
-			cmocka_unit_test(a_relay_follows_only_packets_that_came),
-			cmocka_unit_test(a_queue_in_a_node_does_what_a_queue_in_a_link_does),
+			TEST(a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_full),
+			TEST(a_relay_follows_only_packets_that_came),
+			TEST(a_queue_in_a_node_does_what_a_queue_in_a_link_does),
 	};
 
-	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
-		      "\"mbufs\":131072,\"topology\":{\"kind\":\"fat_tree\",\"k\":4},"
-		      "\"traffic\":[]}");
-	int rc = cmocka_run_group_tests_name("lab_queue", tests, NULL, NULL);
-	hs_eal_fini();
-	return rc;
+	return lab_test_group(tests);
 }
