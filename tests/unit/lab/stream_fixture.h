@@ -14,6 +14,8 @@
 
 #include <netinet/in.h>
 
+#define TEST cmocka_unit_test
+
 #define START_NS  INT64_C(1767225600000000000)
 #define SECOND_NS INT64_C(1000000000)
 #define NEVER_NS  INT64_MAX
@@ -23,25 +25,29 @@ static const struct hs_stream_macs stream_macs = {
 		.next = {{2, 0, 0, 0, 0, 0x11}, {2, 0, 0, 0, 0, 0x12}},
 };
 
-struct stream_fixture {
+// The stream under test, its scenario, and the frame that it sent last.
+static struct {
 	struct hs_scenario scenario;
 	struct hs_scenario_host hosts[2];
 	struct hs_scenario_traffic traffic;
 	struct hs_stream *stream;
 	struct hs_error err;
-};
+	struct hs_stream_frame frame;
+	int64_t at_ns; // of the frame, from the start
+} s;
 
 // A constant stream of an hour. A test changes its subject and then opens the stream.
-static inline void stream_prepare(struct stream_fixture *fixture)
+static inline void stream_prepare(void)
 {
 	static const uint8_t addresses[2][16] = {
 			{0x20, 0x01, 0x0d, 0xb8, [7] = 1, [15] = 1},
 			{0x20, 0x01, 0x0d, 0xb8, [7] = 2, [15] = 1},
 	};
-	memset(fixture, 0, sizeof(*fixture));
+	hs_stream_destroy(s.stream);
+	memset(&s, 0, sizeof(s));
 	for (int i = 0; i < 2; i++)
-		memcpy(fixture->hosts[i].addr, addresses[i], 16);
-	fixture->traffic = (struct hs_scenario_traffic){
+		memcpy(s.hosts[i].addr, addresses[i], 16);
+	s.traffic = (struct hs_scenario_traffic){
 			.name = "test",
 			.kind = HS_TRAFFIC_CONSTANT,
 			.from = 0,
@@ -55,36 +61,60 @@ static inline void stream_prepare(struct stream_fixture *fixture)
 			.burst_ns = 2 * SECOND_NS,
 			.mean_interval_ns = 5 * SECOND_NS,
 	};
-	fixture->scenario.n_hosts = 2;
-	fixture->scenario.hosts = fixture->hosts;
-	fixture->scenario.n_traffic = 1;
-	fixture->scenario.traffic = &fixture->traffic;
+	s.scenario.n_hosts = 2;
+	s.scenario.hosts = s.hosts;
+	s.scenario.n_traffic = 1;
+	s.scenario.traffic = &s.traffic;
 }
 
-static inline void stream_use_ipv4(struct stream_fixture *fixture)
+static inline void stream_use_ipv4(void)
 {
 	static const uint8_t addresses[2][4] = {{192, 0, 2, 1}, {192, 0, 2, 2}};
 
 	for (int i = 0; i < 2; i++)
-		hs_ip_address_map(addresses[i], fixture->hosts[i].addr);
+		hs_ip_address_map(addresses[i], s.hosts[i].addr);
 }
 
-static inline void stream_open(struct stream_fixture *fixture, uint64_t seed)
+// Opens the stream, which ends the one before.
+static inline void stream_open(uint64_t seed)
 {
-	assert_int_equal(hs_stream_create(&fixture->scenario, 0, seed, START_NS, &stream_macs,
-					 &fixture->stream, &fixture->err),
+	hs_stream_destroy(s.stream);
+	s.stream = NULL;
+	assert_int_equal(hs_stream_create(&s.scenario, 0, seed, START_NS, &stream_macs, &s.stream,
+					 &s.err),
 			0);
 }
 
-// Takes the next frame at its time. Returns false if there are no more. *at_ns counts from the
-// start.
-static inline bool stream_next(
-		struct stream_fixture *fixture, int64_t *at_ns, struct hs_stream_frame *frame)
+// Takes the next frame at its time. Returns false if there are no more.
+static inline bool stream_next(void)
 {
-	int64_t due_ns = hs_stream_next_ns(fixture->stream);
+	int64_t due_ns = hs_stream_next_ns(s.stream);
 	if (due_ns == NEVER_NS)
 		return false;
-	*at_ns = due_ns - START_NS;
-	assert_true(hs_stream_send(fixture->stream, due_ns, frame));
+	s.at_ns = due_ns - START_NS;
+	assert_true(hs_stream_send(s.stream, due_ns, &s.frame));
 	return true;
+}
+
+#define assert_next_at(expected_ns)                                                                \
+	(assert_true(stream_next()), assert_int_equal(s.at_ns, expected_ns))
+
+// The frame arrives.
+static inline void stream_arrive(int64_t at_ns)
+{
+	hs_stream_arrived(s.stream, START_NS + at_ns, s.frame.reply, s.frame.number, s.frame.bytes,
+			s.frame.len);
+}
+
+// These bytes arrive under the number of a request.
+static inline void stream_arrive_as(uint64_t number, const uint8_t *bytes, uint32_t len)
+{
+	hs_stream_arrived(s.stream, START_NS + s.at_ns, false, number, bytes, len);
+}
+
+static inline int stream_end(void **state)
+{
+	(void)state;
+	hs_stream_destroy(s.stream);
+	return 0;
 }
