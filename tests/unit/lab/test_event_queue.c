@@ -18,39 +18,47 @@ static void run(struct hs_lab *lab, const struct hs_lab_event *event)
 	(void)lab, (void)event;
 }
 
+static struct hs_event_queue queue; // of the test
+static struct hs_lab_event event;
+
+static int end(void **state)
+{
+	(void)state;
+	hs_event_queue_fini(&queue);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end)
+
+static void push(int64_t at_ns, uintptr_t about)
+{
+	assert_int_equal(hs_event_push(&queue, at_ns, run, about), 0);
+}
+
 static void nothing_is_due_in_an_empty_queue(void **state)
 {
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
-
 	(void)state;
 	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
 	assert_false(hs_event_pop(&queue, &event));
-	hs_event_queue_fini(&queue);
 }
 
 static void an_event_comes_out_as_it_went_in(void **state)
 {
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
 	int subject;
 
 	(void)state;
-	assert_int_equal(hs_event_push(&queue, 17, run, (uintptr_t)&subject), 0);
+	push(17, (uintptr_t)&subject);
 	assert_int_equal(hs_event_next_ns(&queue), 17);
 	assert_true(hs_event_pop(&queue, &event));
 	assert_int_equal(event.at_ns, 17);
 	assert_ptr_equal(event.run, run);
 	assert_ptr_equal((int *)event.about, &subject);
 	assert_false(hs_event_pop(&queue, &event));
-	hs_event_queue_fini(&queue);
 }
 
 // Many events of few times, pushed and popped alternately.
 static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_pushed(void **state)
 {
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
 	struct hs_rng rng;
 	int64_t last_ns = -1;
 	uint64_t last_order = 0;
@@ -61,7 +69,7 @@ static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_push
 	while (popped < MANY) {
 		if (pushed < MANY && (queue.n == 0 || hs_rng_u32(&rng) % 16 < 9)) {
 			int64_t at_ns = (last_ns < 0 ? 0 : last_ns) + hs_rng_u32(&rng) % 50;
-			assert_int_equal(hs_event_push(&queue, at_ns, run, pushed++), 0);
+			push(at_ns, pushed++);
 			continue;
 		}
 		assert_true(hs_event_pop(&queue, &event));
@@ -74,62 +82,50 @@ static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_push
 		popped++;
 	}
 	assert_int_equal(queue.n, 0);
-	hs_event_queue_fini(&queue);
 }
 
 static void every_event_comes_out_once(void **state)
 {
 	static unsigned seen[MANY];
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
 	struct hs_rng rng;
 
 	(void)state;
 	hs_rng_init(&rng, 1);
 	for (unsigned i = 0; i < MANY; i++)
-		assert_int_equal(
-				hs_event_push(&queue, (int64_t)(hs_rng_u64(&rng) >> 2), run, i), 0);
+		push((int64_t)(hs_rng_u64(&rng) >> 2), i);
 	while (hs_event_pop(&queue, &event))
 		seen[event.about]++;
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(seen[i], 1);
-	hs_event_queue_fini(&queue);
 }
 
 static void a_queue_that_was_as_long_before_allocates_nothing(void **state)
 {
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
-
 	(void)state;
 	for (unsigned i = 0; i < MANY; i++)
-		assert_int_equal(hs_event_push(&queue, i, run, i), 0);
+		push(i, i);
 	const struct hs_lab_event *heap = queue.heap;
 	size_t room = queue.room;
 	for (unsigned i = 0; i < 5 * MANY; i++) {
 		assert_true(hs_event_pop(&queue, &event));
-		assert_int_equal(hs_event_push(&queue, event.at_ns + MANY, run, i), 0);
+		push(event.at_ns + MANY, i);
 	}
 	assert_ptr_equal(queue.heap, heap);
 	assert_int_equal(queue.room, room);
-	hs_event_queue_fini(&queue);
 }
 
 // ---- timers ----
 
-static void add_timers(struct hs_event_queue *queue, uint32_t n)
+static void add_timers(uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(hs_event_add_timer(queue, run, i), 0);
+		assert_int_equal(hs_event_add_timer(&queue, run, i), 0);
 }
 
 static void no_timer_is_due_until_it_is_set(void **state)
 {
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
-
 	(void)state;
-	add_timers(&queue, 3);
+	add_timers(3);
 	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
 	hs_event_set_timer(&queue, 1, 20);
 	assert_int_equal(hs_event_next_ns(&queue), 20);
@@ -139,20 +135,16 @@ static void no_timer_is_due_until_it_is_set(void **state)
 	hs_event_set_timer(&queue, 1, HS_EVENT_NEVER);
 	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
 	assert_true(hs_event_timer_ns(&queue, 1) == HS_EVENT_NEVER);
-	hs_event_queue_fini(&queue);
 }
 
 static void timers_of_one_time_follow_events_in_order_of_their_index(void **state)
 {
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
-
 	(void)state;
-	add_timers(&queue, 100);
+	add_timers(100);
 	for (uint32_t i = 100; i-- > 0;)
 		hs_event_set_timer(&queue, i, 5);
 	for (uint32_t i = 0; i < 10; i++)
-		assert_int_equal(hs_event_push(&queue, 5, run, i), 0);
+		push(5, i);
 	for (uint32_t i = 0; i < 10; i++) {
 		assert_true(hs_event_pop(&queue, &event));
 		assert_int_equal(event.about, i);
@@ -161,7 +153,6 @@ static void timers_of_one_time_follow_events_in_order_of_their_index(void **stat
 		assert_int_equal(queue.heap[0].about, i);
 		hs_event_set_timer(&queue, i, HS_EVENT_NEVER);
 	}
-	hs_event_queue_fini(&queue);
 }
 
 static uint32_t first_of(const int64_t *at_ns, uint32_t n)
@@ -181,21 +172,19 @@ static void a_timer_that_moves_either_way_is_due_at_its_latest_time(void **state
 	enum {
 		N = 57
 	};
-	struct hs_event_queue queue = {0};
-	struct hs_lab_event event;
 	struct hs_rng rng;
 	int64_t at_ns[N];
 
 	(void)state;
 	hs_rng_init(&rng, 3);
-	add_timers(&queue, N);
+	add_timers(N);
 	for (uint32_t i = 0; i < N; i++)
 		at_ns[i] = HS_EVENT_NEVER;
 	for (unsigned round = 0; round < MANY; round++) {
 		uint32_t i = hs_rng_u32(&rng) % N;
 		at_ns[i] = hs_rng_u32(&rng) % 8 ? hs_rng_u32(&rng) % 200 : HS_EVENT_NEVER;
 		hs_event_set_timer(&queue, i, at_ns[i]);
-		assert_int_equal(hs_event_push(&queue, hs_rng_u32(&rng) % 250, run, 0), 0);
+		push(hs_rng_u32(&rng) % 250, 0);
 		uint32_t first = first_of(at_ns, N);
 		while (hs_event_pop(&queue, &event))
 			assert_true(event.at_ns <= at_ns[first]);
@@ -204,22 +193,20 @@ static void a_timer_that_moves_either_way_is_due_at_its_latest_time(void **state
 		for (i = 0; i < N; i++)
 			assert_true(hs_event_timer_ns(&queue, i) == at_ns[i]);
 	}
-	hs_event_queue_fini(&queue);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(nothing_is_due_in_an_empty_queue),
-			cmocka_unit_test(an_event_comes_out_as_it_went_in),
-			cmocka_unit_test(
-					events_come_in_order_of_time_and_those_of_one_time_as_they_were_pushed),
-			cmocka_unit_test(every_event_comes_out_once),
-			cmocka_unit_test(a_queue_that_was_as_long_before_allocates_nothing),
-			cmocka_unit_test(no_timer_is_due_until_it_is_set),
-			cmocka_unit_test(timers_of_one_time_follow_events_in_order_of_their_index),
-			cmocka_unit_test(a_timer_that_moves_either_way_is_due_at_its_latest_time),
+			TEST(nothing_is_due_in_an_empty_queue),
+			TEST(an_event_comes_out_as_it_went_in),
+			TEST(events_come_in_order_of_time_and_those_of_one_time_as_they_were_pushed),
+			TEST(every_event_comes_out_once),
+			TEST(a_queue_that_was_as_long_before_allocates_nothing),
+			TEST(no_timer_is_due_until_it_is_set),
+			TEST(timers_of_one_time_follow_events_in_order_of_their_index),
+			TEST(a_timer_that_moves_either_way_is_due_at_its_latest_time),
 	};
 
-	return cmocka_run_group_tests_name("event_queue", tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <math.h>
 #include <setjmp.h>
-#include <stdlib.h>
 #include <sys/timex.h>
 #include <cmocka.h>
 
@@ -16,15 +15,20 @@
 #define MS    INT64_C(1000000)
 #define US    INT64_C(1000)
 
+#define TEST cmocka_unit_test
+
 // A clock, and the true time that it reads.
 struct timed {
 	struct hs_lab_clock clock;
 	int64_t now_ns;
 };
 
+// Returns a clock that is valid until four more are created.
 static struct hs_lab_clock *create(struct hs_lab_clock_config config, uint64_t seed)
 {
-	struct timed *timed = malloc(sizeof(*timed));
+	static struct timed clocks[4];
+	static unsigned created;
+	struct timed *timed = &clocks[created++ % 4];
 	timed->now_ns = START;
 	hs_lab_clock_init(&timed->clock, &config, seed, &timed->now_ns);
 	return &timed->clock;
@@ -41,6 +45,12 @@ static int64_t offset_at(struct hs_lab_clock *clock, int64_t after_ns)
 	return hs_lab_clock_realtime(at(clock, START + after_ns)) - (START + after_ns);
 }
 
+static uint64_t steps_at(struct hs_lab_clock *clock, int64_t after_ns)
+{
+	offset_at(clock, after_ns);
+	return clock->steps;
+}
+
 static struct hs_clock_kernel kernel_of(struct hs_lab_clock *clock)
 {
 	struct hs_clock_kernel kernel;
@@ -53,13 +63,11 @@ static struct hs_clock_kernel kernel_of(struct hs_lab_clock *clock)
 static void a_clock_without_errors_shows_the_true_time(void **state)
 {
 	(void)state;
-	struct hs_clock_kernel status;
 	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){0}, 1);
 	for (int64_t t = 0; t < 100 * S; t += 777777777)
 		assert_true(offset_at(clock, t) == 0);
-	status = kernel_of(clock);
-	assert_true(status.synchronised && status.maxerror_ns == 0 && clock->steps == 0);
-	free(clock);
+	struct hs_clock_kernel kernel = kernel_of(clock);
+	assert_true(kernel.synchronised && kernel.maxerror_ns == 0 && clock->steps == 0);
 }
 
 static void a_drift_is_linear_to_the_nanosecond(void **state)
@@ -79,11 +87,8 @@ static void a_drift_is_linear_to_the_nanosecond(void **state)
 	assert_true(offset_at(slow, 1) == -1); // rounded down on both sides of 0
 	assert_true(offset_at(slow, S) == -1);
 	assert_true(offset_at(slow, S + 1) == -2);
-	struct hs_clock_kernel status = kernel_of(fast);
-	assert_false(status.synchronised);
-	assert_true(status.maxerror_ns == 0);
-	free(fast);
-	free(slow);
+	struct hs_clock_kernel kernel = kernel_of(fast);
+	assert_true(!kernel.synchronised && kernel.maxerror_ns == 0);
 }
 
 static void the_random_part_of_the_drift_is_drawn_once_for_each_clock(void **state)
@@ -102,7 +107,6 @@ static void the_random_part_of_the_drift_is_drawn_once_for_each_clock(void **sta
 		assert_true(offset_at(clock, 10 * S) == 10 * drift);
 		sum += (double)(drift - 1000);
 		squares += (double)(drift - 1000) * (double)(drift - 1000);
-		free(clock);
 	}
 	assert_true(fabs(sum / CLOCKS) < 5 * 15000 / sqrt(CLOCKS));
 	assert_true(fabs(sqrt(squares / CLOCKS) / 15000 - 1) < 5 / sqrt(2.0 * CLOCKS));
@@ -114,28 +118,18 @@ static void polls_come_at_the_first_time_and_every_interval_after_it(void **stat
 	struct hs_lab_clock_config config = {
 			.drift_ppb = 1000, .sync = {.interval_ns = 10 * S, .first_ns = 3 * S}};
 	struct hs_lab_clock *clock = create(config, 1);
-	struct hs_clock_kernel status;
 	assert_true(offset_at(clock, 3 * S - 1000000) == 2999);
-	status = kernel_of(clock);
-	assert_true(!status.synchronised && clock->steps == 0);
+	assert_true(!kernel_of(clock).synchronised && clock->steps == 0);
 	assert_true(offset_at(clock, 3 * S) == 0);
-	status = kernel_of(clock);
-	assert_true(status.synchronised && clock->steps == 1);
-	offset_at(clock, 13 * S - 1);
-	assert_int_equal(clock->steps, 1);
-	offset_at(clock, 13 * S);
-	assert_int_equal(clock->steps, 2);
-	offset_at(clock, 1003 * S);
-	assert_int_equal(clock->steps, 101);
-	free(clock);
+	assert_true(kernel_of(clock).synchronised && clock->steps == 1);
+	assert_int_equal(steps_at(clock, 13 * S - 1), 1);
+	assert_int_equal(steps_at(clock, 13 * S), 2);
+	assert_int_equal(steps_at(clock, 1003 * S), 101);
 
 	config.sync.first_ns = 0;
 	clock = create(config, 1);
-	offset_at(clock, 10 * S - 1);
-	assert_int_equal(clock->steps, 0);
-	offset_at(clock, 10 * S);
-	assert_int_equal(clock->steps, 1);
-	free(clock);
+	assert_int_equal(steps_at(clock, 10 * S - 1), 0);
+	assert_int_equal(steps_at(clock, 10 * S), 1);
 }
 
 static const struct hs_lab_clock_config ntp = {
@@ -175,7 +169,6 @@ static void a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations(void
 	assert_true(fabs(sqrt(frequencies[1]) / 8000 - 1) < bound / sqrt(2));
 	assert_true(fabs(frequencies[2]) < 150000.0 * 8000.0 * bound);
 	assert_int_equal(clock->steps, POLLS);
-	free(clock);
 }
 
 static void a_slew_works_the_offset_off_at_constant_rate_in_16_seconds(void **state)
@@ -187,14 +180,12 @@ static void a_slew_works_the_offset_off_at_constant_rate_in_16_seconds(void **st
 					1);
 	assert_true(offset_at(clock, 60 * S) == 16 * MS);
 	assert_true(offset_at(clock, 61 * S) == 15 * MS);
-	struct hs_clock_kernel status = kernel_of(clock);
-	assert_true(status.synchronised && status.maxerror_ns == 15 * MS);
+	struct hs_clock_kernel kernel = kernel_of(clock);
+	assert_true(kernel.synchronised && kernel.maxerror_ns == 15 * MS);
 	assert_true(offset_at(clock, 68 * S) == 8 * MS);
 	assert_true(offset_at(clock, 76 * S) == 0);
 	assert_true(offset_at(clock, 100 * S) == 0);
-	status = kernel_of(clock);
-	assert_true(status.maxerror_ns == 0 && clock->steps == 0);
-	free(clock);
+	assert_true(kernel_of(clock).maxerror_ns == 0 && clock->steps == 0);
 }
 
 static void a_slew_takes_no_longer_than_the_interval(void **state)
@@ -208,7 +199,6 @@ static void a_slew_takes_no_longer_than_the_interval(void **state)
 	assert_true(offset_at(clock, 6 * S) == -8 * MS);
 	assert_true(offset_at(clock, 10 * S) == 0);
 	assert_true(offset_at(clock, 11 * S) == 0);
-	free(clock);
 }
 
 // Slewed and stepped clocks draw the same errors. When the slew has ended, both have the same
@@ -229,8 +219,6 @@ static void a_slewed_clock_ends_where_a_stepped_one_was_put(void **state)
 	}
 	assert_int_equal(stepped->steps, 100);
 	assert_int_equal(slewed->steps, 0);
-	free(stepped);
-	free(slewed);
 }
 
 static void an_error_above_the_threshold_steps_even_a_slewed_clock(void **state)
@@ -242,24 +230,18 @@ static void an_error_above_the_threshold_steps_even_a_slewed_clock(void **state)
 	assert_true(offset_at(clock, 10 * S - 1) == 36 * S);
 	assert_true(offset_at(clock, 10 * S) == 0);
 	assert_int_equal(clock->steps, 1);
-	offset_at(clock, 50 * S);
-	assert_int_equal(clock->steps, 1);
-	free(clock);
+	assert_int_equal(steps_at(clock, 50 * S), 1);
 
 	for (int above = 0; above <= 1; above++) {
 		config.offset_ns = -(HS_LAB_STEP_NS + above);
 		config.sync.step_threshold_ns = 0;
 		clock = create(config, 1);
-		offset_at(clock, 10 * S);
-		assert_int_equal(clock->steps, above);
-		free(clock);
+		assert_int_equal(steps_at(clock, 10 * S), above);
 
 		config.offset_ns = 20 * MS + above;
 		config.sync.step_threshold_ns = 20 * MS;
 		clock = create(config, 1);
-		offset_at(clock, 10 * S);
-		assert_int_equal(clock->steps, above);
-		free(clock);
+		assert_int_equal(steps_at(clock, 10 * S), above);
 	}
 }
 
@@ -271,13 +253,11 @@ static void a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold(vo
 	struct hs_lab_clock *clock = create(config, 1);
 	assert_true(offset_at(clock, S) == 0);
 	assert_int_equal(clock->steps, 1);
-	free(clock);
 	config.offset_ns = S / 2;
 	clock = create(config, 1);
 	assert_true(offset_at(clock, S) == S / 2);
 	assert_true(offset_at(clock, S + S / 2) == S / 4);
 	assert_int_equal(clock->steps, 0);
-	free(clock);
 }
 
 static void the_clock_is_the_same_at_whatever_times_it_is_asked(void **state)
@@ -296,9 +276,6 @@ static void the_clock_is_the_same_at_whatever_times_it_is_asked(void **state)
 		assert_true(hs_lab_clock_realtime(at(seldom, last)) == shown);
 		assert_true(hs_lab_clock_realtime(at(other, last)) != shown);
 		assert_int_equal(seldom->steps, often->steps);
-		free(often);
-		free(seldom);
-		free(other);
 	}
 }
 
@@ -322,7 +299,6 @@ static void time_never_goes_back_between_steps(void **state)
 	}
 	assert_int_equal(clock->steps, 0);
 	assert_true(slower > 1000); // the slew was really slow
-	free(clock);
 }
 
 static void each_count_of_the_oscillator_has_a_first_nanosecond(void **state)
@@ -343,36 +319,29 @@ static void each_count_of_the_oscillator_has_a_first_nanosecond(void **state)
 			assert_true(hs_lab_clock_ticks(at(clock, at_ns)) >= count);
 			assert_true(hs_lab_clock_ticks(at(clock, at_ns - 1)) < count);
 		}
-		free(clock);
 	}
 }
 
 static void the_error_bound_is_three_deviations_at_the_next_poll(void **state)
 {
 	(void)state;
-	struct hs_clock_kernel status;
 	struct hs_lab_clock_config config = {.sync = {.interval_ns = 10 * S,
 							     .error_ns = 60 * US,
 							     .frequency_error_ppb = 8000}};
 	struct hs_lab_clock *clock = create(config, 1);
 	offset_at(clock, 10 * S);
-	status = kernel_of(clock);
-	assert_true(status.maxerror_ns == 300 * US); // 3 * sqrt(60^2 + 80^2)
-	free(clock);
+	assert_true(kernel_of(clock).maxerror_ns == 300 * US); // 3 * sqrt(60^2 + 80^2)
 	config.sync.error_ns = 1;
 	config.sync.frequency_error_ppb = 0;
 	config.sync.interval_ns = S;
 	clock = create(config, 1);
 	offset_at(clock, S);
-	status = kernel_of(clock);
-	assert_true(status.maxerror_ns == 3);
-	free(clock);
+	assert_true(kernel_of(clock).maxerror_ns == 3);
 	config.sync.frequency_error_ppb = 1;
 	clock = create(config, 1);
 	offset_at(clock, S);
-	status = kernel_of(clock);
-	assert_true(status.maxerror_ns == 5); // 3 * sqrt(2), rounded up because it is a bound
-	free(clock);
+	assert_true(kernel_of(clock).maxerror_ns ==
+			5); // 3 * sqrt(2), rounded up because it is a bound
 }
 
 static void an_hour_with_a_poll_a_second_stays_within_its_errors(void **state)
@@ -388,7 +357,6 @@ static void an_hour_with_a_poll_a_second_stays_within_its_errors(void **state)
 		for (int64_t t = 2 * S; t <= 3600 * S; t += 100 * MS)
 			assert_in_range(offset_at(clock, t) + MS, 0, 2 * MS);
 		assert_int_equal(clock->steps, slew ? 0 : 3600);
-		free(clock);
 	}
 }
 
@@ -398,30 +366,23 @@ static void a_clock_that_is_set_runs_on_from_there_until_it_is_polled(void **sta
 	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = 1000,
 							    .sync = {.interval_ns = 10 * S}},
 			1);
-	struct hs_clock_kernel status;
 	offset_at(clock, 10 * S);
 	int64_t monotonic = hs_lab_clock_monotonic(at(clock, START + 12 * S));
 	hs_lab_clock_set(at(clock, START + 12 * S), -3600 * S);
 	assert_true(offset_at(clock, 12 * S) == -3600 * S);
 	assert_true(hs_lab_clock_monotonic(at(clock, START + 12 * S)) == monotonic);
 	assert_true(hs_lab_clock_monotonic(at(clock, START + 13 * S)) == monotonic + S);
-	status = kernel_of(clock);
-	assert_false(status.synchronised);
+	assert_false(kernel_of(clock).synchronised);
 	assert_true(offset_at(clock, 20 * S) == 0);
-	status = kernel_of(clock);
-	assert_true(status.synchronised);
+	assert_true(kernel_of(clock).synchronised);
 	assert_int_equal(clock->steps, 3);
 	assert_int_equal(hs_lab_clock_ticks(at(clock, START + 20 * S)), 20 * S + 20000);
-	free(clock);
 
 	clock = create((struct hs_lab_clock_config){0}, 1);
 	hs_lab_clock_set(at(clock, START + S), 36 * S);
-	status = kernel_of(clock);
-	assert_false(status.synchronised);
+	assert_false(kernel_of(clock).synchronised);
 	hs_lab_clock_set(at(clock, START + 2 * S), -36 * S);
-	status = kernel_of(clock);
-	assert_true(status.synchronised); // unchanged
-	free(clock);
+	assert_true(kernel_of(clock).synchronised); // unchanged
 }
 
 static void an_absurd_frequency_is_cut(void **state)
@@ -430,35 +391,30 @@ static void an_absurd_frequency_is_cut(void **state)
 	struct hs_lab_clock *clock =
 			create((struct hs_lab_clock_config){.drift_ppb = INT64_C(-2000000000)}, 1);
 	assert_true(offset_at(clock, 10 * S) == -S);
-	free(clock);
 	clock = create((struct hs_lab_clock_config){.drift_ppb = INT64_MAX}, 1);
 	assert_true(offset_at(clock, 10 * S) == S);
-	free(clock);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(a_clock_without_errors_shows_the_true_time),
-			cmocka_unit_test(a_drift_is_linear_to_the_nanosecond),
-			cmocka_unit_test(the_random_part_of_the_drift_is_drawn_once_for_each_clock),
-			cmocka_unit_test(polls_come_at_the_first_time_and_every_interval_after_it),
-			cmocka_unit_test(
-					a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations),
-			cmocka_unit_test(
-					a_slew_works_the_offset_off_at_constant_rate_in_16_seconds),
-			cmocka_unit_test(a_slew_takes_no_longer_than_the_interval),
-			cmocka_unit_test(a_slewed_clock_ends_where_a_stepped_one_was_put),
-			cmocka_unit_test(an_error_above_the_threshold_steps_even_a_slewed_clock),
-			cmocka_unit_test(
-					a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold),
-			cmocka_unit_test(the_clock_is_the_same_at_whatever_times_it_is_asked),
-			cmocka_unit_test(time_never_goes_back_between_steps),
-			cmocka_unit_test(each_count_of_the_oscillator_has_a_first_nanosecond),
-			cmocka_unit_test(the_error_bound_is_three_deviations_at_the_next_poll),
-			cmocka_unit_test(an_hour_with_a_poll_a_second_stays_within_its_errors),
-			cmocka_unit_test(a_clock_that_is_set_runs_on_from_there_until_it_is_polled),
-			cmocka_unit_test(an_absurd_frequency_is_cut),
+			TEST(a_clock_without_errors_shows_the_true_time),
+			TEST(a_drift_is_linear_to_the_nanosecond),
+			TEST(the_random_part_of_the_drift_is_drawn_once_for_each_clock),
+			TEST(polls_come_at_the_first_time_and_every_interval_after_it),
+			TEST(a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations),
+			TEST(a_slew_works_the_offset_off_at_constant_rate_in_16_seconds),
+			TEST(a_slew_takes_no_longer_than_the_interval),
+			TEST(a_slewed_clock_ends_where_a_stepped_one_was_put),
+			TEST(an_error_above_the_threshold_steps_even_a_slewed_clock),
+			TEST(a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold),
+			TEST(the_clock_is_the_same_at_whatever_times_it_is_asked),
+			TEST(time_never_goes_back_between_steps),
+			TEST(each_count_of_the_oscillator_has_a_first_nanosecond),
+			TEST(the_error_bound_is_three_deviations_at_the_next_poll),
+			TEST(an_hour_with_a_poll_a_second_stays_within_its_errors),
+			TEST(a_clock_that_is_set_runs_on_from_there_until_it_is_polled),
+			TEST(an_absurd_frequency_is_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,16 +246,15 @@ static void check_stops(const struct world *world, const struct arrival *arrival
 
 static void check_reports(const struct world *world, uint32_t flow)
 {
-	struct hs_truth_report report;
 	size_t n = 0;
 	for (size_t i = 0; i < world->n_arrivals; i++) {
 		const struct arrival *arrival = &world->arrivals[i];
 		if (arrival->flow != flow || !arrival->telemetry)
 			continue;
 		assert_true(n < world->truth->flows[flow].n_reports);
-		report = world->truth->flows[flow].reports[n++];
-		assert_int_equal(report.number, arrival->number);
-		check_stops(world, arrival, report.stops, report.n_stops);
+		const struct hs_truth_report *report = &world->truth->flows[flow].reports[n++];
+		assert_int_equal(report->number, arrival->number);
+		check_stops(world, arrival, report->stops, report->n_stops);
 	}
 	assert_int_equal(n, world->truth->flows[flow].n_reports);
 	assert_true(n > 200);
@@ -287,10 +286,9 @@ static void check_edge(const struct world *world, uint32_t flow, int64_t end_ns)
 
 static void check_hops(const struct world *world, uint32_t flow)
 {
-	struct hs_truth_hop hop;
 	size_t used = 0;
 	for (size_t i = 0; i < world->truth->flows[flow].n_hops; i++) {
-		hop = world->truth->flows[flow].hops[i];
+		struct hs_truth_hop hop = world->truth->flows[flow].hops[i];
 		const struct tally *tally = &world->tallies[flow][hop.from][hop.to];
 		assert_int_equal(hop.sent_packets, tally->sent);
 		assert_int_equal(hop.sent_bytes, tally->bytes);
