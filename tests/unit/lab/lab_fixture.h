@@ -43,6 +43,12 @@
 	"{'from':'d','to':'e','delay_ns':10000000" more "},"                                       \
 	"{'from':'e','to':'f','delay_ns':20000000" more "}]"
 
+// Two nodes, a link between them and traffic over the link, each with these members, and RULE.
+#define PAIR(of_run, of_link, of_traffic, more)                                                    \
+	"{'name':'pair','forwarding':'patch'," of_run "," TWO                                      \
+	",'links':[{'from':'a','to':'b'" of_link                                                   \
+	"}],'traffic':[{'name':'t','from':'a','to':'b'," of_traffic "}]" more "," RULE "}"
+
 // What a run is given beside its scenario.
 struct lab_wish {
 	struct hs_lab_config config;

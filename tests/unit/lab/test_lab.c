@@ -10,15 +10,14 @@
 static void events_change_links_rates_and_rules_when_they_are_due(void **state)
 {
 	(void)state;
-	lab_runs("{'name':'events','duration_s':4,'forwarding':'patch'," TWO ","
-		 "'links':[{'from':'a','to':'b','delay_ns':1000000}],"
-		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}],"
-		 "'events':[{'at_s':1.005,'traffic':'t','set':{'rate_pps':1000}},"
-		 "{'at_s':2.005,'traffic':'t','set':{'rate_pps':100}},{'at_s':2.5,"
-		 "'link':'a-b','set':{'delay_ns':2000000}},{'at_s':3.0025,'every_s':0.105,"
-		 "'until_s':3.5,'traffic':'t','set':{'rate_pps':100}},{'at_s':3.0005,"
-		 "'node':'a','request':{'int_update':{'ns_id':1,'mode':'count',"
-		 "'mode_setting':1}}}]," RULE "}",
+	lab_runs(PAIR("'duration_s':4", ",'delay_ns':1000000", "'rate_pps':100",
+				 ",'events':[{'at_s':1.005,'traffic':'t','set':{'rate_pps':1000}},"
+				 "{'at_s':2.005,'traffic':'t','set':{'rate_pps':100}},"
+				 "{'at_s':2.5,'link':'a-b','set':{'delay_ns':2000000}},"
+				 "{'at_s':3.0025,'every_s':0.105,'until_s':3.5,'traffic':'t',"
+				 "'set':{'rate_pps':100}},{'at_s':3.0005,'node':'a',"
+				 "'request':{'int_update':{'ns_id':1,'mode':'count',"
+				 "'mode_setting':1}}}]"),
 			50);
 	// 101 packets to 1 s, 1000 to 2.005 s, 100 to 3 s; then pacing restarts five times, each
 	// time half a gap early.
@@ -84,10 +83,9 @@ static void what_a_node_refuses_ends_the_run_and_is_named(void **state)
 static void a_rule_that_is_gone_at_the_end_leaves_its_windows(void **state)
 {
 	(void)state;
-	lab_runs("{'name':'gone','duration_s':4,'forwarding':'patch'," TWO ","
-		 "'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
-		 "'to':'b','rate_pps':100}],'events':[{'at_s':2.5,'node':'*',"
-		 "'request':{'int_delete':{'ns_id':1}}}]," RULE "}",
+	lab_runs(PAIR("'duration_s':4", "", "'rate_pps':100",
+				 ",'events':[{'at_s':2.5,'node':'*','request':{'int_delete':{'ns_"
+				 "id':1}}}]"),
 			10);
 	assert_true(r.run->measured->n_windows >= 3);
 	assert_null(r.run->measured->flows[0].run.body);
@@ -97,18 +95,13 @@ static void a_rule_that_is_gone_at_the_end_leaves_its_windows(void **state)
 static void a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way(void **state)
 {
 	(void)state;
-	lab_run("{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO ","
-		"'links':[{'from':'a','to':'b','delay_ns':110000000}],"
-		"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
-			10);
+	static const char scenario[] = PAIR(
+			"'duration_s':1,'mbufs':1024", ",'delay_ns':%d", "'rate_pps':10000", "");
+	lab_run(scenario, 110000000, 10);
 	assert_int_equal(r.rc, -ENOBUFS);
 	assert_string_equal(r.err.path, "mbufs");
 	assert_non_null(strstr(r.err.message, "1025 packets"));
-
-	lab_runs("{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO ","
-		 "'links':[{'from':'a','to':'b','delay_ns':100000000}],"
-		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
-			10);
+	lab_runs(scenario, 100000000, 10);
 	assert_int_equal(traffic_of(0).delivered[0], 10000);
 }
 
@@ -116,10 +109,7 @@ static void a_run_that_is_stopped_keeps_what_it_has(void **state)
 {
 	(void)state;
 	lab_run_with((struct lab_wish){.windows_before_stop = 3},
-			"{'name':'stop','duration_s':1000,'forwarding':'patch'," TWO ","
-			"'links':[{'from':'a','to':'b','delay_ns':1000}],'traffic':[{'name':'t',"
-			"'from':'a','to':'b','rate_pps':10000}]," RULE "}",
-			100);
+			PAIR("'duration_s':1000", ",'delay_ns':1000", "'rate_pps':10000", ""), 100);
 	assert_int_equal(r.rc, -EINTR);
 	assert_true(r.run->partial);
 	assert_int_equal(json_array_size(r.run->audit), 0);
@@ -148,10 +138,7 @@ static void on_the_wall_clock_a_run_takes_as_long_as_it_says(void **state)
 	int64_t before_ns = monotonic_ns();
 	clock_gettime(CLOCK_REALTIME, &wall);
 	lab_run_with((struct lab_wish){.config.real = true},
-			"{'name':'real','duration_s':0.3,'forwarding':'patch'," TWO ","
-			"'links':[{'from':'a','to':'b','delay_ns':1000000}],"
-			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
-			10);
+			PAIR("'duration_s':0.3", ",'delay_ns':1000000", "'rate_pps':1000", ""), 10);
 	assert_ran();
 	assert_true(monotonic_ns() - before_ns >= 300 * MS);
 	assert_true(r.run->wall_s >= 0.3);

@@ -34,6 +34,17 @@ static struct hs_lab_clock *create(struct hs_lab_clock_config config, uint64_t s
 	return &timed->clock;
 }
 
+#define CLOCK(seed, ...) create((struct hs_lab_clock_config){__VA_ARGS__}, seed)
+
+// Returns a clock that is polled each interval and slews at first by this offset.
+static struct hs_lab_clock *slewing(int64_t offset_ns, int64_t interval_ns, int64_t threshold_ns)
+{
+	return CLOCK(1, .offset_ns = offset_ns,
+			.sync = {.interval_ns = interval_ns,
+					.slew = true,
+					.step_threshold_ns = threshold_ns});
+}
+
 static struct hs_lab_clock *at(struct hs_lab_clock *clock, int64_t true_ns)
 {
 	((struct timed *)clock)->now_ns = true_ns;
@@ -63,7 +74,7 @@ static struct hs_clock_kernel kernel_of(struct hs_lab_clock *clock)
 static void a_clock_without_errors_shows_the_true_time(void **state)
 {
 	(void)state;
-	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){0}, 1);
+	struct hs_lab_clock *clock = CLOCK(1, 0);
 	for (int64_t t = 0; t < 100 * S; t += 777777777)
 		assert_true(offset_at(clock, t) == 0);
 	struct hs_clock_kernel kernel = kernel_of(clock);
@@ -73,9 +84,8 @@ static void a_clock_without_errors_shows_the_true_time(void **state)
 static void a_drift_is_linear_to_the_nanosecond(void **state)
 {
 	(void)state;
-	struct hs_lab_clock *fast = create(
-			(struct hs_lab_clock_config){.offset_ns = 36 * S, .drift_ppb = 15000}, 1);
-	struct hs_lab_clock *slow = create((struct hs_lab_clock_config){.drift_ppb = -1}, 1);
+	struct hs_lab_clock *fast = CLOCK(1, .offset_ns = 36 * S, .drift_ppb = 15000);
+	struct hs_lab_clock *slow = CLOCK(1, .drift_ppb = -1);
 	assert_true(offset_at(fast, 0) == 36 * S);
 	assert_true(offset_at(fast, S) == 36 * S + 15000);
 	assert_true(offset_at(fast, S + 66666) == 36 * S + 15000);
@@ -100,9 +110,8 @@ static void the_random_part_of_the_drift_is_drawn_once_for_each_clock(void **sta
 	double sum = 0.0;
 	double squares = 0.0;
 	for (uint64_t seed = 0; seed < CLOCKS; seed++) {
-		struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = 1000,
-								    .drift_sigma_ppb = 15000},
-				seed);
+		struct hs_lab_clock *clock =
+				CLOCK(seed, .drift_ppb = 1000, .drift_sigma_ppb = 15000);
 		int64_t drift = offset_at(clock, S);
 		assert_true(offset_at(clock, 10 * S) == 10 * drift);
 		sum += (double)(drift - 1000);
@@ -174,10 +183,7 @@ static void a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations(void
 static void a_slew_works_the_offset_off_at_constant_rate_in_16_seconds(void **state)
 {
 	(void)state;
-	struct hs_lab_clock *clock =
-			create((struct hs_lab_clock_config){.offset_ns = 16 * MS,
-					       .sync = {.interval_ns = 60 * S, .slew = true}},
-					1);
+	struct hs_lab_clock *clock = slewing(16 * MS, 60 * S, 0);
 	assert_true(offset_at(clock, 60 * S) == 16 * MS);
 	assert_true(offset_at(clock, 61 * S) == 15 * MS);
 	struct hs_clock_kernel kernel = kernel_of(clock);
@@ -191,10 +197,7 @@ static void a_slew_works_the_offset_off_at_constant_rate_in_16_seconds(void **st
 static void a_slew_takes_no_longer_than_the_interval(void **state)
 {
 	(void)state;
-	struct hs_lab_clock *clock =
-			create((struct hs_lab_clock_config){.offset_ns = -10 * MS,
-					       .sync = {.interval_ns = 5 * S, .slew = true}},
-					1);
+	struct hs_lab_clock *clock = slewing(-10 * MS, 5 * S, 0);
 	assert_true(offset_at(clock, 5 * S) == -10 * MS);
 	assert_true(offset_at(clock, 6 * S) == -8 * MS);
 	assert_true(offset_at(clock, 10 * S) == 0);
@@ -224,23 +227,16 @@ static void a_slewed_clock_ends_where_a_stepped_one_was_put(void **state)
 static void an_error_above_the_threshold_steps_even_a_slewed_clock(void **state)
 {
 	(void)state;
-	struct hs_lab_clock_config config = {
-			.offset_ns = 36 * S, .sync = {.interval_ns = 10 * S, .slew = true}};
-	struct hs_lab_clock *clock = create(config, 1);
+	struct hs_lab_clock *clock = slewing(36 * S, 10 * S, 0);
 	assert_true(offset_at(clock, 10 * S - 1) == 36 * S);
 	assert_true(offset_at(clock, 10 * S) == 0);
 	assert_int_equal(clock->steps, 1);
 	assert_int_equal(steps_at(clock, 50 * S), 1);
 
 	for (int above = 0; above <= 1; above++) {
-		config.offset_ns = -(HS_LAB_STEP_NS + above);
-		config.sync.step_threshold_ns = 0;
-		clock = create(config, 1);
+		clock = slewing(-(HS_LAB_STEP_NS + above), 10 * S, 0);
 		assert_int_equal(steps_at(clock, 10 * S), above);
-
-		config.offset_ns = 20 * MS + above;
-		config.sync.step_threshold_ns = 20 * MS;
-		clock = create(config, 1);
+		clock = slewing(20 * MS + above, 10 * S, 20 * MS);
 		assert_int_equal(steps_at(clock, 10 * S), above);
 	}
 }
@@ -248,13 +244,10 @@ static void an_error_above_the_threshold_steps_even_a_slewed_clock(void **state)
 static void a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold(void **state)
 {
 	(void)state;
-	struct hs_lab_clock_config config = {.offset_ns = S / 2 + 1,
-			.sync = {.interval_ns = S, .slew = true, .step_threshold_ns = 3600 * S}};
-	struct hs_lab_clock *clock = create(config, 1);
+	struct hs_lab_clock *clock = slewing(S / 2 + 1, S, 3600 * S);
 	assert_true(offset_at(clock, S) == 0);
 	assert_int_equal(clock->steps, 1);
-	config.offset_ns = S / 2;
-	clock = create(config, 1);
+	clock = slewing(S / 2, S, 3600 * S);
 	assert_true(offset_at(clock, S) == S / 2);
 	assert_true(offset_at(clock, S + S / 2) == S / 4);
 	assert_int_equal(clock->steps, 0);
@@ -325,23 +318,21 @@ static void each_count_of_the_oscillator_has_a_first_nanosecond(void **state)
 static void the_error_bound_is_three_deviations_at_the_next_poll(void **state)
 {
 	(void)state;
-	struct hs_lab_clock_config config = {.sync = {.interval_ns = 10 * S,
-							     .error_ns = 60 * US,
-							     .frequency_error_ppb = 8000}};
-	struct hs_lab_clock *clock = create(config, 1);
-	offset_at(clock, 10 * S);
-	assert_true(kernel_of(clock).maxerror_ns == 300 * US); // 3 * sqrt(60^2 + 80^2)
-	config.sync.error_ns = 1;
-	config.sync.frequency_error_ppb = 0;
-	config.sync.interval_ns = S;
-	clock = create(config, 1);
-	offset_at(clock, S);
-	assert_true(kernel_of(clock).maxerror_ns == 3);
-	config.sync.frequency_error_ppb = 1;
-	clock = create(config, 1);
-	offset_at(clock, S);
-	assert_true(kernel_of(clock).maxerror_ns ==
-			5); // 3 * sqrt(2), rounded up because it is a bound
+	static const struct {
+		struct hs_lab_sync sync;
+		int64_t bound_ns;
+	} rows[] = {
+			{{.interval_ns = 10 * S, .error_ns = 60 * US, .frequency_error_ppb = 8000},
+					300 * US}, // 3 * sqrt(60^2 + 80^2)
+			{{.interval_ns = S, .error_ns = 1}, 3},
+			{{.interval_ns = S, .error_ns = 1, .frequency_error_ppb = 1},
+					5}, // 3 * sqrt(2), rounded up because it is a bound
+	};
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct hs_lab_clock *clock = CLOCK(1, .sync = rows[i].sync);
+		offset_at(clock, rows[i].sync.interval_ns);
+		assert_true(kernel_of(clock).maxerror_ns == rows[i].bound_ns);
+	}
 }
 
 static void an_hour_with_a_poll_a_second_stays_within_its_errors(void **state)
@@ -363,9 +354,7 @@ static void an_hour_with_a_poll_a_second_stays_within_its_errors(void **state)
 static void a_clock_that_is_set_runs_on_from_there_until_it_is_polled(void **state)
 {
 	(void)state;
-	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = 1000,
-							    .sync = {.interval_ns = 10 * S}},
-			1);
+	struct hs_lab_clock *clock = CLOCK(1, .drift_ppb = 1000, .sync = {.interval_ns = 10 * S});
 	offset_at(clock, 10 * S);
 	int64_t monotonic = hs_lab_clock_monotonic(at(clock, START + 12 * S));
 	hs_lab_clock_set(at(clock, START + 12 * S), -3600 * S);
@@ -378,7 +367,7 @@ static void a_clock_that_is_set_runs_on_from_there_until_it_is_polled(void **sta
 	assert_int_equal(clock->steps, 3);
 	assert_int_equal(hs_lab_clock_ticks(at(clock, START + 20 * S)), 20 * S + 20000);
 
-	clock = create((struct hs_lab_clock_config){0}, 1);
+	clock = CLOCK(1, 0);
 	hs_lab_clock_set(at(clock, START + S), 36 * S);
 	assert_false(kernel_of(clock).synchronised);
 	hs_lab_clock_set(at(clock, START + 2 * S), -36 * S);
@@ -388,10 +377,9 @@ static void a_clock_that_is_set_runs_on_from_there_until_it_is_polled(void **sta
 static void an_absurd_frequency_is_cut(void **state)
 {
 	(void)state;
-	struct hs_lab_clock *clock =
-			create((struct hs_lab_clock_config){.drift_ppb = INT64_C(-2000000000)}, 1);
+	struct hs_lab_clock *clock = CLOCK(1, .drift_ppb = INT64_C(-2000000000));
 	assert_true(offset_at(clock, 10 * S) == -S);
-	clock = create((struct hs_lab_clock_config){.drift_ppb = INT64_MAX}, 1);
+	clock = CLOCK(1, .drift_ppb = INT64_MAX);
 	assert_true(offset_at(clock, 10 * S) == S);
 }
 

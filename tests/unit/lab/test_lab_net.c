@@ -8,10 +8,7 @@
 static void two_nodes_deliver_every_packet(void **state)
 {
 	(void)state;
-	lab_runs("{'name':'two','duration_s':2,'forwarding':'patch'," TWO ","
-		 "'links':[{'from':'a','to':'b','delay_ns':1000000}],"
-		 "'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
-			10);
+	lab_runs(PAIR("'duration_s':2", ",'delay_ns':1000000", "'rate_pps':1000", ""), 10);
 	struct hs_stream_counters t = traffic_of(0);
 	assert_int_equal(t.sent[0], 2000);
 	assert_int_equal(t.delivered[0], 2000);
@@ -83,10 +80,8 @@ static int64_t opened_at(size_t index)
 
 static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void **state)
 {
-	static const char scenario[] =
-			"{'name':'two','duration_s':2,'forwarding':'patch','closing_packet':%s," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':"
-			"'t','from':'a','to':'b','rate_pps':100,'stop_s':%s}]," RULE "}";
+	static const char scenario[] = PAIR("'duration_s':2,'closing_packet':%s",
+			",'delay_ns':1000000", "'rate_pps':100,'stop_s':%s", "");
 	(void)state;
 	lab_runs(scenario, "false", "2", 1000);
 	assert_int_equal(traffic_of(0).sent[0], 200);
@@ -152,10 +147,7 @@ static void pings_and_their_replies_are_opened_both(void **state)
 static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
 {
 	(void)state;
-	lab_runs("{'name':'all','duration_s':0.02,'forwarding':'patch'," TWO ","
-		 "'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
-		 "'to':'b','rate_pps':1000000,'payload_bytes':64}]," RULE "}",
-			1);
+	lab_runs(PAIR("'duration_s':0.02", "", "'rate_pps':1000000,'payload_bytes':64", ""), 1);
 	assert_int_equal(traffic_of(0).delivered[0], 20000);
 	assert_int_equal(r.run->truth->flows[0].n_reports, 20000);
 	assert_int_equal(r.run->measured->flows[0].run.reports, 20000);
@@ -215,10 +207,8 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew(void 
 static void a_sink_that_restarts_publishes_under_another_boot_id(void **state)
 {
 	(void)state;
-	lab_runs("{'name':'restart','duration_s':2,'forwarding':'patch'," TWO ","
-		 "'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
-		 "'to':'b','rate_pps':100}],'events':[{'at_s':1,'node':'b',"
-		 "'restart':true}]," RULE "}",
+	lab_runs(PAIR("'duration_s':2", "", "'rate_pps':100",
+				 ",'events':[{'at_s':1,'node':'b','restart':true}]"),
 			1);
 	char first[32], last[32];
 	const char *at = strstr(r.text, "boot_id"), *next = at;

@@ -8,7 +8,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#define MS INT64_C(1000000)
+#define TEST cmocka_unit_test
+#define MS   INT64_C(1000000)
 
 static struct hs_stream_window window;
 
@@ -196,16 +197,15 @@ static void a_receiver_takes_no_segment_beyond_its_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(what_three_segments_overtook_is_lost_and_sent_at_once),
-			cmocka_unit_test(one_window_of_losses_halves_once),
-			cmocka_unit_test(what_comes_late_is_not_sent_again),
-			cmocka_unit_test(
-					timeouts_in_a_row_halve_once_and_progress_ends_their_doubling),
-			cmocka_unit_test(round_trips_are_smoothed),
-			cmocka_unit_test(the_timeout_is_two_hundred_milliseconds_at_least),
-			cmocka_unit_test(an_acknowledgement_of_many_opens_the_window_by_two),
-			cmocka_unit_test(segments_beyond_the_ring_are_told_from_those_in_it),
-			cmocka_unit_test(a_receiver_takes_no_segment_beyond_its_ring),
+			TEST(what_three_segments_overtook_is_lost_and_sent_at_once),
+			TEST(one_window_of_losses_halves_once),
+			TEST(what_comes_late_is_not_sent_again),
+			TEST(timeouts_in_a_row_halve_once_and_progress_ends_their_doubling),
+			TEST(round_trips_are_smoothed),
+			TEST(the_timeout_is_two_hundred_milliseconds_at_least),
+			TEST(an_acknowledgement_of_many_opens_the_window_by_two),
+			TEST(segments_beyond_the_ring_are_told_from_those_in_it),
+			TEST(a_receiver_takes_no_segment_beyond_its_ring),
 	};
 	return cmocka_run_group_tests(tests, NULL, end);
 }
