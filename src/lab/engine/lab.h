@@ -5,7 +5,6 @@
 // Thread rule: main thread, EAL up (hs_lab_eal), one lab at a time.
 #pragma once
 
-#include "lab_config.h"
 #include "run.h"
 #include "scenario.h"
 

@@ -6,7 +6,6 @@
 #include "gpint_prober.h"
 #include "label_item.h"
 #include "lab_clock.h"
-#include "lab_config.h"
 #include "measured.h"
 #include "packet.h"
 #include "queue_truth.h"
