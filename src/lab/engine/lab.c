@@ -8,7 +8,6 @@
 #include "os_clock.h"
 
 #include <rte_common.h>
-#include <rte_mbuf.h>
 #include <rte_mempool.h>
 
 #include <errno.h>
@@ -132,21 +131,20 @@ static void run_until(struct hs_lab *lab, const int64_t *end_ns, bool until_quie
 	}
 }
 
+static void follow_streams(struct hs_lab *lab)
+{
+	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
+		lab_follow_stream(lab, t);
+}
+
 void lab_end_now(struct hs_lab *lab)
 {
 	if (lab->now_ns >= lab->run.end_ns)
 		return;
 	lab->run.end_ns = lab->now_ns;
-	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++) {
-		hs_stream_stop(lab->run.streams[t], lab->now_ns);
-		lab_follow_stream(lab, t);
-	}
-}
-
-static void follow_streams(struct hs_lab *lab)
-{
 	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
-		lab_follow_stream(lab, t);
+		hs_stream_stop(lab->run.streams[t], lab->now_ns);
+	follow_streams(lab);
 }
 
 static void drain(struct hs_lab *lab)

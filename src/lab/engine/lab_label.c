@@ -6,10 +6,8 @@
 #include "label_decision.h"
 #include "label_pro.h"
 #include "label_profile.h"
-#include "rule_admission.h"
 #include "variate.h"
 
-#include <rte_common.h>
 #include <rte_mbuf.h>
 
 #include <errno.h>

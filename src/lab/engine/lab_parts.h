@@ -17,6 +17,7 @@
 #include "control.h"
 #include "node.h"
 #include "port.h"
+#include "rule_admission.h"
 
 #include <rte_mbuf_dyn.h>
 

@@ -6,7 +6,6 @@
 #include "family.h"
 #include "int.h"
 #include "packet.h"
-#include "rule_admission.h"
 
 #include <rte_mbuf.h>
 

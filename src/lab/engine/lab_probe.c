@@ -4,12 +4,9 @@
 #include "lab_probing.h"
 
 #include "bytes.h"
-#include "rule_admission.h"
 #include "udp_front.h"
 
 #include <rte_mbuf.h>
-
-#include <string.h>
 
 #define SRC_PORT 40000
 #define TTL	 64

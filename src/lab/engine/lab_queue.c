@@ -4,7 +4,6 @@
 #include "lab_parts.h"
 
 #include "int.h"
-#include "rule_admission.h"
 
 #include <rte_mbuf.h>
 
