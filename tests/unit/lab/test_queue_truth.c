@@ -112,35 +112,26 @@ static void other_departures_are_wrong(void **state)
 	hs_queue_truth_fini(&queue);
 }
 
-// At 3 bit/s, fractions of a nanosecond add up. A packet takes a third of 8 s.
-static void the_rate_is_exact_over_many_packets(void **state)
+// Fractions of a nanosecond add up. At 3 bit/s, a packet of a byte takes a third of 8 s. At 3
+// packets a second, packets take a third of a second, whatever their length.
+static void a_rate_is_exact_over_many_packets_of_bytes_or_whole_ones(void **state)
 {
-	struct hs_queue_truth queue = make(3, 1000);
-
 	(void)state;
-	for (uint64_t i = 0; i < 999; i++)
-		arrive(&queue, i, 0);
-	for (uint64_t i = 0; i < 999; i++)
-		depart(&queue, i, (int64_t)((i + 1) * 8000000000 / 3), 1);
-	assert_int_equal(queue.counts.wrong_departures, 0);
-	hs_queue_truth_fini(&queue);
-}
-
-// 3 packets a second, whatever their length.
-static void a_rate_of_packets_knows_no_bytes(void **state)
-{
-	struct hs_queue_truth queue = {.rate = {.pps = 3, .queue_packets = 1000}};
-
-	(void)state;
-	for (uint64_t i = 0; i < 999; i++)
-		arrive(&queue, i, 0);
-	for (uint64_t i = 0; i < 999; i++) {
-		struct hs_queued queued = depart(
-				&queue, i, (int64_t)((i + 1) * 1000000000 / 3), 60 + (uint32_t)i);
-		assert_int_equal(queued.depth, i);
+	for (unsigned whole = 0; whole < 2; whole++) {
+		struct hs_queue_truth queue = {.rate = {.bps = whole ? 0 : 3,
+							       .pps = whole ? 3 : 0,
+							       .queue_packets = 1000}};
+		for (uint64_t i = 0; i < 999; i++)
+			arrive(&queue, i, 0);
+		for (uint64_t i = 0; i < 999; i++) {
+			int64_t at_ns = (int64_t)((i + 1) * (whole ? 1000000000 : 8000000000) / 3);
+			struct hs_queued queued =
+					depart(&queue, i, at_ns, whole ? 60 + (uint32_t)i : 1);
+			assert_int_equal(queued.depth, i);
+		}
+		assert_int_equal(queue.counts.wrong_departures, 0);
+		hs_queue_truth_fini(&queue);
 	}
-	assert_int_equal(queue.counts.wrong_departures, 0);
-	hs_queue_truth_fini(&queue);
 }
 
 // Half of the time busy, in turns of 1 us.
@@ -168,8 +159,7 @@ int main(void)
 			cmocka_unit_test(each_packet_finds_what_has_not_departed),
 			cmocka_unit_test(drops_are_right_where_there_was_no_place),
 			cmocka_unit_test(other_departures_are_wrong),
-			cmocka_unit_test(the_rate_is_exact_over_many_packets),
-			cmocka_unit_test(a_rate_of_packets_knows_no_bytes),
+			cmocka_unit_test(a_rate_is_exact_over_many_packets_of_bytes_or_whole_ones),
 			cmocka_unit_test(the_utilisation_is_the_share_of_the_time_that_is_busy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

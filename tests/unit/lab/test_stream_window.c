@@ -24,16 +24,16 @@ static struct {
 	int64_t bit_ps; // picoseconds of a bit; 0: no limit
 	uint32_t queue_packets;
 	int64_t delay_ns[2];
-	uint32_t jitter_ns; // added to the delay: frames overtake each other
-	bool (*lose)(void); // whether the path loses the frame of the stream
-	unsigned copies;    // copies of each frame that arrives
+	uint32_t jitter_ns;	     // added to the delay: frames overtake each other
+	unsigned lose_percent;	     // of all frames
+	uint64_t lose_from, lose_to; // and requests with these numbers, to lose_to exclusively
+	unsigned copies;	     // copies of each frame that arrives
 
 	struct hs_rng rng;
 	int64_t now_ns, free_ns, round;
 	uint64_t dropped, frames, most_under_way, hash;
 	uint64_t last_number[2];
-	uint64_t first[2], end[2];   // of the flights
-	uint64_t lose_from, lose_to; // numbers, for lose_numbers
+	uint64_t first[2], end[2]; // of the flights
 } path;
 static struct flight flights[2][UNDER_WAY]; // rings, first in, first out
 
@@ -68,6 +68,13 @@ static int64_t pass(const struct hs_stream_frame *frame)
 	return path.free_ns + path.delay_ns[0];
 }
 
+static bool is_lost(const struct hs_stream_frame *frame)
+{
+	if (!frame->reply && frame->number >= path.lose_from && frame->number < path.lose_to)
+		return true;
+	return path.lose_percent && hs_rng_u32(&path.rng) % 100 < path.lose_percent;
+}
+
 static void launch(void)
 {
 	const struct hs_stream_frame *frame = &s.frame;
@@ -78,7 +85,7 @@ static void launch(void)
 	path.hash = (path.hash ^ (uint64_t)path.now_ns ^ frame->number ^ (uint64_t)reply << 63) *
 		    UINT64_C(0x100000001b3);
 
-	int64_t at_ns = path.lose && path.lose() ? -1 : pass(frame);
+	int64_t at_ns = is_lost(frame) ? -1 : pass(frame);
 	if (at_ns < 0) {
 		path.dropped++;
 		return;
@@ -152,27 +159,11 @@ static struct hs_stream_counters path_counters(void)
 	return counters;
 }
 
-static bool lose_thirty_percent(void)
-{
-	return hs_rng_u32(&path.rng) % 10 < 3;
-}
-
-static bool lose_numbers(void)
-{
-	return !s.frame.reply && s.frame.number >= path.lose_from && s.frame.number < path.lose_to;
-}
-
 // Loses n frames from this number on.
 static void lose(uint64_t from, uint64_t n)
 {
-	path.lose = lose_numbers;
 	path.lose_from = from;
 	path.lose_to = from + n;
-}
-
-static bool lose_all(void)
-{
-	return true;
 }
 
 // ---- the window ----
@@ -299,7 +290,7 @@ static void timeouts_double_up_to_a_minute(void **state)
 	for (int fixed = 0; fixed < 2; fixed++) {
 		path_prepare(0, 10);
 		s.traffic.window_fixed = fixed;
-		path.lose = lose_all;
+		path.lose_percent = 100;
 		stream_open(1);
 		for (int i = 0; i < 10; i++)
 			assert_true(path_step(NEVER_NS));
@@ -322,7 +313,7 @@ static void every_segment_is_delivered_with_a_third_lost_and_copies_both_ways(vo
 			s.traffic.stop_ns = 1000000 * SECOND_NS;
 			s.traffic.window_fixed = fixed;
 			path.copies = seed % 2;
-			path.lose = lose_thirty_percent;
+			path.lose_percent = 30;
 			path_run(1000000);
 			assert_all_delivered(2000);
 		}
@@ -340,7 +331,7 @@ static void overtaking_costs_frames_and_no_segment(void **state)
 			s.traffic.stop_ns = 100000 * SECOND_NS;
 			path.jitter_ns = 50000000;
 			path.copies = seed % 2;
-			path.lose = seed < 10 ? NULL : lose_thirty_percent;
+			path.lose_percent = seed < 10 ? 0 : 30;
 			path_run(100000);
 			assert_all_delivered(1000);
 		}
@@ -414,7 +405,7 @@ static void two_runs_are_the_same(void **state)
 	uint64_t hashes[2];
 	for (int i = 0; i < 2; i++) {
 		path_prepare(0, 0);
-		path.lose = lose_thirty_percent;
+		path.lose_percent = 30;
 		path_run(100);
 		hashes[i] = path.hash;
 	}
