@@ -6,6 +6,7 @@
 
 #include "eal.h"
 #include "log.h"
+#include "outcome.h"
 #include "scenario_read.h"
 
 #include <errno.h>
@@ -170,6 +171,27 @@ static inline const struct hs_truth_report *report_at(size_t index)
 {
 	return &r.run->truth->flows[0].reports[index];
 }
+
+struct lab_number {
+	const char *path;
+	double value;
+};
+
+// Compares numbers of this object of the result. A row without a path ends them.
+static inline void lab_assert_numbers(const char *object, const struct lab_number *rows)
+{
+	json_t *result = hs_outcome_json(r.run);
+
+	for (; rows->path; rows++) {
+		double value = hs_outcome_number(json_object_get(result, object), rows->path);
+		if (value != rows->value)
+			fail_msg("%s.%s: %g", object, rows->path, value);
+	}
+	json_decref(result);
+}
+
+#define ASSERT_NUMBERS(object, ...)                                                                \
+	lab_assert_numbers(object, (const struct lab_number[]){__VA_ARGS__, {NULL}})
 
 // Returns one of the numbers of a delay.
 static inline int64_t delay_of(

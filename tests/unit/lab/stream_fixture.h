@@ -112,6 +112,10 @@ static inline void stream_arrive_as(uint64_t number, const uint8_t *bytes, uint3
 	hs_stream_arrived(s.stream, START_NS + s.at_ns, false, number, bytes, len);
 }
 
+#define ASSERT_COUNTERS(...)                                                                       \
+	assert_memory_equal(&s.stream->counters, &((struct hs_stream_counters){__VA_ARGS__}),      \
+			sizeof(struct hs_stream_counters))
+
 static inline int stream_end(void **state)
 {
 	(void)state;

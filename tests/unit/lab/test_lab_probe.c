@@ -4,8 +4,6 @@
 // takes 1 ms.
 #include "lab_fixture.h"
 
-#include "outcome.h"
-
 #define ROW                                                                                        \
 	"{'name':'row','duration_s':10,'forwarding':'shortest_path','reroute_s':100,"              \
 	"'profiles':{'gp':{'method':'probe'}},'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'},"   \
@@ -32,9 +30,8 @@ static void run_paths(unsigned k, const char *events, const char *more)
 {
 	lab_runs(ROW, events, k, more);
 	assert_non_null(r.run->probing);
-	assert_int_equal(probing()->wrong_values, 0);
-	assert_int_equal(probing()->false_unavailable, 0);
-	assert_int_equal(probing()->missed_unavailable, 0);
+	ASSERT_NUMBERS("probing", {"wrong_values", 0}, {"false_unavailable", 0},
+			{"missed_unavailable", 0});
 }
 
 static void run_row(const char *events, const char *more)
@@ -46,24 +43,17 @@ static void sessions_bring_the_registers_of_all_nodes(void **state)
 {
 	(void)state;
 	run_row("", "");
-	json_t *result = hs_outcome_json(r.run), *probing = json_object_get(result, "probing");
-	const struct {
-		const char *path;
-		int64_t value;
-	} rows[] = {{"paths", 1}, {"sessions", 10}, {"sessions_failed", 0}, {"probes_sent", 10},
-			{"probes_lost", 0}, {"recovery_probes", 0}, {"check_probes", 0},
-			{"recovery_packets", 0}, {"switches", 4}, {"switches_covered", 4},
-			{"unavailable_links", 0}, {"congested_links", 0}, {"false_unavailable", 0},
-			{"missed_unavailable", 0}, {"wrong_values", 0}, {"values", 40},
-			// IPv4, UDP, the numbers, four hops, and the values of two ports each.
-			{"max_probe_bytes", 20 + 8 + 8 + 4 * 4 + 8 * 4},
-			{"elapsed_ns.mean", 5 * MS}, {"elapsed_ns.max", 5 * MS},
-			{"collected_ns.mean", 5 * MS}, {"collected_ns.max", 5 * MS},
-			{"path_hops.min", 4}, {"path_hops.mean", 4}, {"path_hops.max", 4}};
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (hs_outcome_number(probing, rows[i].path) != (double)rows[i].value)
-			fail_msg("%s: %g", rows[i].path, hs_outcome_number(probing, rows[i].path));
-	json_decref(result);
+	// IPv4, UDP, the numbers, four hops, and the values of two ports each.
+	const double bytes = 20 + 8 + 8 + 4 * 4 + 8 * 4;
+	ASSERT_NUMBERS("probing", {"paths", 1}, {"sessions", 10}, {"sessions_failed", 0},
+			{"probes_sent", 10}, {"probes_lost", 0}, {"recovery_probes", 0},
+			{"check_probes", 0}, {"recovery_packets", 0}, {"switches", 4},
+			{"switches_covered", 4}, {"unavailable_links", 0}, {"congested_links", 0},
+			{"false_unavailable", 0}, {"missed_unavailable", 0}, {"wrong_values", 0},
+			{"values", 40}, {"max_probe_bytes", bytes}, {"elapsed_ns.mean", 5 * MS},
+			{"elapsed_ns.max", 5 * MS}, {"collected_ns.mean", 5 * MS},
+			{"collected_ns.max", 5 * MS}, {"path_hops.min", 4}, {"path_hops.mean", 4},
+			{"path_hops.max", 4});
 	assert_int_equal(traffic_of(0).delivered[0], 10000);
 }
 
@@ -72,8 +62,7 @@ static void a_link_that_is_cut_is_named_in_each_session(void **state)
 	(void)state;
 	run_row(CUT, "");
 	assert_in_range(probing()->sessions, 5, 10);
-	assert_int_equal(probing()->sessions_failed, 0);
-	assert_int_equal(probing()->switches_covered, 4);
+	ASSERT_NUMBERS("probing", {"sessions_failed", 0}, {"switches_covered", 4});
 	assert_int_equal(probing()->unavailable_links, probing()->sessions);
 	assert_int_equal(probing()->probes_lost, probing()->probes_lost_on_links);
 }
@@ -82,8 +71,7 @@ static void a_node_that_is_down_is_passed_over(void **state)
 {
 	(void)state;
 	run_row("{'at_s':0,'node':'c','restart':true,'down_s':100}", "");
-	assert_int_equal(probing()->sessions_failed, 0);
-	assert_int_equal(probing()->switches_covered, 3);
+	ASSERT_NUMBERS("probing", {"sessions_failed", 0}, {"switches_covered", 3});
 	assert_int_equal(probing()->unavailable_links, 2 * probing()->sessions);
 }
 
@@ -101,13 +89,9 @@ static void without_recovery_a_lost_probe_fails_its_session(void **state)
 {
 	(void)state;
 	run_row(CUT, ",'recovery':false,'wait_s':0.5");
-	assert_int_equal(probing()->sessions, 10);
-	assert_int_equal(probing()->sessions_failed, 10);
-	assert_int_equal(probing()->probes_sent, 10);
-	assert_int_equal(probing()->probes_lost, 10);
-	assert_int_equal(probing()->probes_lost_on_links, 10);
-	assert_int_equal(probing()->recovery_packets, 0);
-	assert_int_equal(probing()->switches_covered, 0);
+	ASSERT_NUMBERS("probing", {"sessions", 10}, {"sessions_failed", 10}, {"probes_sent", 10},
+			{"probes_lost", 10}, {"probes_lost_on_links", 10}, {"recovery_packets", 0},
+			{"switches_covered", 0});
 }
 
 // Each probe visits one node and is back after 2 ms. The node that is down is waited for.
@@ -115,23 +99,18 @@ static void without_recovery_so_many_probes_are_under_way(void **state)
 {
 	(void)state;
 	run_paths(4, "", ",'recovery':false,'concurrency':2");
-	assert_int_equal(probing()->probes_sent, 40);
-	assert_int_equal(probing()->elapsed_max_ns, 4 * MS);
+	ASSERT_NUMBERS("probing", {"probes_sent", 40}, {"elapsed_ns.max", 4 * MS});
 	run_paths(4, "{'at_s':0,'node':'c','restart':true,'down_s':100}",
 			",'recovery':false,'concurrency':1,'wait_s':0.5,'sessions':2");
-	assert_int_equal(probing()->probes_sent, 8);
-	assert_int_equal(probing()->probes_lost, 2);
-	assert_int_equal(probing()->sessions_failed, 2);
-	assert_int_equal(probing()->elapsed_max_ns, (500 + 3 * 2) * MS);
+	ASSERT_NUMBERS("probing", {"probes_sent", 8}, {"probes_lost", 2}, {"sessions_failed", 2},
+			{"elapsed_ns.max", (500 + 3 * 2) * MS});
 }
 
 static void euler_crosses_each_link(void **state)
 {
 	(void)state;
 	run_row("", ",'planner':'euler'");
-	assert_int_equal(probing()->paths, 1);
-	assert_int_equal(probing()->max_hops, 4);
-	assert_int_equal(probing()->switches_covered, 4);
+	ASSERT_NUMBERS("probing", {"paths", 1}, {"path_hops.max", 4}, {"switches_covered", 4});
 }
 
 // Two flows cross each other, and each node serves 1,500 packets/s: of each port, or of all. Then
@@ -174,9 +153,8 @@ static void ids_may_repeat_on_the_wire(void **state)
 		 "'events':[{'at_s':1.5,'link':'b-c','set':{'up':false}}],"
 		 "'probing':{'k':1%s}}",
 			"");
-	assert_int_equal(probing()->sessions_failed, 0);
-	assert_int_equal(probing()->switches_covered, 3);
-	assert_int_equal(probing()->wrong_values, 0);
+	ASSERT_NUMBERS("probing", {"sessions_failed", 0}, {"switches_covered", 3},
+			{"wrong_values", 0});
 	assert_true(probing()->unavailable_links > 0);
 	assert_int_equal(probing()->false_unavailable, 0);
 }

@@ -72,6 +72,10 @@ static const struct hs_truth_hop *hop_at(size_t index)
 	return &truth->flows[0].hops[index];
 }
 
+#define ASSERT_HOP(index, ...)                                                                     \
+	assert_memory_equal(hop_at(index), &((struct hs_truth_hop){__VA_ARGS__}),                  \
+			sizeof(struct hs_truth_hop))
+
 // Sends a packet over nodes 0, 1, 2. It is at its sink at this time of the sink's clock.
 static void carry(uint64_t number, int64_t sink_shown_ns, bool telemetry)
 {
@@ -124,18 +128,10 @@ static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **
 	carry(3, 5300, true);
 	assert_int_equal(truth->flows[0].n_hops, 2);
 	assert_int_equal(truth->flows[1].n_hops, 0);
-	const struct hs_truth_hop *hop = hop_at(1);
-	assert_int_equal(hop->from, 1);
-	assert_int_equal(hop->to, 2);
-	assert_int_equal(hop->sent_packets, 3);
-	assert_int_equal(hop->sent_bytes, 300);
-	assert_int_equal(hop->received_packets, 3);
-	assert_int_equal(hop->copies, 0);
-	assert_int_equal(hop->telemetry_packets, 2);
-	assert_int_equal(hop->telemetry_bytes, 80);
-	hop = hop_at(0);
-	assert_int_equal(hop->from, 0);
-	assert_int_equal(hop->telemetry_bytes, 48);
+	ASSERT_HOP(0, .from = 0, .to = 1, .sent_packets = 3, .sent_bytes = 300,
+			.received_packets = 3, .telemetry_packets = 2, .telemetry_bytes = 48);
+	ASSERT_HOP(1, .from = 1, .to = 2, .sent_packets = 3, .sent_bytes = 300,
+			.received_packets = 3, .telemetry_packets = 2, .telemetry_bytes = 80);
 }
 
 static void telemetry_that_is_lost_was_sent(void **state)
@@ -159,8 +155,7 @@ static void a_packet_sent_to_several_ports_is_one_transmit(void **state)
 	assert_int_equal(packet.stops[0].tx_packets, 1);
 	assert_int_equal(truth->flows[0].n_hops, 3);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(hop_at(i)->to, i + 1);
-		assert_int_equal(hop_at(i)->sent_packets, 1);
+		ASSERT_HOP(i, .from = 0, .to = i + 1, .sent_packets = 1, .sent_bytes = 100);
 	}
 	arrive(&packet, 1, 20, 100);
 	send_to(&packet, 2, false);
@@ -187,11 +182,10 @@ static void a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one(void 
 	arrive(&third, 2, 31, 124);
 	hs_truth_sink(truth, &second);
 	hs_truth_sink(truth, &third);
-	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(hop_at(i)->sent_packets, 1);
-		assert_int_equal(hop_at(i)->received_packets, 2);
-		assert_int_equal(hop_at(i)->copies, 1);
-	}
+	for (uint32_t i = 0; i < 2; i++)
+		ASSERT_HOP(i, .from = i, .to = i + 1, .sent_packets = 1, .sent_bytes = 100,
+				.received_packets = 2, .copies = 1, .telemetry_packets = 1,
+				.telemetry_bytes = 24);
 	assert_int_equal(truth->flows[0].reports[1].number, 1);
 }
 
@@ -222,9 +216,8 @@ static void of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept(void
 	}
 	hs_truth_sink(truth, &packet);
 	assert_int_equal(truth->flows[0].n_hops, N_NODES - 1);
-	const struct hs_truth_hop *hop = hop_at(N_NODES - 2);
-	assert_int_equal(hop->from, N_NODES - 2);
-	assert_int_equal(hop->received_packets, 1);
+	assert_int_equal(hop_at(N_NODES - 2)->from, N_NODES - 2);
+	assert_int_equal(hop_at(N_NODES - 2)->received_packets, 1);
 	const struct hs_truth_report *report = &truth->flows[0].reports[0];
 	assert_int_equal(report->n_stops, HS_TRUTH_HOPS + 1);
 	assert_int_equal(report->sink_ns, 10 + N_NODES - 1);
