@@ -20,9 +20,9 @@ struct lab_label {
 	struct hs_label_truth truth;
 	struct hs_label_database *database;
 	struct hs_rng rng; // of losses
-	// A packet that its node handed to a host while the node was polled; NULL: none.
+	// A packet that its node handed to a host while the node was polled; NULL: none. Its truth
+	// has the port.
 	struct rte_mbuf *handed;
-	const struct lab_port *handed_by;
 };
 
 struct datagram {
@@ -84,9 +84,9 @@ void lab_label_depart(const struct lab_port *port, struct hs_packet_truth *packe
 
 // ---- hosts ----
 
-static void settle(const struct lab_port *port, const struct hs_packet_truth *of)
+static void settle(struct hs_lab *lab, const struct hs_packet_truth *of)
 {
-	struct hs_lab *lab = port->node->lab;
+	const struct lab_port *port = &lab->ports[of->port];
 	const struct hs_label_profile *profile = hs_profile_label(lab_profile(port));
 
 	hs_label_truth_depart(&lab->label->truth, lab_place_of(port), lab->now_ns, of->came_ns,
@@ -96,20 +96,20 @@ static void settle(const struct lab_port *port, const struct hs_packet_truth *of
 
 bool lab_label_deliver(const struct lab_port *port, struct rte_mbuf *m)
 {
-	const struct hs_packet_truth *of = rte_mbuf_to_priv(m);
-	struct lab_label *label = port->node->lab->label;
+	struct hs_packet_truth *of = rte_mbuf_to_priv(m);
+	struct hs_lab *lab = port->node->lab;
 
 	if (!hs_node_label(port->node->node, port->port->index)) {
-		hs_label_truth_deliver(&label->truth, of->traffic, of->labels);
+		hs_label_truth_deliver(&lab->label->truth, of->traffic, of->labels);
 		return false;
 	}
-	if (of != port->node->lab->polled) {
-		settle(port, of);
-		return false;
+	of->port = (uint32_t)(port - lab->ports);
+	if (of == lab->polled) {
+		lab->label->handed = m; // its datagram follows
+		return true;
 	}
-	label->handed = m; // its datagram follows
-	label->handed_by = port;
-	return true;
+	settle(lab, of);
+	return false;
 }
 
 void lab_label_polled(struct hs_lab *lab)
@@ -118,7 +118,7 @@ void lab_label_polled(struct hs_lab *lab)
 
 	if (!m)
 		return;
-	settle(lab->label->handed_by, rte_mbuf_to_priv(m));
+	settle(lab, rte_mbuf_to_priv(m));
 	rte_pktmbuf_free(m);
 	lab->label->handed = NULL;
 }

@@ -282,10 +282,6 @@ void lab_label_back(const struct lab_node *node);
 
 // Gives the node's ports their profile. The last port leads to the host.
 void lab_probe_config(const struct lab_node *node, struct hs_node_config *config);
-static inline bool lab_is_probe(const struct hs_packet_truth *packet_truth)
-{
-	return packet_truth->traffic == LAB_PROBE;
-}
 // Notes the values that the node must add to a probe, which the node polls next.
 void lab_probe_arrive(const struct lab_port *port, struct rte_mbuf *m);
 // Takes a probe that a node sends. Returns false if the frame is no probe.

@@ -88,20 +88,21 @@ static void relay(struct lab_node *node, const struct hs_packet_truth *packet_tr
 static void arrive(struct lab_port *port, struct rte_mbuf *m)
 {
 	struct lab_node *node = port->node;
+	struct hs_lab *lab = node->lab;
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 
 	port->received++;
 	node->received++;
-	if (unlikely(lab_is_probe(rte_mbuf_to_priv(m)))) {
+	if (unlikely(packet_truth->traffic == LAB_PROBE)) {
 		lab_probe_arrive(port, m);
-		poll_node(port, m);
-		return;
+	} else {
+		packet_truth->came_ns = lab->now_ns;
+		relay(node, packet_truth);
+		hs_truth_arrive(lab->run.truth, packet_truth, node->index, lab->now_ns,
+				lab_told_ns(node), rte_pktmbuf_pkt_len(m));
+		if (unlikely(node->has_queue) && !lab->probing)
+			lab_queue_arrive(port, packet_truth);
 	}
-	((struct hs_packet_truth *)rte_mbuf_to_priv(m))->came_ns = node->lab->now_ns;
-	relay(node, rte_mbuf_to_priv(m));
-	hs_truth_arrive(node->lab->run.truth, rte_mbuf_to_priv(m), node->index, node->lab->now_ns,
-			lab_told_ns(node), rte_pktmbuf_pkt_len(m));
-	if (unlikely(node->has_queue) && !node->lab->probing)
-		lab_queue_arrive(port, rte_mbuf_to_priv(m));
 	poll_node(port, m);
 }
 
