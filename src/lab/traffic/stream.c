@@ -26,11 +26,12 @@ struct hs_stream_reply {
 static int open_file(
 		struct hs_stream *stream, const struct hs_scenario *scenario, struct hs_error *err)
 {
-	char path[HS_SCENARIO_PATH];
+	char path[HS_SCENARIO_PATH], prefix[32];
 	const char *file = hs_scenario_path(scenario, stream->traffic->file, path);
 	int ret = hs_stream_replay_init(&stream->replay, file, err);
+	snprintf(prefix, sizeof(prefix), "traffic[%u].file", stream->traffic->entry);
 	if (ret)
-		hs_error_prefix(err, "file");
+		hs_error_prefix(err, prefix);
 	stream->counters.skipped = stream->replay.skipped;
 	return ret;
 }
@@ -66,27 +67,20 @@ int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint6
 		int64_t start_ns, const struct hs_stream_macs *macs, struct hs_stream **stream,
 		struct hs_error *err)
 {
-	char prefix[32];
-	int ret = -ENOMEM;
 	struct hs_stream *made = calloc(1, sizeof(*made));
 	if (!made)
-		return ret;
+		return -ENOMEM;
 	made->traffic = &scenario->traffic[traffic];
 	made->macs = *macs;
 	for (int direction = 0; direction < 2 && made->traffic->kind != HS_TRAFFIC_PCAP;
 			direction++)
 		hs_stream_template_init(&made->templates[direction], scenario, traffic, macs,
 				direction == 1);
-	ret = init_source(made, scenario, seed_of(seed, traffic), start_ns, err);
-	if (ret == 0) {
+	int ret = init_source(made, scenario, seed_of(seed, traffic), start_ns, err);
+	if (ret == 0)
 		*stream = made;
-		return 0;
-	}
-	if (ret != -ENOMEM) {
-		snprintf(prefix, sizeof(prefix), "traffic[%u]", made->traffic->entry);
-		hs_error_prefix(err, prefix);
-	}
-	hs_stream_destroy(made);
+	else
+		hs_stream_destroy(made);
 	return ret;
 }
 
