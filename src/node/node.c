@@ -473,25 +473,6 @@ unsigned hs_node_visit_reports(
 	return taken;
 }
 
-struct copy {
-	struct hs_report_record *to;
-};
-
-static void copy_records(void *context, const struct hs_report_record *records, unsigned n)
-{
-	struct copy *copy = context;
-
-	memcpy(copy->to, records, n * sizeof(*records));
-	copy->to += n;
-}
-
-unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n)
-{
-	struct copy copy = {records};
-
-	return hs_node_visit_reports(node, n, copy_records, &copy);
-}
-
 // Returns how many of n punts form whole groups. A group is the options of one packet and type.
 static unsigned whole_groups(const struct hs_punt *punts, unsigned n)
 {

@@ -76,8 +76,6 @@ typedef void (*hs_node_visit_reports_fn)(
 		void *context, const struct hs_report_record *records, unsigned n);
 unsigned hs_node_visit_reports(
 		struct hs_node *node, unsigned n, hs_node_visit_reports_fn visit, void *context);
-// Does the same with a copy of the records.
-unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n);
 
 // Takes up to n punts (in-band requests and reports that packets carried) off the workers' rings.
 // If `punts` has room for 8 or more, the punts of one packet are never divided.

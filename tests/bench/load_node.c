@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -284,11 +285,16 @@ static void leave(struct turn *t)
 	}
 }
 
+static void copy_reports(void *context, const struct hs_report_record *records, unsigned n)
+{
+	memcpy(context, records, n * sizeof(*records));
+}
+
 static void take_reports(struct turn *t)
 {
 	struct hs_report_record records[BURST];
 
-	while (hs_node_take_reports(t->ln->node, records, BURST) == BURST)
+	while (hs_node_visit_reports(t->ln->node, BURST, copy_reports, records) == BURST)
 		;
 }
 

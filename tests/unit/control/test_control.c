@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_rig.h"
+#include "take_reports.h"
 
 // ---- reports ----
 
@@ -426,7 +427,7 @@ static void reports_that_vanish_fail_the_audit(void **state)
 	install(r, 7, "");
 	for (unsigned i = 0; i < 40; i++) {
 		feed_sampled(r, 7, 0x7000);
-		assert_int_equal(hs_node_take_reports(r->t.node, &record, 1), 1);
+		assert_int_equal(take_reports(r->t.node, &record, 1), 1);
 	}
 	json_t *audit = ask(r, "{\"audit\": {}}");
 	assert_true(json_is_false(json_object_get(audit, "ok")));

@@ -5,6 +5,7 @@
 #include "frames.h"
 #include "harness.h"
 #include "sanitized.h"
+#include "take_reports.h"
 
 #define NODES  4
 #define FRAMES CASES(100000)
@@ -77,7 +78,7 @@ static void chain_close(struct chain *c)
 static void count_reports(struct chain *c)
 {
 	struct hs_report_record records[32];
-	unsigned n = hs_node_take_reports(c->nodes[NODES - 1].node, records, 32);
+	unsigned n = take_reports(c->nodes[NODES - 1].node, records, 32);
 
 	for (unsigned i = 0; i < n; i++) {
 		struct hs_report report;

@@ -7,6 +7,7 @@
 #include "hbh.h"
 #include "rng.h"
 #include "sanitized.h"
+#include "take_reports.h"
 
 #define FLOWS	 12
 #define CARRIERS 2 // of flows behind those of rules
@@ -354,9 +355,9 @@ static void compare_frames(struct twins *t)
 static void compare_reports(struct twins *t, unsigned most)
 {
 	static struct hs_report_record want[64], got[64];
-	unsigned n = hs_node_take_reports(t->nodes[0].node, want, most);
+	unsigned n = take_reports(t->nodes[0].node, want, most);
 
-	assert_int_equal(hs_node_take_reports(t->nodes[1].node, got, most), n);
+	assert_int_equal(take_reports(t->nodes[1].node, got, most), n);
 	for (unsigned i = 0; i < n; i++) {
 		assert_memory_equal(&got[i], &want[i], offsetof(struct hs_report_record, reserved));
 		assert_memory_equal(got[i].data, want[i].data,

@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "fixture.h"
 #include "rng.h"
+#include "take_reports.h"
 
 #define PACKETS	  40000
 #define ROOM	  2048
@@ -206,7 +207,7 @@ static uint64_t believed(struct fixture *f)
 	struct hs_punt signals[64];
 	unsigned n_signals = hs_node_take_punts(f->t.node, signals, 64);
 
-	hs_node_take_reports(f->t.node, reports, 64);
+	take_reports(f->t.node, reports, 64);
 	return c.hop_entries + c.sink_packets + c.reports_made + n_signals;
 }
 

@@ -5,6 +5,7 @@
 #include "fixture.h"
 #include "flow_worker.h"
 #include "rng.h"
+#include "take_reports.h"
 
 #define PACKETS 30000
 #define MARK	0xa5 // fills what the packets bring
@@ -288,7 +289,7 @@ static void what_networks_made_never_reaches_a_host(void **state)
 		for (size_t len; (len = test_node_take(&f->t, 1, out, sizeof(out)));)
 			expect_no_marks(out, len, i);
 		came_up += take_punts(f);
-		hs_node_take_reports(f->t.node, reports, 64);
+		take_reports(f->t.node, reports, 64);
 	}
 	assert_true(came_up > 1000);
 	fixture_close(f);

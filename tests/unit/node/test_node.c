@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fixture.h"
+#include "take_reports.h"
 
 static void a_switch_without_rules_passes_packets_as_they_are(void **state)
 {
@@ -113,14 +114,14 @@ static void a_sink_strips_and_reports_its_namespace(void **state)
 	feed_hex(f, 0, WITH_TELEMETRY);
 	test_node_run(&f->t);
 	expect_hex(f, 1, PLAIN);
-	assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 1);
+	assert_int_equal(take_reports(f->t.node, &record, 1), 1);
 	assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), 0);
 	assert_int_equal(report.telemetry.ns_id, 7);
 	assert_int_equal(report.telemetry.e2e.tx_packets, 1000);
 	assert_int_equal(report.sink_rx_packets, 1);
 	assert_int_equal(report.sink_rx_bytes, 70);
 	assert_int_equal(report.sink_ts_ns, NOW);
-	assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 0);
+	assert_int_equal(take_reports(f->t.node, &record, 1), 0);
 	fixture_close(f);
 }
 
@@ -132,7 +133,7 @@ static void a_sink_strips_unknown_namespaces_without_a_report(void **state)
 	feed_hex(f, 0, WITH_TELEMETRY);
 	test_node_run(&f->t);
 	expect_hex(f, 1, PLAIN);
-	assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 0);
+	assert_int_equal(take_reports(f->t.node, &record, 1), 0);
 	assert_int_equal(event(f, 0, HS_EVENT_UNKNOWN_NAMESPACE), 1);
 	assert_int_equal(event(f, 0, HS_EVENT_STRIPPED), 1);
 	fixture_close(f);
@@ -172,10 +173,10 @@ static void reports_of_bursts_of_all_lengths_come_in_order(void **state)
 		test_node_run(&f->t);
 		for (unsigned k = 0; k < n; k++) {
 			expect_hex(f, 1, PLAIN);
-			assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 1);
+			assert_int_equal(take_reports(f->t.node, &record, 1), 1);
 			assert_int_equal(record.sink_rx_packets, ++n_reports);
 		}
-		assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 0);
+		assert_int_equal(take_reports(f->t.node, &record, 1), 0);
 	}
 	assert_int_equal(counters(f, 7).reports_made, n_reports);
 	assert_int_equal(counters(f, 7).reports_lost, 0);

@@ -3,6 +3,7 @@
 #include "bytes.h"
 #include "fixture.h"
 #include "flow_worker.h"
+#include "take_reports.h"
 
 #define FULL 600 // frames are shorter
 
@@ -270,10 +271,10 @@ static void a_report_goes_and_telemetry_beside_it_gets_its_entry(void **state)
 	install_extracting(f, 8, 5001);
 	size_t len = unhex(WITH_TELEMETRY, frame);
 	hs_flexint_parse(frame, len, len, &p);
-	uint8_t of_8[] = {0xa1, 0x00, 0x08};
-	size_t growth = hs_flexint_option_growth(&p, sizeof(of_8));
+	const uint8_t of_8[] = {HS_OPT_REPORT, 3, 0xa1, 0x00, 0x08};
+	size_t growth = hs_flexint_block_growth(&p, sizeof(of_8));
 	memcpy(grown + growth, frame, len);
-	hs_flexint_option_insert(grown, &p, growth, HS_OPT_REPORT, of_8, sizeof(of_8));
+	hs_flexint_block_insert(grown, &p, growth, of_8, sizeof(of_8));
 	pass(f, grown, len + growth);
 	assert_int_equal(f->t.ports[1].out[0]->pkt_len, len + 24);
 	take_telemetry(f, 1, &told);
@@ -444,7 +445,7 @@ static void telemetry_of_namespace_0_is_of_no_reverse_entry(void **state)
 		else
 			expect_hex(f, 1, PLAIN);
 		struct hs_report_record record;
-		assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 0);
+		assert_int_equal(take_reports(f->t.node, &record, 1), 0);
 		fixture_close(f);
 	}
 }

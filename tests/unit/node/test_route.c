@@ -3,6 +3,7 @@
 // headers, changes between bursts, ports without an address, several nodes in a row, and hundreds.
 // What it drops and rewrites is in tests/golden/node.
 #include "fixture.h"
+#include "take_reports.h"
 
 #include <time.h>
 
@@ -225,7 +226,7 @@ static void telemetry_crosses_routers_like_any_other_node(void **state)
 		want[14 + 7] -= 3; // telemetry does not cover the hop limit; nothing else changed
 		assert_int_equal(test_node_take(&nodes[2]->t, 1, bytes, sizeof(bytes)), len);
 		assert_memory_equal(bytes, want, len);
-		assert_int_equal(hs_node_take_reports(nodes[2]->t.node, &record, 1), 1);
+		assert_int_equal(take_reports(nodes[2]->t.node, &record, 1), 1);
 		assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), 0);
 		assert_int_equal(report.telemetry.n_hops, 1);
 		assert_int_equal(report.telemetry.e2e.tx_packets, i + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Telemetry of a rule in packets that another rule takes (docs/decisions/0003).
 #include "fixture.h"
+#include "take_reports.h"
 
 // The rule of the vectors' flow alone: more specific than vector_rule.
 static struct hs_rule exact_rule(uint32_t ns_id)
@@ -96,7 +97,7 @@ static void a_sink_counts_what_it_does_not_report(void **state)
 	feed_hex(f, 0, WITH_TELEMETRY);
 	test_node_run(&f->t);
 	expect_hex(f, 1, PLAIN);
-	assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 0);
+	assert_int_equal(take_reports(f->t.node, &record, 1), 0);
 	assert_int_equal(event(f, 0, HS_EVENT_SHADOWED_NAMESPACE), 1);
 	assert_int_equal(counters(f, 7).shadowed_packets, 1);
 	assert_int_equal(counters(f, 7).shadowed_by, 8);

@@ -9,6 +9,7 @@
 #include "node_parts.h"
 #include "port.h"
 #include "sanitized.h"
+#include "take_reports.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,7 +181,7 @@ static void drain(struct hs_node *node)
 {
 	static struct hs_report_record records[64];
 
-	while (hs_node_take_reports(node, records, 64))
+	while (take_reports(node, records, 64))
 		;
 }
 

@@ -11,6 +11,7 @@
 #include "packet.h"
 #include "port.h"
 #include "rng.h"
+#include "take_reports.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -391,7 +392,7 @@ static void every_report_of_a_rule_that_all_workers_serve_is_counted(void **stat
 		received = expect_equations(s);
 		if (received == PACKETS)
 			stop(s);
-		while ((n = hs_node_take_reports(s->node, records, 64))) {
+		while ((n = take_reports(s->node, records, 64))) {
 			for (unsigned i = 0; i < n; i++)
 				taken[hs_flow_table_rule(
 						      hs_node_flows(s->node), records[i].rule_slot)

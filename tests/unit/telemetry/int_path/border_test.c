@@ -3,6 +3,7 @@
 // its own telemetry only.
 #include "int_format.h"
 #include "int_row.h"
+#include "take_reports.h"
 
 #define ROUNDS	2000 // of each pair of networks
 #define FOREIGN 99   // node id in telemetry that is in the wrong network
@@ -136,7 +137,7 @@ static bool is_reported(struct chain *c, unsigned n, enum hs_int_version version
 	struct hs_report_record record;
 	struct hs_report report;
 
-	if (!hs_node_take_reports(c->nodes[n].node, &record, 1))
+	if (!take_reports(c->nodes[n].node, &record, 1))
 		return false;
 	const struct hs_telemetry_family *format = hs_node_format(c->nodes[n].node, &record);
 	assert_ptr_equal(format, &hs_int_formats[version]);
@@ -207,8 +208,8 @@ static void cross_with_foreign(struct chain *c)
 	frame_free(&frame);
 	frame_free(&plain);
 	struct hs_report_record record;
-	assert_int_equal(hs_node_take_reports(c->nodes[BORDER].node, &record, 1), 0);
-	hs_node_take_reports(c->nodes[SINK].node, &record, 1);
+	assert_int_equal(take_reports(c->nodes[BORDER].node, &record, 1), 0);
+	take_reports(c->nodes[SINK].node, &record, 1);
 }
 
 static uint64_t named(struct chain *c)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "int_row.h"
+#include "take_reports.h"
 
 #include <stdio.h>
 
@@ -234,14 +235,14 @@ void int_row_take_reports(struct int_row *row, bool decodable)
 	struct hs_node *fast = row->nodes[1][ROW_NODES - 1].node;
 	struct hs_report_record a, b;
 
-	while (hs_node_take_reports(general, &a, 1)) {
+	while (take_reports(general, &a, 1)) {
 		struct hs_report report;
-		assert_int_equal(hs_node_take_reports(fast, &b, 1), 1);
+		assert_int_equal(take_reports(fast, &b, 1), 1);
 		assert_memory_equal(&a, &b, offsetof(struct hs_report_record, reserved));
 		assert_memory_equal(a.data, b.data, a.trace_len + (size_t)a.e2e_len);
 		int rc = hs_report_decode(&a, hs_node_format(general, &a), &report);
 		assert_true(rc == 0 || !decodable);
 		row->n_reports++;
 	}
-	assert_int_equal(hs_node_take_reports(fast, &b, 1), 0);
+	assert_int_equal(take_reports(fast, &b, 1), 0);
 }

@@ -3,6 +3,7 @@
 // leaves as the host sent it.
 #include "int_format.h"
 #include "path_row.h"
+#include "take_reports.h"
 
 static void a_packet_gathers_values_and_leaves_as_it_came(void **state)
 {
@@ -27,7 +28,7 @@ static void a_packet_gathers_values_and_leaves_as_it_came(void **state)
 			assert_true(n == 3 ? len == bytes : len > before);
 		}
 		assert_memory_equal(frame, plain, bytes);
-		assert_int_equal(hs_node_take_reports(row->nodes[3].node, &record, 1), 1);
+		assert_int_equal(take_reports(row->nodes[3].node, &record, 1), 1);
 		const struct hs_telemetry_family *format =
 				hs_node_format(row->nodes[3].node, &record);
 		assert_ptr_equal(format, &hs_int_formats[versions[v]]);
@@ -149,7 +150,7 @@ static void a_rule_of_a_class_finds_its_packets_behind_the_mark(void **state)
 			test_node_rule(&row->nodes[n], &rule);
 			len = through(&row->nodes[n], frame, len);
 		}
-		assert_int_equal(hs_node_take_reports(row->nodes[3].node, &record, 1), 1);
+		assert_int_equal(take_reports(row->nodes[3].node, &record, 1), 1);
 		close_row(row);
 	}
 }
@@ -176,7 +177,7 @@ static void a_sink_reports_each_stack_that_a_record_holds(void **state)
 		memcpy(at_sink, frame, len);
 		assert_int_equal(through(&row->nodes[3], at_sink, len), bytes);
 		assert_memory_equal(at_sink, plain, bytes);
-		unsigned n = hs_node_take_reports(row->nodes[3].node, &record, 1);
+		unsigned n = take_reports(row->nodes[3].node, &record, 1);
 		assert_int_equal(n, stack <= HS_INT_MAX_RECORD);
 		if (n) {
 			assert_int_equal(record.trace_len, stack);

@@ -4,6 +4,7 @@
 #include "flexint.h"
 #include "flexint_steps.h"
 #include "harness.h"
+#include "take_reports.h"
 #include "toy.h"
 #include "toy_flow.h"
 
@@ -106,7 +107,7 @@ static void take_report(struct test_node *node, const struct hs_telemetry_family
 {
 	struct hs_report_record record;
 
-	assert_int_equal(hs_node_take_reports(node->node, &record, 1), 1);
+	assert_int_equal(take_reports(node->node, &record, 1), 1);
 	assert_ptr_equal(hs_node_format(node->node, &record), format);
 	assert_int_equal(hs_report_decode(&record, format, report), 0);
 }

@@ -3,6 +3,7 @@
 // monitor.
 #include "harness.h"
 #include "qos.h"
+#include "take_reports.h"
 #include "toy.h"
 #include "toy_flow.h"
 
@@ -93,7 +94,7 @@ static struct hs_report take_report(struct chain *c)
 	struct hs_report report;
 	struct hs_node *sink = c->nodes[NODES - 1].node;
 
-	assert_int_equal(hs_node_take_reports(sink, &record, 1), 1);
+	assert_int_equal(take_reports(sink, &record, 1), 1);
 	assert_int_equal(hs_report_decode(&record, hs_node_format(sink, &record), &report), 0);
 	return report;
 }
