@@ -137,16 +137,19 @@ static bool add_hop(struct frame *frame, uint16_t bitmap, uint16_t node_id)
 
 static void add_option(struct frame *frame, const struct choice *choice)
 {
-	uint8_t data[255];
+	uint8_t option[2 + 255], *data = option + 2;
 	struct hs_packet packet;
-	memset(data, HS_OPT_TRACE, sizeof(data)); // looks like options, but is data
+	memset(option, HS_OPT_TRACE, sizeof(option)); // looks like options, but is data
 	uint8_t type = choice->option & 1 ? HS_OPT_REQUEST : HS_OPT_REPORT;
+	option[0] = type;
+	option[1] = choice->option_len;
+	size_t bytes = choice->option_len ? 2u + choice->option_len : 0;
 	parse(frame, &packet);
-	size_t growth = hs_flexint_option_growth(&packet, choice->option_len);
+	size_t growth = hs_flexint_block_growth(&packet, bytes);
 	if (!growth)
 		return;
 	grow(frame, growth);
-	hs_flexint_option_insert(frame->bytes, &packet, growth, type, data, choice->option_len);
+	hs_flexint_block_insert(frame->bytes, &packet, growth, option, bytes);
 	struct hs_packet after;
 	parse(frame, &after);
 	const uint8_t *found = NULL;

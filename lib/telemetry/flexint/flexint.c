@@ -119,16 +119,6 @@ void hs_flexint_parse(const uint8_t *frame, size_t len, size_t frame_len, struct
 	hs_packet_parse(frame, len, frame_len, &options, packet);
 }
 
-size_t hs_flexint_e2e_data_bytes(uint16_t bitmap)
-{
-	return e2e_bytes(bitmap);
-}
-
-size_t hs_flexint_hop_data_bytes(uint16_t bitmap)
-{
-	return hop_bytes(bitmap);
-}
-
 static inline size_t round_up_8(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
@@ -433,22 +423,6 @@ void hs_flexint_block_insert(uint8_t *frame, const struct hs_packet *packet, siz
 		const uint8_t *options, size_t bytes)
 {
 	memcpy(open_block(frame, packet, growth, bytes, 0), options, bytes);
-}
-
-size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len)
-{
-	if (len < 1 || len > 255)
-		return 0;
-	return block_growth(packet, 2 + len, 0);
-}
-
-void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		uint8_t type, const uint8_t *data, size_t len)
-{
-	uint8_t *at = open_block(frame, packet, growth, 2 + len, 0);
-	at[0] = type;
-	at[1] = (uint8_t)len;
-	memcpy(at + 2, data, len);
 }
 
 bool hs_flexint_option_next(const uint8_t *frame, const struct hs_packet *packet, uint8_t type,

@@ -37,11 +37,6 @@ extern const struct hs_telemetry_family hs_flexint_family;
 // Parses packets that may carry this telemetry, as hs_packet_parse does.
 void hs_flexint_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
 
-// Return the bytes of the values of a bitmap, without the bytes of bitmap and id before them.
-// Unknown bits add no bytes.
-size_t hs_flexint_e2e_data_bytes(uint16_t bitmap);
-size_t hs_flexint_hop_data_bytes(uint16_t bitmap);
-
 // ---- source ----
 
 // Returns by how much a frame grows when the source inserts telemetry of this trace type, into a
@@ -99,14 +94,8 @@ bool hs_flexint_pack(const uint8_t *trace, size_t trace_len, const uint8_t *e2e,
 
 // ---- requests and reports (0x32, 0x33): CBOR is opaque here ----
 
-// Growth and insertion of one option of `type` with `len` (1 to 255) bytes. The rules are those of
-// the source.
-size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len);
-void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		uint8_t type, const uint8_t *data, size_t len);
-
 // Growth and insertion of `bytes` of complete options (1 to HS_HBH_MAX_BYTES - 8), in their order.
-// Each has type, length and data.
+// Each has type, length and data. The rules are those of the source.
 size_t hs_flexint_block_growth(const struct hs_packet *packet, size_t bytes);
 void hs_flexint_block_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
 		const uint8_t *options, size_t bytes);

@@ -28,16 +28,6 @@ static uint64_t host_value(const void *at, size_t bytes)
 	}
 }
 
-static size_t plain_size(bool hop, uint16_t bitmap)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
-		if (hs_flexint_fields[i].hop == hop && bitmap & hs_flexint_fields[i].bit)
-			n += hs_flexint_fields[i].bytes;
-	}
-	return n;
-}
-
 static size_t plain_write(bool hop, uint16_t bitmap, const void *values, uint8_t *out)
 {
 	size_t n = 0;
@@ -67,17 +57,6 @@ static const struct hs_hop hop_values = {.node_id = 0x4142,
 static const char plain_frame[] = "02000000000202000000000186dd6000000000101140"
 				  "20010db800000000000000000000000120010db8000000000000000000000002"
 				  "1234138900105e94494e544441544121";
-
-static void sizes_are_those_of_the_table_for_every_bitmap(void **state)
-{
-	(void)state;
-	for (uint32_t bitmap = 0; bitmap <= 0xffff; bitmap++) {
-		assert_int_equal(hs_flexint_e2e_data_bytes((uint16_t)bitmap),
-				plain_size(false, (uint16_t)bitmap));
-		assert_int_equal(hs_flexint_hop_data_bytes((uint16_t)bitmap),
-				plain_size(true, (uint16_t)bitmap));
-	}
-}
 
 static void the_source_writes_the_rows_of_every_bitmap(void **state)
 {
@@ -240,7 +219,6 @@ static void sixty_one_empty_entries_are_the_most_that_decode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(sizes_are_those_of_the_table_for_every_bitmap),
 			cmocka_unit_test(the_source_writes_the_rows_of_every_bitmap),
 			cmocka_unit_test(a_hop_writes_the_rows_of_every_bitmap_and_no_unknown_bit),
 			cmocka_unit_test(keys_are_the_promised_ones_in_wire_order),

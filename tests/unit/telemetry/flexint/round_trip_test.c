@@ -294,25 +294,24 @@ static void a_full_header_takes_no_telemetry(void **state)
 			.l3_bytes = 40 + 3000};
 	assert_int_equal(hs_flexint_source_growth(&packet, 0xF000E000, HS_LAYOUT_PAPER), 0);
 	assert_int_equal(hs_flexint_source_growth(&packet, 0x7000E000, HS_LAYOUT_PAPER), 32);
-	assert_int_equal(hs_flexint_option_growth(&packet, 31), 0);
-	assert_int_equal(hs_flexint_option_growth(&packet, 30), 32);
-	assert_int_equal(hs_flexint_option_growth(&packet, 0), 0);
+	assert_int_equal(hs_flexint_block_growth(&packet, 33), 0);
+	assert_int_equal(hs_flexint_block_growth(&packet, 32), 32);
+	assert_int_equal(hs_flexint_block_growth(&packet, 0), 0);
 	packet.l3_bytes = 40 + 65535 - 31;
-	assert_int_equal(hs_flexint_option_growth(&packet, 30), 0);
+	assert_int_equal(hs_flexint_block_growth(&packet, 32), 0);
 	packet.l3_bytes = 40 + 65535 - 32;
-	assert_int_equal(hs_flexint_option_growth(&packet, 30), 32);
+	assert_int_equal(hs_flexint_block_growth(&packet, 32), 32);
 	packet.hbh_bytes = 0;
-	assert_int_equal(hs_flexint_option_growth(&packet, 256), 0);
-	assert_int_equal(hs_flexint_option_growth(&packet, 28), 32);
+	assert_int_equal(hs_flexint_block_growth(&packet, 30), 32);
 }
 
 static void what_is_not_understood_takes_no_telemetry(void **state)
 {
 	(void)state;
 	struct hs_packet packet = {.l3_off = 14, .l3_bytes = 40 + 100};
-	assert_int_equal(hs_flexint_option_growth(&packet, 30), 0);
+	assert_int_equal(hs_flexint_block_growth(&packet, 32), 0);
 	packet.flags = HS_PACKET_IPV6 | HS_PACKET_MALFORMED;
-	assert_int_equal(hs_flexint_option_growth(&packet, 30), 0);
+	assert_int_equal(hs_flexint_block_growth(&packet, 32), 0);
 	packet.flags = HS_PACKET_IPV6 | HS_PACKET_SHORT;
 	assert_int_equal(hs_flexint_source_growth(&packet, 0x7000E000, HS_LAYOUT_PAPER), 0);
 	packet.flags = HS_PACKET_IPV6;

@@ -96,12 +96,9 @@ int frame_insert_hop(struct frame *frame, const struct hs_hop *hop)
 
 void frame_insert_option(struct frame *frame, uint8_t type, const uint8_t *data, size_t len)
 {
-	struct hs_packet packet;
-	frame_parse(frame, &packet);
-	size_t growth = hs_flexint_option_growth(&packet, len);
-	assert_int_not_equal(growth, 0);
-	grow(frame, growth);
-	hs_flexint_option_insert(frame->bytes, &packet, growth, type, data, len);
+	uint8_t option[2 + 255] = {type, (uint8_t)len};
+	memcpy(option + 2, data, len);
+	frame_insert_block(frame, option, 2 + len);
 }
 
 void frame_insert_block(struct frame *frame, const uint8_t *options, size_t bytes)
