@@ -2,7 +2,6 @@
 #include "int_fields.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -28,22 +27,6 @@ const size_t hs_int_n_fields = N_OF(hs_int_fields);
 #define HS_INT_VALUE(versions, bit, instruction, bits, kind, member, has, unit)                    \
 	_Static_assert(WIDTH(member) * 8 >= (bits), #member);
 #include "int_fields.def"
-
-uint16_t hs_int_instruction(enum hs_int_version version, const char *name)
-{
-	uint16_t bitmap = 0;
-
-	for (size_t i = 0; i < hs_int_n_fields; i++) {
-		const struct hs_int_field *field = &hs_int_fields[i];
-		bool both = version == HS_INT_2016_06 && strcmp(name, "ports") == 0 &&
-			    (field->has == HS_INT_HAS_INGRESS_PORT ||
-					    field->has == HS_INT_HAS_EGRESS_PORT);
-		if (field->versions & 1 << version &&
-				(both || strcmp(name, field->instruction) == 0))
-			bitmap |= (uint16_t)(0x8000 >> field->bit);
-	}
-	return bitmap;
-}
 
 unsigned hs_int_time_bits(enum hs_int_version version)
 {

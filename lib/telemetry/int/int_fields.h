@@ -42,9 +42,6 @@ extern const struct hs_int_field hs_int_fields[];
 extern const size_t hs_int_n_fields;
 
 const char *hs_int_version_name(enum hs_int_version version); // "2016-06", "0.5", "1.0", "2.1"
-// Returns the bits of the bitmap for an instruction's name, or 0: the version does not have it.
-// "ports" of 2016-06 stands for both port instructions.
-uint16_t hs_int_instruction(enum hs_int_version version, const char *name);
 
 // Returns the bits of a time on the wire, for unwrapping: 31, 32 or 64.
 unsigned hs_int_time_bits(enum hs_int_version version);

@@ -7,10 +7,8 @@
 
 static const char *const mode_names[] = {"md", "mx", "xd"};
 static const char *const carrier_names[] = {"tcp_udp", "gre", "vxlan-gpe", "geneve"};
-static const char *const mark_names[] = {"dscp", "udp_port", "probe_marker"};
 _Static_assert(N_OF(mode_names) == HS_INT_N_MODES, "each has a name");
 _Static_assert(N_OF(carrier_names) == HS_INT_N_CARRIERS, "each has a name");
-_Static_assert(N_OF(mark_names) == HS_INT_N_MARKS, "each has a name");
 
 const char *hs_int_mode_name(enum hs_int_mode mode)
 {
@@ -20,11 +18,6 @@ const char *hs_int_mode_name(enum hs_int_mode mode)
 const char *hs_int_carrier_name(enum hs_int_carrier carrier)
 {
 	return carrier_names[carrier];
-}
-
-const char *hs_int_mark_name(enum hs_int_mark mark)
-{
-	return mark_names[mark];
 }
 
 void hs_int_settings_init(struct hs_int_settings *settings, enum hs_int_version version,

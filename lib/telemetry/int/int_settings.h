@@ -109,4 +109,3 @@ const char *hs_int_settings_wrong(const struct hs_int_settings *settings, const 
 
 const char *hs_int_mode_name(enum hs_int_mode mode);
 const char *hs_int_carrier_name(enum hs_int_carrier carrier);
-const char *hs_int_mark_name(enum hs_int_mark mark);

@@ -55,7 +55,8 @@ static const char *carrier_name(unsigned i)
 
 static const char *mark_name(unsigned i)
 {
-	return hs_int_mark_name(i);
+	static const char *const names[HS_INT_N_MARKS] = {"dscp", "udp_port", "probe_marker"};
+	return names[i];
 }
 
 static void read_tunnel(const json_t *object, struct hs_int_settings *settings)
