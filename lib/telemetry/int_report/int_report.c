@@ -3,29 +3,6 @@
 
 #include <stddef.h>
 
-uint16_t hs_int_report_carries(enum hs_int_report_version version)
-{
-	const uint16_t fixed = HS_INT_REPORT_NODE | HS_INT_REPORT_INGRESS_TIME;
-	switch (version) {
-	case HS_INT_REPORT_0_5:
-		return (uint16_t)(fixed
-#define HS_REPORT_0_5_DROP(mask, bytes, member, has, name)  | (has)
-#define HS_REPORT_0_5_LOCAL(mask, bytes, member, has, name) | (has)
-#include "int_report_fields.def"
-		);
-	case HS_INT_REPORT_1_0:
-		return (uint16_t)(fixed
-#define HS_REPORT_1_0_VALUE(mask, bytes, member, has, name) | (has)
-#include "int_report_fields.def"
-		);
-	default:
-		return (uint16_t)(HS_INT_REPORT_NODE
-#define HS_REPORT_2_0_VALUE(mask, bytes, member, has, name) | (has)
-#include "int_report_fields.def"
-		);
-	}
-}
-
 // Returns the bits of a sequence number: 32, or 22 in 2.0.
 static unsigned sequence_bits(enum hs_int_report_version version)
 {

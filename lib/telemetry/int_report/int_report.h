@@ -83,9 +83,6 @@ struct hs_int_report {
 	const uint8_t *domain; // the caller's memory, or the datagram's
 };
 
-// Returns the values that a version can carry: bits of struct hs_int_report.has.
-uint16_t hs_int_report_carries(enum hs_int_report_version version);
-
 // Returns by how much the sequence number grew from one datagram of a reporter to the next, modulo
 // its width: 1 if no datagram was lost, negative if an older one came later.
 int32_t hs_int_report_sequence_step(

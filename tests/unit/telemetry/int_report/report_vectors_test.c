@@ -369,14 +369,6 @@ static void sequence_numbers_wrap_at_their_width(void **state)
 	assert_int_equal(r.hw_id, 0);
 }
 
-static void a_version_says_what_it_carries(void **state)
-{
-	(void)state;
-	assert_int_equal(hs_int_report_carries(HS_INT_REPORT_0_5), 0xdc01);
-	assert_int_equal(hs_int_report_carries(HS_INT_REPORT_1_0), 0xfd01);
-	assert_int_equal(hs_int_report_carries(HS_INT_REPORT_2_0), 0xff81);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,7 +380,6 @@ int main(void)
 					generators_of_intcollector_are_read_where_that_is_asked_for),
 			cmocka_unit_test(drop_reasons_have_names),
 			cmocka_unit_test(sequence_numbers_wrap_at_their_width),
-			cmocka_unit_test(a_version_says_what_it_carries),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,13 @@ static void a_packet_is_cut_where_the_room_ends(void **state)
 	}
 }
 
+// The values that a version can carry: bits of struct hs_int_report.has.
+static const uint16_t carried[N_VERSIONS] = {
+		[HS_INT_REPORT_0_5] = 0xdc01,
+		[HS_INT_REPORT_1_0] = 0xfd01,
+		[HS_INT_REPORT_2_0] = 0xff81,
+};
+
 static void values_that_a_version_lacks_are_left_out(void **state)
 {
 	(void)state;
@@ -70,7 +77,7 @@ static void values_that_a_version_lacks_are_left_out(void **state)
 		assert_int_equal(hs_int_report_add(&w, &all, NULL, 0), 0);
 		assert_int_equal(hs_int_report_open(&r, bytes, w.len, TAKE_ALL), 0);
 		assert_int_equal(hs_int_report_next(&r, &report), 1);
-		uint16_t carries = hs_int_report_carries(v);
+		uint16_t carries = carried[v];
 		if (v == HS_INT_REPORT_0_5) // a drop header, or a local one
 			carries &= (uint16_t) ~(HS_INT_REPORT_QUEUE | HS_INT_REPORT_EGRESS_TIME);
 		assert_int_equal(report.has, carries);
