@@ -43,13 +43,6 @@ int hs_probe_stack_open(const uint8_t *payload, size_t bytes, struct hs_probe_st
 	return values_of_hops(out, out->n_hops) == out->n_values ? 0 : -EBADMSG;
 }
 
-size_t hs_probe_stack_bytes(const struct hs_probe_stack *stack)
-{
-	return HS_PROBE_BYTES + HS_PROBE_ENTRY_BYTES * (size_t)stack->n_entries +
-	       HS_PROBE_HOP_BYTES * (size_t)stack->n_hops +
-	       HS_PROBE_VALUE_BYTES * (size_t)stack->n_values;
-}
-
 struct hs_probe_entry hs_probe_stack_entry(const struct hs_probe_stack *stack, unsigned i)
 {
 	const uint8_t *at = stack->entries + (size_t)HS_PROBE_ENTRY_BYTES * i;

@@ -51,7 +51,6 @@ struct hs_probe_stack {
 // Reads the payload, which must use all of the bytes. Returns 0, or -EBADMSG: the numbers do not
 // match the bytes, or the hops' numbers of values do not add up to #MEA.
 int hs_probe_stack_open(const uint8_t *payload, size_t bytes, struct hs_probe_stack *out);
-size_t hs_probe_stack_bytes(const struct hs_probe_stack *stack);
 
 // Returns entry i, with i below n_entries.
 struct hs_probe_entry hs_probe_stack_entry(const struct hs_probe_stack *stack, unsigned i);
