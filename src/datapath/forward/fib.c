@@ -364,22 +364,9 @@ int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_
 
 // ---- reading ----
 
-uint32_t hs_fib_count(const struct hs_fib *fib)
-{
-	return fib->routes.n;
-}
-
 uint32_t hs_fib_capacity(const struct hs_fib *fib)
 {
 	return fib->config.capacity;
-}
-
-bool hs_fib_route(const struct hs_fib *fib, uint32_t index, struct hs_route *route)
-{
-	if (index >= fib->routes.n)
-		return false;
-	*route = from_table(&fib->routes.entries[index].route);
-	return true;
 }
 
 static int compare_entries(const void *key, const void *entry)

@@ -50,11 +50,7 @@ void hs_fib_destroy(struct hs_fib *fib);
 int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_t n,
 		struct hs_error *err);
 
-uint32_t hs_fib_count(const struct hs_fib *fib);
 uint32_t hs_fib_capacity(const struct hs_fib *fib);
-// Reads a route, in order of prefix, then depth; IPv4 comes last. Returns false if `index` is
-// beyond the end.
-bool hs_fib_route(const struct hs_fib *fib, uint32_t index, struct hs_route *route);
 // Reads the route of exactly this prefix. Returns false if there is none.
 bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t depth,
 		struct hs_route *route);

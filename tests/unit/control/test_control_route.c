@@ -4,6 +4,7 @@
 #include "harness.h"
 #include "no_memory.h"
 
+#include <arpa/inet.h>
 #include <jansson.h>
 #include <stdio.h>
 
@@ -77,6 +78,25 @@ static struct hs_next_hop next_of(struct rig *r, uint8_t net)
 	return next;
 }
 
+// Returns how many of the routes of these tests the table has.
+static unsigned count_routes(struct rig *r)
+{
+	static const char *const prefixes[] = {"::/0", "2001:db8::/32", "2001:db8::/33",
+			"2001:db8::/34", "2002::/16", "fd00::/8", "fe80::1/128"};
+	struct hs_route route;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		uint8_t prefix[16];
+		unsigned depth;
+		char address[32];
+		assert_int_equal(sscanf(prefixes[i], "%31[^/]/%u", address, &depth), 2);
+		assert_int_equal(inet_pton(AF_INET6, address, prefix), 1);
+		n += hs_fib_find(hs_node_fib(r->t.node), prefix, (uint8_t)depth, &route);
+	}
+	return n;
+}
+
 #define NEIGHBOUR(port, mac)                                                                       \
 	"{\"neighbour_add\": {\"addr\": \"fe80::1\", \"port\": \"" port                            \
 	"\", \"mac\": \"02:00:00:00:00:" mac "\"}}"
@@ -120,7 +140,7 @@ static void routes_follow_their_neighbour(void **state)
 	expect(&r, "{\"neighbour_delete\": {\"addr\": \"fe80::1\"}}", "\"code\":\"in_use\"");
 	expect(&r, "[" DELETE("2001:db8::/32") ", {\"neighbour_delete\": {\"addr\": \"fe80::1\"}}]",
 			"\"ok\"");
-	assert_int_equal(hs_fib_count(hs_node_fib(r.t.node)), 0);
+	assert_int_equal(count_routes(&r), 0);
 	rig_close(&r);
 }
 
@@ -175,7 +195,7 @@ static void a_dry_run_or_a_refused_list_changes_nothing(void **state)
 					"::/0") "," DIRECT("2002::/16", "p0") "]",
 			"\"ok\"");
 	assert_int_equal(next_of(&r, 1).port, 0);
-	assert_int_equal(hs_fib_count(hs_node_fib(r.t.node)), 3);
+	assert_int_equal(count_routes(&r), 3);
 	rig_close(&r);
 }
 
@@ -223,19 +243,19 @@ static void change_without_memory(bool for_good)
 			fail_msg("allocation %d failed, and the answer is %s", n, r.reply);
 		assert_int_equal(next_of(&r, 1).port, 0);
 		assert_int_equal(next_of(&r, 1).mac[5], 5);
-		assert_int_equal(hs_fib_count(hs_node_fib(r.t.node)), 2);
+		assert_int_equal(count_routes(&r), 2);
 		expect(&r, "{\"neighbour_list\": {}}", "02:00:00:00:00:05\",\"routes\":1");
 		expect(&r, "{\"route_list\": {}}", "\"count\":2");
 		// Nor does it come later, with another change.
 		expect(&r, DIRECT("fd00::/8", "p1"), "\"ok\"");
 		assert_int_equal(next_of(&r, 1).port, 0);
 		expect(&r, DELETE("fd00::/8"), "\"ok\"");
-		assert_int_equal(hs_fib_count(hs_node_fib(r.t.node)), 2);
+		assert_int_equal(count_routes(&r), 2);
 	}
 	assert_non_null(strstr(r.reply, "\"ok\""));
 	assert_in_range(n, 5, 200);
 	assert_int_equal(next_of(&r, 1).mac[5], 6);
-	assert_int_equal(hs_fib_count(hs_node_fib(r.t.node)), 4);
+	assert_int_equal(count_routes(&r), 4);
 	rig_close(&r);
 }
 

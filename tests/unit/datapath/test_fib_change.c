@@ -59,7 +59,6 @@ static void a_batch_with_one_bad_change_changes_nothing(void **state)
 		};
 		assert_int_equal(hs_fib_change(b.fib, changes, 3, &b.err), -ENOENT);
 		assert_string_equal(b.err.code, "no_such_route");
-		assert_int_equal(hs_fib_count(b.fib), 1);
 		assert_int_equal(port_of(&b, "20010db8"), 1);
 		assert_int_equal(port_of(&b, "20010db9"), HS_FIB_NO_PORT);
 		changes[2] = change_of("20010db801", 32, 3, false);
@@ -85,7 +84,6 @@ static void later_changes_of_a_prefix_win_within_a_batch(void **state)
 				change_of("20010db9", 32, 3, false),
 		};
 		assert_int_equal(hs_fib_change(b.fib, changes, 4, &b.err), 0);
-		assert_int_equal(hs_fib_count(b.fib), 1);
 		assert_int_equal(port_of(&b, "20010db8"), HS_FIB_NO_PORT);
 		assert_int_equal(port_of(&b, "20010db9"), 3);
 		struct hs_fib_change twice[] = {
