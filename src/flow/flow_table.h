@@ -113,6 +113,3 @@ void hs_flow_table_reclaim(struct hs_flow_table *table);
 // Returns the memory that a table of this capacity takes from DPDK, for the size of EAL's memory
 // without huge pages.
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers);
-// Returns the other memory that the process needs for the table: control's own part, and the large
-// parts (pages.h).
-uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers);

@@ -154,24 +154,6 @@ uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 	return hash + hash / 16 + arrays + (1u << 20);
 }
 
-static size_t mapped_bytes(size_t bytes)
-{
-	return bytes - hs_pages_dpdk_bytes(bytes);
-}
-
-uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
-{
-	uint32_t slots = hs_flow_slots(capacity);
-	uint64_t arrays = mapped_bytes(shared_bytes(slots)) +
-			  n_workers * mapped_bytes(worker_bytes(slots)) +
-			  mapped_bytes(hs_flow_index_bytes(slots)) +
-			  mapped_bytes(hs_flow_by_name_bytes(capacity));
-
-	return arrays + (uint64_t)slots * n_workers * sizeof(struct hs_flow_shadow) +
-	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_pending *)) +
-	       hs_u32_map_bytes(slots);
-}
-
 void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow_view *view)
 {
 	view->own = t->workers[worker];

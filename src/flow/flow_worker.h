@@ -161,12 +161,6 @@ static inline uint32_t hs_flow_lookup_one(
 	return slot;
 }
 
-// Returns true while no rule is installed, so that no look-up is needed.
-static inline bool hs_flow_view_empty(const struct hs_flow_view *view)
-{
-	return hs_flow_masks_of(view)->n == 0;
-}
-
 // Adds to a counter. Each counter has one writer, so that relaxed order is enough. Compilers make
 // three instructions of a relaxed load and store.
 static inline void hs_flow_add(uint64_t *counter, uint64_t n)

@@ -138,7 +138,7 @@ static void a_reverse_entry_is_found_by_packets_that_go_back_and_by_nobody_else(
 		assert_false(hs_flow_due(&b.view.own[slot], &rng, i));
 	hs_flow_table_remove_reverse(b.table, slot);
 	assert_int_equal(found(&b, 20, 10), HS_FLOW_NONE);
-	assert_true(hs_flow_view_empty(&b.view));
+	assert_int_equal(hs_flow_masks_of(&b.view)->n, 0);
 	bench_close(&b);
 }
 
@@ -168,7 +168,7 @@ static void a_rule_of_the_same_tuple_goes_before_a_reverse_entry_and_leaves_it_b
 	remove_rule(&b, 1);
 	assert_int_equal(found(&b, 20, 10), entry);
 	hs_flow_table_remove_reverse(b.table, entry);
-	assert_true(hs_flow_view_empty(&b.view));
+	assert_int_equal(hs_flow_masks_of(&b.view)->n, 0);
 	bench_close(&b);
 }
 
@@ -408,7 +408,7 @@ static void reverse_entries_and_rules_in_any_order_are_found_as_a_model_says(voi
 	}
 	while (m.n)
 		drop_thing(&b, &m, 0);
-	assert_true(hs_flow_view_empty(&b.view));
+	assert_int_equal(hs_flow_masks_of(&b.view)->n, 0);
 	bench_close(&b);
 }
 
