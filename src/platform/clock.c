@@ -45,7 +45,6 @@ struct hs_clock {
 	hs_clock_stepped *stepped;
 	void *stepped_context;
 	bool said_wrong;
-	struct hs_clock_status manual_status;
 };
 
 // ---- the machine's own source ----
@@ -382,18 +381,8 @@ void hs_clock_set(struct hs_clock *clock, int64_t now_ns)
 	atomic_store_explicit(&clock->manual_ns, now_ns, memory_order_relaxed);
 }
 
-void hs_clock_set_status(struct hs_clock *clock, const struct hs_clock_status *status)
-{
-	assert(clock->manual);
-	clock->manual_status = *status;
-}
-
 void hs_clock_status(const struct hs_clock *clock, struct hs_clock_status *status)
 {
-	if (clock->manual) {
-		*status = clock->manual_status;
-		return;
-	}
 	const struct hs_clock_source *source = &clock->source;
 	int64_t offset_ns = clock->servo.offset_ns;
 	int64_t own_ns = offset_ns < 0 ? -offset_ns : offset_ns;

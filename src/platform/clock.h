@@ -61,8 +61,6 @@ int64_t hs_clock_now(const struct hs_clock *clock);
 // steady time, which continues evenly when the clock steps. Timers use it.
 int64_t hs_clock_read(const struct hs_clock *clock, int64_t *stepped_ns);
 void hs_clock_set(struct hs_clock *clock, int64_t now_ns); // manual clocks only
-// Sets what hs_clock_status returns from now on (unknown until then); manual clocks only.
-void hs_clock_set_status(struct hs_clock *clock, const struct hs_clock_status *status);
 
 // Returns the valid line. Control only.
 struct hs_clock_line;
