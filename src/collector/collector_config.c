@@ -454,20 +454,6 @@ static int take_root(json_t *root, const cpu_set_t *cores, struct hs_collector_c
 	return rc;
 }
 
-int hs_collector_config_parse(const char *text, size_t len, const cpu_set_t *cores,
-		struct hs_collector_config *config, struct hs_error *err)
-{
-	json_error_t syntax;
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
-
-	struct hs_errors errors = {0};
-	int rc = root ? take_root(root, cores, config, &errors)
-		      : hs_schema_syntax_error(&syntax, err);
-	if (errors.n)
-		*err = errors.list[0];
-	return rc;
-}
-
 int hs_collector_config_load(const char *file, const cpu_set_t *cores,
 		struct hs_collector_config *config, struct hs_errors *errors)
 {

@@ -55,16 +55,14 @@ struct hs_collector_config {
 	struct hs_collect_config collect; // its formats are set from those above
 };
 
-// Reads a file, or `text` of `len` bytes. Core numbers are checked against `cores`; NULL: those
-// that this process may run on. Returns 0, or a negative errno with *errors or *err as
-// hs_config_load does. On failure nothing needs to be released.
+// Reads a file. Core numbers are checked against `cores`; NULL: those that this process may run on.
+// Returns 0, or a negative errno with *errors as hs_config_load does. On failure nothing needs to
+// be released.
 int hs_collector_config_load(const char *file, const cpu_set_t *cores,
 		struct hs_collector_config *config, struct hs_errors *errors);
-int hs_collector_config_parse(const char *text, size_t len, const cpu_set_t *cores,
-		struct hs_collector_config *config, struct hs_error *err);
 void hs_collector_config_fini(struct hs_collector_config *config);
 
-// Returns the values in force, with defaults, as JSON that hs_collector_config_parse accepts. New
+// Returns the values in force, with defaults, as JSON that hs_collector_config_load accepts. New
 // reference.
 json_t *hs_collector_config_print(const struct hs_collector_config *config);
 // Returns the JSON Schema of a configuration. New reference.

@@ -330,19 +330,6 @@ int hs_controller_config_load(
 	return rc < 0 ? rc : take_root(root, config, errors);
 }
 
-int hs_controller_config_parse(const char *text, size_t len, struct hs_controller_config *config,
-		struct hs_error *err)
-{
-	json_error_t syntax;
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
-	struct hs_errors errors = {0};
-	int rc = root ? take_root(root, config, &errors) : hs_schema_syntax_error(&syntax, err);
-
-	if (errors.n)
-		*err = errors.list[0];
-	return rc;
-}
-
 void hs_controller_config_fini(struct hs_controller_config *config)
 {
 	for (unsigned i = 0; i < config->n_paths; i++)

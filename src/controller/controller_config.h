@@ -73,20 +73,17 @@ struct hs_controller_config {
 	json_t *requests;		  // a list, each with "on"; owned
 };
 
-// Reads a file, with all its errors, or text, with the first error. Returns 0, or a negative errno:
-// the path of a syntax error is "line:column", of any other "nodes[3].api". On failure nothing
-// needs to be released.
+// Reads a file. Returns 0, or a negative errno with all errors: the path of a syntax error is
+// "line:column", of any other "nodes[3].api". On failure nothing needs to be released.
 int hs_controller_config_load(
 		const char *file, struct hs_controller_config *config, struct hs_errors *errors);
-int hs_controller_config_parse(const char *text, size_t len, struct hs_controller_config *config,
-		struct hs_error *err);
 void hs_controller_config_fini(struct hs_controller_config *config);
 
 // Adds what the configuration names and this machine does not have: the folders of sockets and of
 // the state's file, and interfaces.
 void hs_controller_config_lacks(const struct hs_controller_config *config, struct hs_errors *lacks);
 
-// Returns the values in force, with defaults, as JSON that hs_controller_config_parse accepts. New
+// Returns the values in force, with defaults, as JSON that hs_controller_config_load accepts. New
 // reference.
 json_t *hs_controller_config_print(const struct hs_controller_config *config);
 // Returns the JSON Schema of a controller's configuration. New reference.

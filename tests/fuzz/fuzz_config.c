@@ -3,21 +3,24 @@
 // left behind, or complete: every index in it is valid, and its printed form is the same
 // configuration.
 #include "fuzz_config.h"
+#include "fuzz_file.h"
 
 #include "config_read.h"
 
 static bool parse(const char *text, size_t len, void *config)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 	cpu_set_t cores;
+	char name[64];
+	int fd = fuzz_file((const uint8_t *)text, len, name);
 
 	CPU_ZERO(&cores);
 	for (int core = 0; core < 4; core++)
 		CPU_SET(core, &cores);
-	if (hs_config_parse(text, len, &cores, config, &err) == 0)
-		return true;
-	HOLDS(err.code[0] && err.message[0]);
-	return false;
+	int rc = hs_config_load(name, &cores, config, &errors);
+	close(fd);
+	HOLDS(rc == 0 || (errors.list[0].code[0] && errors.list[0].message[0]));
+	return rc == 0;
 }
 
 static void check(const void *config)

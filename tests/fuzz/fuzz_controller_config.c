@@ -3,17 +3,20 @@
 // nothing left behind, or complete: every path has existing nodes, and its printed form is the same
 // configuration.
 #include "fuzz_config.h"
+#include "fuzz_file.h"
 
 #include "controller_config.h"
 
 static bool parse(const char *text, size_t len, void *config)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
+	char name[64];
+	int fd = fuzz_file((const uint8_t *)text, len, name);
+	int rc = hs_controller_config_load(name, config, &errors);
 
-	if (hs_controller_config_parse(text, len, config, &err) == 0)
-		return true;
-	HOLDS(err.code[0] && err.message[0]);
-	return false;
+	close(fd);
+	HOLDS(rc == 0 || (errors.list[0].code[0] && errors.list[0].message[0]));
+	return rc == 0;
 }
 
 static void check(const void *config)

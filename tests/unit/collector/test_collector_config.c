@@ -4,6 +4,7 @@
 #include "collector_threshold.h"
 #include "refusal.h"
 #include "errors_of_file.h"
+#include "text_file.h"
 
 #include <errno.h>
 
@@ -49,11 +50,15 @@ static struct hs_collector_config config;
 
 static void parse(const char *text)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
+	const struct hs_error *err = &errors.list[0];
 	cpu_set_t cores = four_cores();
+	char name[64];
+	int fd = text_file(text, strlen(text), name);
 
-	if (hs_collector_config_parse(text, strlen(text), &cores, &config, &err) < 0)
-		fail_msg("%s: %s (%s)", err.path, err.message, err.expected);
+	if (hs_collector_config_load(name, &cores, &config, &errors) < 0)
+		fail_msg("%s: %s (%s)", err->path, err->message, err->expected);
+	close(fd);
 }
 
 static void refuses_as_its_folder_says(void **state)

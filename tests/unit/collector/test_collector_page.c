@@ -6,6 +6,7 @@
 #include "collect_test.h"
 
 #include "prometheus.h"
+#include "text_file.h"
 
 #define EXPORTERS 1000
 #define OF_EACH	  4
@@ -40,13 +41,17 @@ static uint64_t lines_of(const char *page, const char *name)
 static void open_collector(void)
 {
 	static const char text[] = "{\"listen\": [{\"udp\": \"127.0.0.1:32766\"}]}";
+	struct hs_errors errors = {0};
 	struct hs_error err = {0};
 	cpu_set_t cores;
+	char name[64];
 
 	CPU_ZERO(&cores);
 	CPU_SET(0, &cores);
 	CPU_SET(1, &cores);
-	assert_int_equal(hs_collector_config_parse(text, strlen(text), &cores, &config, &err), 0);
+	int fd = text_file(text, strlen(text), name);
+	assert_int_equal(hs_collector_config_load(name, &cores, &config, &errors), 0);
+	close(fd);
 	owner.config = &config;
 	assert_int_equal(hs_collector_worker_init(&owner.worker, &config.collect, true, &err), 0);
 }

@@ -3,6 +3,7 @@
 #include "flexint.h"
 #include "flexint_steps.h"
 #include "refusal.h"
+#include "text_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,24 @@ static const char minimal[] =
 		"            {\"name\": \"b\", \"pci\": \"3b:00.1\", \"side\": \"network\"}],"
 		" \"forwarding\": {\"mode\": \"patch\", \"pairs\": [[\"b\", \"a\"]]}}";
 
+// Loads a text; *err is the first error.
+static int load(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
+		struct hs_error *err)
+{
+	struct hs_errors errors = {0};
+	char name[64];
+	int fd = text_file(text, len, name);
+	int rc = hs_config_load(name, cores, config, &errors);
+
+	close(fd);
+	*err = errors.list[0];
+	return rc;
+}
+
 static void parse(const char *text, struct hs_config *config)
 {
-	struct hs_error err = {0};
-	if (hs_config_parse(text, strlen(text), CORES, config, &err) < 0)
+	struct hs_error err;
+	if (load(text, strlen(text), CORES, config, &err) < 0)
 		fail_msg("%s: %s", err.path, err.message);
 }
 
@@ -95,9 +110,7 @@ static void defaults_are_of_the_cores_that_the_process_may_run_on(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hs_config c;
 		struct hs_error err = {0};
-		assert_int_equal(hs_config_parse(minimal, strlen(minimal), &cases[i].cores, &c,
-						 &err),
-				0);
+		assert_int_equal(load(minimal, strlen(minimal), &cases[i].cores, &c, &err), 0);
 		assert_int_equal(c.control_core, cases[i].control);
 		assert_int_equal(c.workers[0], cases[i].worker);
 		assert_int_equal(c.node.n_workers, 1);
@@ -115,7 +128,7 @@ static void a_core_that_is_not_the_processes_is_refused_with_those_that_are(void
 	const cpu_set_t cores = {{0x10d}};
 	struct hs_config c;
 	struct hs_error err = {0};
-	assert_true(hs_config_parse(text, strlen(text), &cores, &c, &err) < 0);
+	assert_true(load(text, strlen(text), &cores, &c, &err) < 0);
 	assert_string_equal(err.path, "workers[0]");
 	assert_string_equal(err.expected, "0, 2 to 3, 8");
 }
@@ -228,7 +241,7 @@ static int load_with_key(const char *key, mode_t mode, struct hs_config *c, stru
 	snprintf(text, sizeof(text),
 			"{\"telemetry\": {\"in_band\": {\"key_file\": \"%s\"}}," TWO_PORTS "}",
 			name);
-	int rc = hs_config_parse(text, strlen(text), CORES, c, err);
+	int rc = load(text, strlen(text), CORES, c, err);
 	unlink(name);
 	return rc;
 }
@@ -440,7 +453,7 @@ static void every_truncation_of_a_good_file_is_refused(void **state)
 	for (size_t len = 0; len + 1 < sizeof(minimal); len++) {
 		struct hs_config c;
 		struct hs_error err = {0};
-		assert_true(hs_config_parse(minimal, len, CORES, &c, &err) < 0);
+		assert_true(load(minimal, len, CORES, &c, &err) < 0);
 		assert_string_equal(err.code, "not_json");
 	}
 }

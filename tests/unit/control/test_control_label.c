@@ -5,6 +5,7 @@
 #include "config_read.h"
 #include "label_fragments.h"
 #include "label_steps.h"
+#include "text_file.h"
 
 static struct hs_label_profile profile;
 
@@ -196,9 +197,9 @@ static void a_rule_explains_what_happened_to_its_packets_at_each_node(void **sta
 
 static uint32_t buffers_of(const char *b_side, const char *mode)
 {
-	char text[512];
+	char text[512], name[64];
 	struct hs_config config;
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 
 	snprintf(text, sizeof(text),
 			"{\"node\": {\"id\": 1}, \"workers\": [0, 1],"
@@ -209,8 +210,10 @@ static uint32_t buffers_of(const char *b_side, const char *mode)
 			" \"export\": [{\"format\": \"label\", \"to\": \"127.0.0.1:9\"}]}",
 			b_side, mode);
 	const cpu_set_t cores = {{7}};
-	if (hs_config_parse(text, strlen(text), &cores, &config, &err) < 0)
-		fail_msg("%s", err.message);
+	int fd = text_file(text, strlen(text), name);
+	if (hs_config_load(name, &cores, &config, &errors) < 0)
+		fail_msg("%s", errors.list[0].message);
+	close(fd);
 	uint32_t n = hs_config_mbufs(&config) - config.mbufs - 2 * HS_EXPORT_RING;
 	hs_config_fini(&config);
 	return n;

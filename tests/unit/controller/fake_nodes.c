@@ -4,6 +4,7 @@
 #include "api_label.h"
 #include "rule_field.h"
 #include "rule_json.h"
+#include "text_file.h"
 
 // clang-format off: cmocka wants these before it
 #include <setjmp.h>
@@ -411,18 +412,26 @@ static void open_controller(struct fake_nodes *fake)
 	}
 }
 
+void fake_configure(struct fake_nodes *fake, const char *config)
+{
+	struct hs_errors errors = {0};
+	char name[64];
+	int fd = text_file(config, strlen(config), name);
+
+	if (hs_controller_config_load(name, &fake->config, &errors) < 0)
+		fail_msg("%s: %s", errors.list[0].path, errors.list[0].message);
+	close(fd);
+}
+
 void fake_open(struct fake_nodes *fake, const char *config)
 {
-	struct hs_error err = {0};
-
 	memset(fake, 0, sizeof(*fake));
 	fake->now_ns = INT64_C(1700000000000000000);
 	fake->published = json_array();
 	fake->saved = json_array();
 	for (unsigned i = 0; i < FAKE_NODES; i++)
 		open_node(&fake->nodes[i], (uint16_t)(i + 1));
-	if (hs_controller_config_parse(config, strlen(config), &fake->config, &err) < 0)
-		fail_msg("%s: %s", err.path, err.message);
+	fake_configure(fake, config);
 	open_controller(fake);
 }
 

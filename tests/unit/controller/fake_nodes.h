@@ -87,6 +87,8 @@ struct fake_nodes {
 
 // Opens a controller with the configuration's text; fails the test where that is refused.
 void fake_open(struct fake_nodes *fake, const char *config);
+// Reads another configuration, for the next fake_reopen.
+void fake_configure(struct fake_nodes *fake, const char *config);
 void fake_close(struct fake_nodes *fake);
 // A new controller over the same nodes and what was saved, as after a restart of the controller.
 void fake_reopen(struct fake_nodes *fake);

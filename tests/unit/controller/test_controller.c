@@ -452,11 +452,9 @@ static void a_list_that_fails_half_way_leaves_every_rule_where_it_was(void **sta
 // Another configuration over the same state and nodes.
 static void reopen_with(const char *text)
 {
-	struct hs_error err = {0};
-
 	hs_controller_destroy(fake.controller);
 	hs_controller_config_fini(&fake.config);
-	assert_int_equal(hs_controller_config_parse(text, strlen(text), &fake.config, &err), 0);
+	fake_configure(&fake, text);
 	fake.controller = NULL;
 	fake_reopen(&fake);
 }

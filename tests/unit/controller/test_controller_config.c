@@ -4,6 +4,7 @@
 #include "controller_config.h"
 #include "refusal.h"
 #include "errors_of_file.h"
+#include "text_file.h"
 
 #include <errno.h>
 
@@ -50,12 +51,22 @@ static const char everything[] =
 	"  \"reroute\": {\"destinations\": [{\"prefix\": \"10.2.0.0/16\", \"node\": 2},"           \
 	"   {\"prefix\": \"2001:db8::/32\", \"node\": 3}], \"hold_ms\": 5}}}"
 
+static int load(const char *text, struct hs_controller_config *config, struct hs_errors *errors)
+{
+	char name[64];
+	int fd = text_file(text, strlen(text), name);
+	int rc = hs_controller_config_load(name, config, errors);
+
+	close(fd);
+	return rc;
+}
+
 static void parse(const char *text, struct hs_controller_config *config)
 {
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 
-	if (hs_controller_config_parse(text, strlen(text), config, &err) < 0)
-		fail_msg("%s: %s", err.path, err.message);
+	if (load(text, config, &errors) < 0)
+		fail_msg("%s: %s", errors.list[0].path, errors.list[0].message);
 }
 
 static int send_nothing(void *context, unsigned node, const char *text, size_t len)
@@ -227,14 +238,15 @@ static void the_least_mtu_of_probes_is_the_one_that_is_told(void **state)
 {
 	static const char small[] = PROBING("103");
 	struct hs_controller_config config;
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
+	const struct hs_error *err = &errors.list[0];
 
 	(void)state;
-	assert_int_equal(hs_controller_config_parse(small, strlen(small), &config, &err), -EINVAL);
-	assert_string_equal(err.code, "out_of_range");
-	assert_string_equal(err.path, "probing.mtu");
-	assert_string_equal(err.expected, "104 or more");
-	assert_non_null(strstr(err.message, "103 bytes"));
+	assert_int_equal(load(small, &config, &errors), -EINVAL);
+	assert_string_equal(err->code, "out_of_range");
+	assert_string_equal(err->path, "probing.mtu");
+	assert_string_equal(err->expected, "104 or more");
+	assert_non_null(strstr(err->message, "103 bytes"));
 	parse(PROBING("104"), &config);
 	hs_controller_config_fini(&config);
 }
