@@ -310,12 +310,3 @@ void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 			close_longer(qos, flow, tier, (last + ratio - 1) / ratio * ratio);
 	}
 }
-
-void hs_qos_flush(struct hs_qos *qos)
-{
-	struct hs_qos_flow *next;
-	for (struct hs_qos_flow *flow = qos->active; flow; flow = next) {
-		next = flow->next;
-		hs_qos_flush_flow(qos, flow);
-	}
-}

@@ -15,7 +15,3 @@ void hs_qos_advance(struct hs_qos *qos, int64_t now_ns);
 
 // Returns when hs_qos_advance has something to do next. INT64_MAX: nothing before the next report.
 int64_t hs_qos_next_ns(const struct hs_qos *qos);
-
-// Hands out the open windows of all flows, and keeps the flows. Call it before exit, or at the end
-// of a test.
-void hs_qos_flush(struct hs_qos *qos);

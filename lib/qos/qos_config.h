@@ -33,7 +33,7 @@ struct hs_qos_config {
 	bool joins;
 	bool general; // no fast path for common reports; tests compare with this
 	// Called for each window that is handed out, from within hs_qos_report, hs_qos_advance,
-	// hs_qos_remove, hs_qos_flush and hs_qos_clock_step. The window is valid during the call
+	// hs_qos_remove and hs_qos_clock_step. The window is valid during the call
 	// only; the callback must not call the monitor. May be NULL.
 	void (*on_window)(void *user, const struct hs_qos_window *window);
 	void *user;

@@ -243,7 +243,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if ((op & 0x3c) == 0x30 && options & 2)
 			hs_qos_clock_step(qos);
 	}
-	hs_qos_flush(qos);
+	for (unsigned i = 0; i < FLOWS; i++)
+		hs_qos_remove(qos, i + 1);
 	hs_qos_destroy(qos);
 	return 0;
 }

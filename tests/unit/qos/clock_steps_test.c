@@ -41,7 +41,7 @@ static void feed_to(struct run *run, bool tells_steps)
 	assert_int_equal(hs_qos_create(&config, &run->qos), 0);
 	for (size_t i = 0; i < run->truth.n_reports; i++)
 		give(run->qos, &run->truth.reports[i].report);
-	hs_qos_flush(run->qos);
+	flush_all(run->qos);
 }
 
 static void feed(struct run *run)

@@ -126,7 +126,7 @@ static void entries_with_few_fields_are_not_read_beyond(void **state)
 			report.telemetry.hops[k].bitmap = HS_HOP_TIMESTAMP;
 		give(qos, &report);
 	}
-	hs_qos_flush(qos);
+	flush_all(qos);
 	assert_int_equal(caught_at(&catcher, SECOND, 0)->window.e2e.delay.p50, 5 * MS);
 	monitor_free(qos, &catcher);
 }
@@ -170,10 +170,10 @@ static void of_windows_of_the_same_time_each_has_its_own(void **state)
 		struct hs_report report = plain_report(i, 10 * MS, 2, nodes);
 		report.sink_ts_ns += i <= 30 ? 50 * MS : i == 50 ? 100 * MS : 0;
 		if (i == 31)
-			hs_qos_flush(qos);
+			flush_all(qos);
 		give(qos, &report);
 	}
-	hs_qos_flush(qos);
+	flush_all(qos);
 	assert_int_equal(caught_at(&catcher, 10 * SECOND, 0)->window.e2e.delay.p50, 53 * MS);
 	assert_int_equal(caught_at(&catcher, 10 * SECOND, 1)->window.e2e.delay.p50, 3 * MS);
 	monitor_free(qos, &catcher);
@@ -196,7 +196,7 @@ static void the_first_reports_of_a_long_window_are_in_its_percentiles(void **sta
 		hs_qos_advance(qos, report.sink_ts_ns);
 		give(qos, &report);
 	}
-	hs_qos_flush(qos);
+	flush_all(qos);
 	for (size_t i = 1; i <= 3; i += 2) {
 		const struct hs_qos_window *window = &caught_at(&catcher, SECOND, i)->window;
 		assert_int_equal(window->e2e.delay.n, 2000);

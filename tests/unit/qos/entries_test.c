@@ -281,7 +281,7 @@ static void a_question_changes_no_window_that_is_open(void **state)
 			assert_int_equal(run->flags & BOTH, HS_QOS_MULTIPATH);
 			assert_int_equal(hs_qos_latest(f->qos, 7, 0)->flags, run->flags);
 		}
-		hs_qos_flush(f->qos);
+		flush_all(f->qos);
 		check_second(f, 1, HS_QOS_ENTRIES_MISSING);
 		monitor_free(f->qos, &f->catcher);
 		f->qos = monitor_new(&f->catcher);

@@ -266,7 +266,7 @@ static void a_slow_source_that_restarts_is_noticed_without_stamps(void **state)
 				(uint32_t)(i <= 10 ? 900 + i * 10 : (i - 10) * 10);
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	uint64_t epochs = 0;
 	for (size_t i = 0; i < f->catcher.n; i++) {
 		const struct hs_qos_window *window = &f->catcher.windows[i].window;
@@ -286,7 +286,7 @@ static void a_fast_source_that_restarts_early_is_noticed_without_stamps(void **s
 		report.telemetry.e2e.tx_packets -= i > 3000 ? 3000 : 0;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
 	assert_true(run->flags & HS_QOS_EPOCH);
 	assert_int_equal(run->e2e.lost_packets, 0);
@@ -312,7 +312,7 @@ static void packets_that_were_held_back_are_no_restart(void **state)
 			give(f->qos, &late);
 		}
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
 	assert_false(run->flags & HS_QOS_EPOCH);
 	assert_int_equal(run->e2e.lost_packets, 0);
@@ -331,7 +331,7 @@ static void a_restart_whose_first_report_is_lost_shows_in_stamps_and_counts(void
 		report.telemetry.e2e.tx_packets -= 50;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
 	assert_true(run->flags & HS_QOS_EPOCH);
 	assert_int_equal(run->e2e.lost_packets, 0);
@@ -372,7 +372,7 @@ static void a_path_change_keeps_the_hops_that_both_paths_have(void **state)
 		assert_int_equal(caught->hops[i].lost_packets, 0);
 	assert_int_equal(caught->window.e2e.lost_packets, 20);
 	assert_int_equal(caught->window.unattributed_lost_packets, 20);
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	assert_true(caught_at(&f->catcher, 10 * SECOND, 0)->window.path_changed);
 }
 
@@ -393,7 +393,7 @@ static void alternating_paths_have_loss_only_between_common_nodes(void **state)
 	sim_run(&config, &truth);
 	for (size_t i = 0; i < truth.n_reports; i++)
 		give(qos, &truth.reports[i].report);
-	hs_qos_flush(qos);
+	flush_all(qos);
 	uint64_t from = 0, to = 0;
 	for (size_t i = 0; i < truth.n_reports; i++) {
 		const struct sim_report *report = &truth.reports[i];

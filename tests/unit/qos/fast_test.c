@@ -132,8 +132,8 @@ static void feed(struct twins *t, const struct sim_result *truth)
 			ask(t, key.ns_id, report->sink_ts_ns);
 		check_windows(t);
 	}
-	hs_qos_flush(t->fast);
-	hs_qos_flush(t->general);
+	flush_all(t->fast);
+	flush_all(t->general);
 	check_windows(t);
 	check_counters(t);
 }
@@ -279,8 +279,8 @@ static void nonsense_counts_are_reckoned_alike_by_both_ways(void **state)
 		struct twins t;
 		twins_init(&t, seed);
 		feed_nonsense(&t, 4000);
-		hs_qos_flush(t.fast);
-		hs_qos_flush(t.general);
+		flush_all(t.fast);
+		flush_all(t.general);
 		check_windows(&t);
 		check_counters(&t);
 		twins_fini(&t);
@@ -430,8 +430,8 @@ static void runs_end_before_the_first_report_that_is_not_like_the_others(void **
 		struct twins t;
 		twins_init(&t, seed);
 		feed_runs(&t, (unsigned)(seed % (HOPS + 1)), 6000);
-		hs_qos_flush(t.fast);
-		hs_qos_flush(t.general);
+		flush_all(t.fast);
+		flush_all(t.general);
 		check_windows(&t);
 		check_counters(&t);
 		twins_fini(&t);
@@ -499,8 +499,8 @@ static void delays_are_those_of_the_link_from_their_own_source(void **state)
 			feed_one(&t, &report);
 		}
 		check_same(hs_qos_latest(t.fast, 1, 0), hs_qos_latest(t.general, 1, 0));
-		hs_qos_flush(t.fast);
-		hs_qos_flush(t.general);
+		flush_all(t.fast);
+		flush_all(t.general);
 		check_windows(&t);
 		twins_fini(&t);
 	}

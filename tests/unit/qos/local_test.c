@@ -188,7 +188,7 @@ static void windows_have_what_the_queues_did(void **state)
 	assert_non_null(run);
 	for (unsigned i = 0; i < NODES; i++)
 		check_node(hop_behind(run->hops, run->n_hops, i ? i + 1 : 0), &whole[i]);
-	hs_qos_flush(qos);
+	flush_all(qos);
 	for (unsigned second = 1; second <= SECONDS; second++) {
 		const struct caught *caught = caught_ending(&catcher, SECOND, T0 + second * SECOND);
 		assert_non_null(caught);
@@ -225,7 +225,7 @@ static void longer_and_moved_windows_have_the_same(void **state)
 	assert_int_equal(some->hops[1].hop_latency_ns.min, 101);
 	assert_int_equal(some->hops[1].hop_latency_ns.max, 200);
 	assert_int_equal(some->hops[1].hop_latency_ns.mean, 151); // 150.5
-	hs_qos_flush(qos);
+	flush_all(qos);
 	const struct caught *long_one = caught_ending(&catcher, 10 * SECOND, T0 + 10 * SECOND);
 	assert_non_null(long_one);
 	const struct hs_qos_hop *hop = &long_one->hops[0];
@@ -256,7 +256,7 @@ static void what_a_format_does_not_give_is_absent(void **state)
 		}
 		give(qos, &report);
 	}
-	hs_qos_flush(qos);
+	flush_all(qos);
 	const struct caught *caught = caught_at(&catcher, SECOND, 0);
 	assert_int_equal(caught->window.n_hops, NODES);
 	assert_int_equal(caught->hops[0].hop_latency_ns.mean, 5);
@@ -290,7 +290,7 @@ static const struct caught *window_of_nodes(struct catcher *catcher, struct hs_q
 	assert_non_null(some);
 	assert_int_equal(some->path[0], ids[0]); // also of kept reports
 	assert_int_equal(some->flags & HS_QOS_ENTRIES_MISSING, missing ? some->flags : 0);
-	hs_qos_flush(*qos);
+	flush_all(*qos);
 	const struct caught *caught = caught_at(catcher, SECOND, 0);
 	assert_non_null(caught);
 	return caught;

@@ -162,7 +162,7 @@ static void give_surplus_then_loss(struct fixture *f, unsigned seconds, unsigned
 		report.sink_rx_bytes = received * 562;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 }
 
 static uint64_t shown_loss(const struct fixture *f, int64_t window_ns)
@@ -186,7 +186,7 @@ static void a_surplus_hides_no_more_loss_than_reordering_explains(void **state)
 		report.sink_rx_bytes = received * 562;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	for (size_t i = 0; i < f->catcher.n; i++)
 		assert_false(f->catcher.windows[i].window.flags & HS_QOS_RULES_DIFFER);
 	assert_in_range(shown_loss(f, SECOND), 300 * 400 - 4096, 300 * 400);
@@ -203,7 +203,7 @@ static void a_surplus_is_forgotten_when_no_reordering_can_be_so_old(void **state
 		report.sink_rx_packets -= i > 14000 ? (i - 14000) / 20 : 0;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	for (unsigned second = 16; second <= 19; second++)
 		assert_int_equal(second_ending(f, second)->window.e2e.shown_lost_packets, 50);
 }
@@ -245,7 +245,7 @@ static void rules_that_differ_are_flagged(void **state)
 	sim_run(&config, &truth);
 	for (size_t i = 0; i < truth.n_reports; i++)
 		give(qos, &truth.reports[i].report);
-	hs_qos_flush(qos);
+	flush_all(qos);
 	const struct caught *early = caught_at(&catcher, SECOND, 0);
 	const struct caught *late = caught_at(&catcher, SECOND, 5);
 	assert_false(early->window.flags & HS_QOS_RULES_DIFFER);
@@ -270,7 +270,7 @@ static void rules_that_differ_are_flagged_when_reports_are_rare(void **state)
 	sim_run(&config, &truth);
 	for (size_t i = 0; i < truth.n_reports; i++)
 		give(qos, &truth.reports[i].report);
-	hs_qos_flush(qos);
+	flush_all(qos);
 	assert_true(caught_at(&catcher, SECOND, 7)->window.flags & HS_QOS_RULES_DIFFER);
 	assert_int_equal(caught_at(&catcher, SECOND, 7)->window.e2e.lost_packets, 0);
 	sim_free(&truth);

@@ -35,7 +35,7 @@ static void a_first_report_without_memory_leaves_nothing_behind(void **state)
 		hs_qos_advance(qos, T0 + 100 * SECOND);
 		if (rc)
 			assert_int_equal(catcher.n, 0);
-		hs_qos_flush(qos);
+		flush_all(qos);
 		report = plain(200000);
 		give(qos, &report);
 		assert_int_equal(hs_qos_latest(qos, 7, 0)->reports, rc ? 1 : 2);
@@ -63,7 +63,7 @@ static void a_refused_report_opens_no_window(void **state)
 		left = 0;
 		refused += !!rc;
 		give(qos, &after);
-		hs_qos_flush(qos);
+		flush_all(qos);
 		const struct caught *caught = caught_ending(&catcher, SECOND, T0 + 3 * SECOND);
 		assert_int_equal(caught->window.stale, !!rc);
 		caught = caught_ending(&catcher, SECOND, T0 + 4 * SECOND);
@@ -102,7 +102,7 @@ static void a_report_of_what_nodes_say_is_taken_or_refused_whole(void **state)
 		const struct hs_qos_window *run = hs_qos_latest(qos, KEY.ns_id, 0);
 		left = 0;
 		assert_true(!run || run->reports == (rc ? 1 : 2));
-		hs_qos_flush(qos);
+		flush_all(qos);
 		const struct caught *caught = caught_at(&catcher, SECOND, 0);
 		assert_int_equal(caught->window.reports, rc ? 1 : 2);
 		const struct hs_qos_hop *hop = &caught->hops[0];
@@ -166,7 +166,7 @@ static void a_refused_report_ends_no_clock_step(void **state)
 			report.sink_ts_ns -= 3600 * SECOND;
 			give(qos, &report);
 		}
-		hs_qos_flush(qos);
+		flush_all(qos);
 		hs_qos_counters(qos, &counters);
 		assert_int_equal(counters.epochs, 1);
 		assert_int_equal(hs_qos_latest(qos, 7, 0)->e2e.tx_packets, rc ? 400 : 500);
@@ -205,7 +205,7 @@ static void a_refused_report_makes_no_second_path(void **state)
 		bool came = give_failing(qos, &reports[3], fail_at);
 		refused += !went + !came;
 		give(qos, &reports[went ? 4 : 3]);
-		hs_qos_flush(qos);
+		flush_all(qos);
 		const struct hs_qos_window *window = &caught_at(&catcher, SECOND, 0)->window;
 		assert_int_equal(!!(window->flags & HS_QOS_MULTIPATH), went && came);
 		assert_int_equal(window->reports, 3 + went + came);

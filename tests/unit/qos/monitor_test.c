@@ -164,8 +164,8 @@ static void asking_for_the_run_changes_no_window(void **state)
 		if (i % 777 == 0)
 			assert_int_equal(hs_qos_latest(asked, 7, 0)->reports, i + 1);
 	}
-	hs_qos_flush(asked);
-	hs_qos_flush(quiet);
+	flush_all(asked);
+	flush_all(quiet);
 	assert_int_equal(with.n, without.n);
 	for (size_t i = 0; i < with.n; i++)
 		for (unsigned j = 0; j < with.windows[i].window.n_hops; j++)
@@ -354,7 +354,7 @@ static void reports_of_nonsense_do_no_harm(void **state)
 		json_decref(json);
 		hs_qos_slide(qos, key.ns_id, report.sink_ts_ns - SECOND, report.sink_ts_ns);
 	}
-	hs_qos_flush(qos);
+	flush_all(qos);
 	hs_qos_counters(qos, &counters);
 	assert_int_equal(counters.reports, 60000);
 	hs_qos_destroy(qos);

@@ -141,7 +141,7 @@ static void a_report_too_long_changes_nothing(void **state)
 		report.sink_ts_ns -= 3600 * SECOND;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	hs_qos_counters(f->qos, &counters);
 	assert_int_equal(counters.epochs, 1);
 	assert_int_equal(counters.flows, 1);

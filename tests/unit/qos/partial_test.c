@@ -485,7 +485,7 @@ static void a_window_without_the_counts_of_a_hop_has_no_loss_of_it(void **state)
 	give_with(f, 900, HS_HOP_KNOWN, 0);
 	give_with(f, 1500, HS_HOP_TIMESTAMP, 5);
 	give_with(f, 2500, HS_HOP_KNOWN, 7);
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	const struct caught *second = second_ending(f, 2);
 	assert_int_equal(second->hops[1].has & (HS_QOS_HAS_LOSS | HS_QOS_HAS_BYTES |
 							       HS_QOS_HAS_THROUGHPUT),
@@ -505,7 +505,7 @@ static void a_flow_whose_reports_are_whole_again_says_no_more_of_it(void **state
 	struct fixture *f = *state;
 	for (uint64_t i = 1; i <= 400; i++)
 		give_with(f, i * 10, i == 20 ? HS_HOP_TIMESTAMP : HS_HOP_KNOWN, i / 3);
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	int64_t lost = 0;
 	for (int64_t i = 1; i <= 4; i++) {
 		const struct caught *caught = second_ending(f, i);
@@ -593,7 +593,7 @@ static void a_late_report_moves_the_edge_end_to_end_alone(void **state)
 		hop_of(&report, 1)->bitmap = i % 4 ? HS_HOP_TIMESTAMP : HS_HOP_KNOWN;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	const struct caught *first = second_ending(f, 1), *second = second_ending(f, 2);
 	assert_int_equal(first->window.e2e.lost_packets, 4);
 	assert_int_equal(first->window.e2e.tx_packets, 90);
@@ -607,7 +607,7 @@ static void a_field_that_a_node_never_gives_makes_no_flow_partial(void **state)
 	struct fixture *f = *state;
 	for (uint64_t i = 1; i <= 90; i++)
 		give_with(f, i * 10, HS_HOP_TIMESTAMP | HS_HOP_PACKETS, 0);
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	assert_false(second_ending(f, 1)->hops[1].has & HS_QOS_HAS_REPORTS);
 }
 

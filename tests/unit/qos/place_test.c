@@ -157,8 +157,8 @@ static void with_seed(struct twins *t, uint64_t seed, bool changed)
 			make_record(report, &record);
 		take(t, &record);
 	}
-	hs_qos_flush(t->by_record);
-	hs_qos_flush(t->decoded);
+	flush_all(t->by_record);
+	flush_all(t->decoded);
 	assert_int_equal(t->records.n, t->decodes.n);
 	assert_true(t->records.n > 10);
 	for (size_t i = 0; i < t->records.n; i++)
@@ -206,7 +206,7 @@ static void delays_of_a_run_add_up_to_more_than_32_bits(void **state)
 			jitter += llabs(ns - before);
 			before = ns;
 		}
-		hs_qos_flush(qos);
+		flush_all(qos);
 		const struct hs_qos_hop *e2e = &caught_at(&catcher, minute[0], 0)->window.e2e;
 		assert_int_equal(e2e->delay.mean, sum / 60);
 		assert_int_equal(e2e->jitter_ns, (jitter + 29) / 59);

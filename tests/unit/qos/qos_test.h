@@ -10,6 +10,7 @@
 
 #include "flexint.h"
 #include "qos.h"
+#include "qos_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,17 @@ struct catcher {
 	struct caught *windows;
 	size_t n, capacity;
 };
+
+// Hands out the open windows of all flows, and keeps the flows.
+static inline void flush_all(struct hs_qos *qos)
+{
+	struct hs_qos_flow *next;
+
+	for (struct hs_qos_flow *flow = qos->active; flow; flow = next) {
+		next = flow->next;
+		hs_qos_flush_flow(qos, flow);
+	}
+}
 
 static inline void catch_window(void *user, const struct hs_qos_window *window)
 {

@@ -62,7 +62,7 @@ static void give_spike_and_restart(struct fixture *f, int64_t spike_ns, int64_t 
 		if (n % 10000 <= 2000 || n % 10000 > 3000) // from 12,000 on, and from 22,000 on
 			give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 }
 
 static void check_later_loss(const struct fixture *f, int64_t second, uint32_t flags)
@@ -113,7 +113,7 @@ static void packets_held_for_longer_than_50_ms_put_a_young_flow_in_doubt(void **
 		report.sink_rx_bytes = reports[i].received * 562;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	const struct hs_qos_window *window = &second_ending(f, 1)->window;
 	assert_int_equal(window->flags, HS_QOS_COUNTER_AMBIGUOUS);
 	assert_int_equal(window->e2e.tx_packets, 128);
@@ -152,7 +152,7 @@ static uint32_t flags_behind_pause(const struct before_pause *before, uint64_t s
 			report_of(last + before->burst + 1000, zero, zero + surplus, FAST);
 	pause_for(&report, 20 * SECOND);
 	give(qos, &report);
-	hs_qos_flush(qos);
+	flush_all(qos);
 	uint32_t flags = hs_qos_latest(qos, 7, 0)->flags;
 	monitor_free(qos, &catcher);
 	return flags;
@@ -222,7 +222,7 @@ static void give_two_restarts(struct fixture *f, uint64_t first, uint64_t again,
 		if (i == again && late)
 			give(f->qos, late);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
 	struct hs_qos_counters counters;
 	hs_qos_counters(f->qos, &counters);

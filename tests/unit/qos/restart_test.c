@@ -66,7 +66,7 @@ static void a_node_that_had_counted_little_is_seen_to_restart(void **state)
 				report.telemetry.e2e.int_packets = (uint32_t)n / 10;
 				give(f->qos, &report);
 			}
-			hs_qos_flush(f->qos);
+			flush_all(f->qos);
 			check_nothing_lost(f);
 			assert_int_equal(count_flagged(f, HS_QOS_EPOCH), 1);
 			assert_int_equal(count_flagged(f, HS_QOS_COUNTER_AMBIGUOUS), 0);
@@ -84,7 +84,7 @@ static void a_count_that_has_overtaken_the_old_one_is_a_restart(void **state)
 		if (n != 10000) // which was lost: the count grows from 5000 to 9000
 			give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	check_nothing_lost(f);
 	assert_int_equal(count_flagged(f, HS_QOS_EPOCH), 1);
 }
@@ -97,7 +97,7 @@ static void a_count_that_equals_the_old_one_is_a_restart(void **state)
 		if (n != 4000) // the count is 2000 at 2000 and at 6000
 			give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	check_nothing_lost(f);
 	assert_int_equal(count_flagged(f, HS_QOS_EPOCH), 1);
 }
@@ -115,7 +115,7 @@ static void loss_behind_a_restarted_node_shows_at_once(void **state)
 		report.sink_rx_bytes -= lost * 562;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	for (unsigned i = 8; i <= 19; i++)
 		assert_int_equal(hop_between(second_ending(f, i), 1, 2)->shown_lost_packets, 50);
 }
@@ -130,7 +130,7 @@ static void a_source_whose_new_count_equals_the_old_one_is_no_duplicate(void **s
 			supply(&report, traces[i]);
 			give(f->qos, &report);
 		}
-		hs_qos_flush(f->qos);
+		flush_all(f->qos);
 		check_nothing_lost(f);
 		assert_int_equal(count_flagged(f, HS_QOS_EPOCH), 1);
 		monitor_free(f->qos, &f->catcher);
@@ -145,7 +145,7 @@ static void a_source_whose_new_count_is_just_above_the_old_one_restarted(void **
 		struct hs_report report = report_at(n, 0, 2040); // 2000, then 2010
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	check_nothing_lost(f);
 	assert_int_equal(count_flagged(f, HS_QOS_EPOCH), 1);
 }
@@ -160,7 +160,7 @@ static void a_sink_that_had_received_little_is_seen_to_restart(void **state)
 		report.sink_rx_bytes -= n > 2955 ? 2955 * 562 : 0;
 		give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	check_nothing_lost(f);
 	assert_int_equal(count_flagged(f, HS_QOS_EPOCH), 1);
 }
@@ -183,7 +183,7 @@ static void an_outage_beyond_the_counters_is_flagged_without_bytes(void **state)
 			report.sink_rx_bytes -= behind ? 88000 * 562 : 0;
 			give(f->qos, &report);
 		}
-		hs_qos_flush(f->qos);
+		flush_all(f->qos);
 		const struct caught *across = second_ending(f, 12);
 		assert_true(across->window.flags & HS_QOS_COUNTER_AMBIGUOUS);
 		assert_int_equal(count_flagged(f, HS_QOS_EPOCH), 0);
@@ -215,7 +215,7 @@ static void an_outage_is_exact_where_bytes_or_time_can_tell(void **state)
 			report.sink_rx_bytes -= behind ? lost * 562 : 0;
 			give(f->qos, &report);
 		}
-		hs_qos_flush(f->qos);
+		flush_all(f->qos);
 		const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
 		assert_int_equal(run->flags, 0);
 		assert_int_equal(run->hops[1].lost_packets, lost);
@@ -245,7 +245,7 @@ static void give_restart_in_a_gap(
 		if (n <= 12000 || n >= 13000)
 			give(f->qos, &report);
 	}
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 }
 
 static void check_restart_in_a_gap(struct fixture *f, uint64_t sent_before)

@@ -22,7 +22,7 @@ static inline void run_start(struct run *run)
 		hs_qos_advance(run->qos, report->sink_ts_ns);
 		give(run->qos, report);
 	}
-	hs_qos_flush(run->qos);
+	flush_all(run->qos);
 }
 
 static inline void run_end(struct run *run)

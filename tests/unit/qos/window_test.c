@@ -341,7 +341,7 @@ static void percentiles_come_only_with_enough_values(void **state)
 			HS_QOS_HAS_P50 | HS_QOS_HAS_P99);
 	assert_int_equal(second_ending(f, 3)->window.e2e.has & some,
 			HS_QOS_HAS_P50 | HS_QOS_HAS_P99);
-	hs_qos_flush(f->qos);
+	flush_all(f->qos);
 	assert_int_equal(caught_at(&f->catcher, 10 * SECOND, 0)->window.e2e.has & some, some);
 }
 
@@ -357,7 +357,7 @@ static void percentiles_are_there_at_every_rate_around_what_is_kept(void **state
 			report.sink_ts_ns += (int64_t)(i % 100) * US;
 			give(qos, &report);
 		}
-		hs_qos_flush(qos);
+		flush_all(qos);
 		for (size_t i = 0; i < catcher.n; i++) {
 			const struct hs_qos_window *window = &catcher.windows[i].window;
 			if (window->reports < 1000)
