@@ -76,10 +76,5 @@ int hs_state_snapshot_add(struct hs_state *state, const json_t *change, struct h
 // then; call it again. It does not wait, because a busy disk can take seconds.
 int hs_state_snapshot_end(struct hs_state *state, struct hs_error *err);
 
-// Writes a whole snapshot at once and waits for the disk. Every value that `next` returns (new
-// references, NULL ends) becomes a line.
-int hs_state_snapshot(struct hs_state *state, json_t *(*next)(void *context), void *context,
-		struct hs_error *err);
-
 uint64_t hs_state_bytes(const struct hs_state *state);
 uint64_t hs_state_lines(const struct hs_state *state); // without the heading

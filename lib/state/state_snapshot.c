@@ -142,20 +142,3 @@ int hs_state_snapshot_end(struct hs_state *state, struct hs_error *err)
 	state->wanted_above = 0;
 	return 0;
 }
-
-int hs_state_snapshot(struct hs_state *state, json_t *(*next)(void *context), void *context,
-		struct hs_error *err)
-{
-	int rc = hs_state_snapshot_begin(state, err);
-	json_t *change;
-
-	while (rc == 0 && (change = next(context))) {
-		rc = hs_state_snapshot_add(state, change, err);
-		json_decref(change);
-	}
-	if (rc)
-		return rc;
-	while ((rc = hs_state_snapshot_end(state, err)) == -EAGAIN)
-		wait_for_flush(state);
-	return rc;
-}

@@ -7,6 +7,7 @@
 #include "faulty_calls.h"
 #include "state_folder.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,3 +126,22 @@ static inline size_t files_there(void)
 }
 
 #define STATE_TEST(f) cmocka_unit_test_setup_teardown(f, begin_test, end_test)
+
+// Writes a whole snapshot and waits for the disk. Every value that `next` returns (new references,
+// NULL ends) becomes a line.
+__attribute__((unused)) static int snapshot(struct hs_state *state, json_t *(*next)(void *context),
+		void *context, struct hs_error *err)
+{
+	int rc = hs_state_snapshot_begin(state, err);
+	json_t *change;
+
+	while (rc == 0 && (change = next(context))) {
+		rc = hs_state_snapshot_add(state, change, err);
+		json_decref(change);
+	}
+	if (rc)
+		return rc;
+	while ((rc = hs_state_snapshot_end(state, err)) == -EAGAIN)
+		faulty_disk_is_done();
+	return rc;
+}

@@ -344,7 +344,7 @@ static void one_process_holds_a_file_at_a_time(void **unused)
 
 	assert_int_equal(open_state(&seen, &load, &state, &err), 0);
 	assert_int_equal(open_in_a_child(), -EBUSY);
-	assert_int_equal(hs_state_snapshot(state, nothing, NULL, &err), 0);
+	assert_int_equal(snapshot(state, nothing, NULL, &err), 0);
 	assert_int_equal(open_in_a_child(), -EBUSY);
 	hs_state_close(state);
 	assert_int_equal(open_in_a_child(), 0);
@@ -384,7 +384,7 @@ static void what_a_file_that_lost_its_name_would_keep_is_not_confirmed(void **un
 	// Another's file is not written over.
 	write_file(other, sizeof(other) - 1);
 	assert_int_equal(append_one(state, &err), -ESTALE);
-	assert_int_equal(hs_state_snapshot(state, nothing, NULL, &err), -ESTALE);
+	assert_int_equal(snapshot(state, nothing, NULL, &err), -ESTALE);
 	assert_int_equal(read_file(file, bytes, sizeof(bytes)), sizeof(other) - 1);
 	// Where it is put back all goes on.
 	assert_int_equal(rename(moved, file), 0);

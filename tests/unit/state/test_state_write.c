@@ -136,7 +136,7 @@ static void a_snapshot_is_wanted_when_the_journal_is_twice_of_it(void **unused)
 	json_decref(list);
 	assert_false(hs_state_wants_snapshot(state, 100)); // 1200 of 200, and 1000 at least
 	assert_true(hs_state_wants_snapshot(state, 99));
-	assert_int_equal(hs_state_snapshot(state, next_value, &values, &err), 0);
+	assert_int_equal(snapshot(state, next_value, &values, &err), 0);
 	assert_false(hs_state_wants_snapshot(state, 0));
 	assert_int_equal(hs_state_lines(state), KEYS);
 	hs_state_close(state);
@@ -252,7 +252,7 @@ static void fold(struct hs_state *state, const struct book *book)
 	struct hs_error err;
 
 	memcpy(values.values, book->confirmed, sizeof(values.values));
-	hs_state_snapshot(state, next_value, &values, &err);
+	snapshot(state, next_value, &values, &err);
 }
 
 // Everything that can be done to a file.
