@@ -43,12 +43,12 @@ struct hs_gpint_prober {
 	struct hs_gpint_session session;
 	struct hs_gpint_measure measure;
 	const struct hs_gpint_plan *plan;
-	int64_t feedback_ns, check_ns; // check_ns: when timeouts are looked for
-	uint32_t under_way, open;      // probes that are SENT; that are not FINISHED
-	uint32_t open_paths;	       // of the latter, those of the plan
-	uint32_t first_id;	       // the request ID of attempt 0
-	uint8_t *switches;	       // enum hs_gpint_state of each
-	struct hs_gpint_hop *scratch;  // hops of an attempt
+	int64_t check_ns;	      // when timeouts are looked for
+	uint32_t under_way, open;     // probes that are SENT; that are not FINISHED
+	uint32_t open_paths;	      // of the latter, those of the plan
+	uint32_t first_id;	      // the request ID of attempt 0
+	uint8_t *switches;	      // enum hs_gpint_state of each
+	struct hs_gpint_hop *scratch; // hops of an attempt
 	size_t n_probes, n_attempts, n_links;
 	struct probe *probes; // paths in their order, then suspect links
 	struct attempt *attempts;
@@ -66,7 +66,6 @@ int hs_gpint_prober_create(
 	if (!made)
 		return -ENOMEM;
 	made->config = *config;
-	made->feedback_ns = config->feedback_ns;
 	*prober = made;
 	return 0;
 }
@@ -266,7 +265,6 @@ int hs_gpint_prober_begin(
 	r->first_id = (r->first_id + (uint32_t)r->n_attempts) % REQUEST_IDS;
 	clear(r);
 	r->plan = plan;
-	r->feedback_ns = timeout_ns < r->config.feedback_ns ? timeout_ns : r->config.feedback_ns;
 	r->switches = calloc(plan->n_switches, sizeof(*r->switches));
 	r->scratch = calloc((size_t)plan->max_hops + 2, sizeof(*r->scratch));
 	bool enough = r->switches && r->scratch;
@@ -278,7 +276,12 @@ int hs_gpint_prober_begin(
 	}
 	r->check_ns = now_ns + r->config.resolution_ns;
 	r->session = (struct hs_gpint_session){
-			.running = true, .began_ns = now_ns, .paths = plan->n_paths};
+			.running = true,
+			.began_ns = now_ns,
+			.feedback_ns = timeout_ns < r->config.feedback_ns ? timeout_ns
+									  : r->config.feedback_ns,
+			.paths = plan->n_paths,
+	};
 	return 0;
 }
 
@@ -359,7 +362,7 @@ static uint32_t write_hops(struct hs_gpint_prober *r, const struct probe *probe)
 // Returns the time until the first answer is late.
 static int64_t first_timeout_ns(const struct hs_gpint_prober *r, const struct probe *probe)
 {
-	return probe->hops ? r->feedback_ns : late_ns(r, 2, 2 * r->feedback_ns);
+	return probe->hops ? r->session.feedback_ns : late_ns(r, 2, 2 * r->session.feedback_ns);
 }
 
 static void send_probe(struct hs_gpint_prober *r, uint32_t index, int64_t now_ns,
@@ -497,8 +500,9 @@ static void take_hops(struct hs_gpint_prober *r, struct attempt *attempt, uint32
 static void take_feedback(struct hs_gpint_prober *r, struct attempt *attempt, int64_t now_ns)
 {
 	struct probe *probe = &r->probes[attempt->probe];
-	int64_t switch_ns = r->config.switch_feedback_ns ? 0 : r->feedback_ns;
-	int64_t rest_ns = late_ns(r, attempt->n, r->feedback_ns + r->config.switch_feedback_ns);
+	int64_t switch_ns = r->config.switch_feedback_ns ? 0 : r->session.feedback_ns;
+	int64_t rest_ns = late_ns(
+			r, attempt->n, r->session.feedback_ns + r->config.switch_feedback_ns);
 
 	hs_gpint_measure_rtt(&r->measure, now_ns - attempt->sent_ns);
 	if (probe->progress != SENT || &r->attempts[probe->attempt] != attempt || probe->alive)
@@ -567,11 +571,6 @@ const struct hs_gpint_crossing *hs_gpint_prober_links(const struct hs_gpint_prob
 enum hs_gpint_state hs_gpint_prober_switch(const struct hs_gpint_prober *r, uint32_t at)
 {
 	return r->switches ? r->switches[at] : HS_GPINT_UNKNOWN;
-}
-
-int64_t hs_gpint_prober_feedback_ns(const struct hs_gpint_prober *r)
-{
-	return r->feedback_ns;
 }
 
 const struct hs_gpint_measure *hs_gpint_prober_measure(const struct hs_gpint_prober *r)

@@ -61,6 +61,7 @@ struct hs_gpint_session {
 	bool failed; // a switch was neither covered nor unavailable
 	int64_t began_ns, ended_ns;
 	int64_t collected_ns; // when all paths were done and only suspect links were still tested
+	int64_t feedback_ns;  // t_f, which switches should have, too
 	uint32_t paths;
 	uint32_t sent;	      // all probes
 	uint32_t recovery;    // those that went over the rest of a path again
@@ -109,6 +110,4 @@ const struct hs_gpint_crossing *hs_gpint_prober_links(
 		const struct hs_gpint_prober *prober, size_t *n);
 enum hs_gpint_state hs_gpint_prober_switch(const struct hs_gpint_prober *prober, uint32_t at);
 
-// Returns t_f of the present session, which switches should have, too.
-int64_t hs_gpint_prober_feedback_ns(const struct hs_gpint_prober *prober);
 const struct hs_gpint_measure *hs_gpint_prober_measure(const struct hs_gpint_prober *prober);

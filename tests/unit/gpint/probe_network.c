@@ -193,7 +193,7 @@ void network_session(struct network *net, const struct hs_gpint_plan *plan)
 
 	memset(net->delivered, 0, sizeof(net->delivered));
 	assert_int_equal(hs_gpint_prober_begin(net->prober, net->now_ns, plan), 0);
-	net->feedback_ns = hs_gpint_prober_feedback_ns(net->prober);
+	net->feedback_ns = hs_gpint_prober_session(net->prober)->feedback_ns;
 	while (step(net)) {
 		int64_t due_ns = hs_gpint_prober_next_ns(net->prober);
 		bool moves_first = n_moves && moves[0].at_ns <= due_ns;

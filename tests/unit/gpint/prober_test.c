@@ -207,7 +207,7 @@ static void t_f_stays_where_switches_have_one_of_their_own(void **state)
 		network_init(&net, &graph, 1, i ? &fixed : &ours);
 		network_session(&net, &plan);
 		network_session(&net, &plan);
-		int64_t feedback_ns = hs_gpint_prober_feedback_ns(net.prober);
+		int64_t feedback_ns = hs_gpint_prober_session(net.prober)->feedback_ns;
 		assert_true(i ? feedback_ns == fixed.feedback_ns : feedback_ns < ours.feedback_ns);
 		network_fini(&net);
 		hs_gpint_plan_fini(&plan);
@@ -231,7 +231,7 @@ static void t_f_is_that_of_switches_and_what_was_measured_where_it_is_known(void
 		net.loss = i == 2 ? 0.2 : 0;
 		net.feedback_ns = known.switch_feedback_ns;
 		network_session(&net, &plan);
-		int64_t feedback_ns = hs_gpint_prober_feedback_ns(net.prober);
+		int64_t feedback_ns = hs_gpint_prober_session(net.prober)->feedback_ns;
 		if (i == 0)
 			assert_int_equal(feedback_ns, known.feedback_ns);
 		else
