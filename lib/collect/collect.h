@@ -292,6 +292,3 @@ unsigned hs_collect_drops(const struct hs_collect *collect, uint64_t *cursor,
 		struct hs_collect_drop *out, unsigned n);
 unsigned hs_collect_exporters(const struct hs_collect *collect, uint64_t *cursor,
 		struct hs_collect_exporter *out, unsigned n);
-// Copies the entry of one flow. Returns false if the flow is not known.
-bool hs_collect_find_flow(const struct hs_collect *collect, const struct hs_collect_flow_key *key,
-		struct hs_collect_flow *out);

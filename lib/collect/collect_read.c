@@ -97,18 +97,6 @@ READER(hs_collect_links, links, hs_collect_link, copy_link)
 READER(hs_collect_drops, drops, hs_collect_drop, copy_drop)
 READER(hs_collect_exporters, exporters, hs_collect_exporter, copy_exporter)
 
-bool hs_collect_find_flow(const struct hs_collect *collect, const struct hs_collect_flow_key *key,
-		struct hs_collect_flow *out)
-{
-	uint32_t hash = hs_collect_hash_flow(&collect->secret, key);
-	uint32_t number = hs_collect_flow_number(collect, key, hash);
-
-	if (number == HS_COLLECT_NONE)
-		return false;
-	hs_collect_copy_flow(collect, number, out);
-	return true;
-}
-
 const struct hs_collect_counters *hs_collect_counters(const struct hs_collect *collect)
 {
 	return &collect->counters;

@@ -252,10 +252,10 @@ static void sixty_four_hops(void **state)
 	send(hops, 40, SECOND);
 	assert_int_equal(told.n_points, 2);
 	assert_int_equal(told.points[1].id, 36);
-	assert_true(hs_collect_find_flow(c, &key, &flow));
+	assert_true(find_flow(c, &key, &flow));
 	assert_int_equal(flow.hops[36].latency, 130);
 	key.dst_port++;
-	assert_false(hs_collect_find_flow(c, &key, &flow));
+	assert_false(find_flow(c, &key, &flow));
 	done();
 }
 

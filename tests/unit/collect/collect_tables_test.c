@@ -26,7 +26,7 @@ static bool is_known(uint16_t port)
 			.reporter = UINT32_MAX};
 	struct hs_collect_flow flow;
 
-	return hs_collect_find_flow(c, &key, &flow);
+	return find_flow(c, &key, &flow);
 }
 
 static void exact_capacity(void **state)

@@ -205,3 +205,15 @@ static inline void put_report(struct bytes *to, uint32_t reporter, uint32_t sequ
 		put_hop(to, &hops[i]);
 	put(to, 0xdeadbeef, 4);
 }
+
+// Finds the entry of one flow. Returns false if the tables do not have it.
+__attribute__((unused)) static bool find_flow(const struct hs_collect *c,
+		const struct hs_collect_flow_key *key, struct hs_collect_flow *flow)
+{
+	uint64_t cursor = 0;
+
+	while (hs_collect_flows(c, &cursor, flow, 1))
+		if (memcmp(&flow->key, key, sizeof(*key)) == 0)
+			return true;
+	return false;
+}
