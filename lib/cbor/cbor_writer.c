@@ -79,9 +79,3 @@ void hs_cbor_put_text(struct hs_cbor_writer *writer, const char *text)
 	wrote(writer, cbor_encode_string_start(len, writer->at, writer->left));
 	put_raw(writer, text, len);
 }
-
-void hs_cbor_put_bytes(struct hs_cbor_writer *writer, const uint8_t *bytes, size_t len)
-{
-	wrote(writer, cbor_encode_bytestring_start(len, writer->at, writer->left));
-	put_raw(writer, bytes, len);
-}

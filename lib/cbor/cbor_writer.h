@@ -28,4 +28,3 @@ void hs_cbor_put_bool(struct hs_cbor_writer *writer, bool value);
 // Writes a half, single or double: the shortest that is exact.
 void hs_cbor_put_real(struct hs_cbor_writer *writer, double value);
 void hs_cbor_put_text(struct hs_cbor_writer *writer, const char *text);
-void hs_cbor_put_bytes(struct hs_cbor_writer *writer, const uint8_t *bytes, size_t len);

@@ -49,10 +49,12 @@ static const struct example examples[] = {
 		{"f6", {.type = HS_CBOR_OTHER}, true},
 		{"f7", {.type = HS_CBOR_OTHER}, true},
 		{"c1", {.type = HS_CBOR_TAG, .number = 1}, true},
-		{"40", {.type = HS_CBOR_BYTES}},
-		{"4401020304", {.type = HS_CBOR_BYTES,
-					       .bytes = (const uint8_t *)"\1\2\3\4",
-					       .len = 4}},
+		{"40", {.type = HS_CBOR_BYTES}, true},
+		{"4401020304",
+				{.type = HS_CBOR_BYTES,
+						.bytes = (const uint8_t *)"\1\2\3\4",
+						.len = 4},
+				true},
 		{"6449455446", {.type = HS_CBOR_TEXT, .bytes = (const uint8_t *)"IETF", .len = 4}},
 		{"80", {.type = HS_CBOR_ARRAY}},
 		{"a0", {.type = HS_CBOR_MAP}},
@@ -70,9 +72,6 @@ static void put(struct hs_cbor_writer *writer, const struct hs_cbor_item *item)
 	switch (item->type) {
 	case HS_CBOR_UNSIGNED:
 		hs_cbor_put_unsigned(writer, item->number);
-		break;
-	case HS_CBOR_BYTES:
-		hs_cbor_put_bytes(writer, item->bytes, item->len);
 		break;
 	case HS_CBOR_TEXT:
 		memcpy(text, item->bytes, item->len);
