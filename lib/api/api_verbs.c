@@ -376,34 +376,3 @@ int hs_api_refuse_verb(enum hs_api_verb verb, struct hs_error *err)
 	return hs_error_set(
 			err, "unsupported", "", who, "%s is for %s", hs_api_verbs[verb].name, who);
 }
-
-// ---- describing ----
-
-static json_t *describe_fields(enum hs_api_verb verb)
-{
-	struct hs_schema_field update[HS_RULE_ROWS + 1];
-	const struct hs_schema_field *field = hs_api_verb_fields(verb, update);
-	json_t *fields = json_array();
-
-	for (; field->key; field++)
-		json_array_append_new(fields,
-				json_pack("{s:s, s:s, s:b, s:s, s:s, s:s*}", "name", field->key,
-						"type", hs_schema_type_of(field), "required",
-						(int)field->required, "allowed", field->allowed,
-						"help", field->help, "default", field->fallback));
-	return fields;
-}
-
-json_t *hs_api_describe(void)
-{
-	json_t *verbs = json_array();
-	for (size_t i = 0; i < HS_VERB_COUNT; i++)
-		json_array_append_new(verbs,
-				json_pack("{s:s, s:s, s:b, s:b, s:o}", "verb", hs_api_verbs[i].name,
-						"help", hs_api_verbs[i].help, "changes",
-						(int)hs_api_verbs[i].changes, "counts",
-						(int)(hs_api_verbs[i].changes &&
-								!hs_api_verbs[i].passing),
-						"fields", describe_fields((enum hs_api_verb)i)));
-	return json_pack("{s:s, s:o}", "version", HS_API_VERSION, "verbs", verbs);
-}

@@ -45,8 +45,3 @@ int hs_api_refuse_verb(enum hs_api_verb verb, struct hs_error *err);
 void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS]);
 
 const char *hs_api_verb_name(enum hs_api_verb verb);
-
-// Returns the table: {"version", "verbs": [{"verb", "help", "changes", "counts", "fields":
-// [{"name", "type", "required", "default", "allowed", "help"}]}]}; a verb counts if it raises the
-// generation. A new reference, or NULL if memory is out.
-json_t *hs_api_describe(void);

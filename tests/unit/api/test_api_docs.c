@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // docs/api.md lists the verbs and their fields between two marks; without the examples, the lines
 // must be those that the table of the API makes. `test_api_docs FILE --print` prints them.
-#include "api.h"
+#include "api_verbs.h"
+#include "schema_value.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -22,48 +23,37 @@
 
 static const char *docs_path;
 
-static const char *text_of(const json_t *object, const char *key)
+static void print_field(FILE *to, const struct hs_schema_field *field)
 {
-	const char *text = json_string_value(json_object_get(object, key));
-	return text ? text : "";
+	fprintf(to, "| `%s` | %s | %s | %s | %s |\n", field->key, hs_schema_type_of(field),
+			field->allowed,
+			field->required	  ? "required"
+			: field->fallback ? field->fallback
+					  : "left out",
+			field->help);
 }
 
-static void print_field(FILE *to, const json_t *field)
+static void print_verb(FILE *to, enum hs_api_verb verb)
 {
-	const char *fallback = text_of(field, "default");
-	bool required = json_is_true(json_object_get(field, "required"));
+	const struct hs_api_verb_row *row = &hs_api_verbs[verb];
+	struct hs_schema_field of_rule[HS_RULE_ROWS + 1];
+	const struct hs_schema_field *field = hs_api_verb_fields(verb, of_rule);
 
-	fprintf(to, "| `%s` | %s | %s | %s | %s |\n", text_of(field, "name"),
-			text_of(field, "type"), text_of(field, "allowed"),
-			required      ? "required"
-			: fallback[0] ? fallback
-				      : "left out",
-			text_of(field, "help"));
+	fprintf(to, "### `%s`\n\n%c%s%s.%s\n\n", row->name, toupper(row->help[0]), row->help + 1,
+			row->changes && !row->passing ? " (raises the generation)" : "",
+			field->key ? "" : " No fields.");
+	if (!field->key)
+		return;
+	fprintf(to, "| field | type | allowed | default | meaning |\n|---|---|---|---|---|\n");
+	for (; field->key; field++)
+		print_field(to, field);
+	fprintf(to, "\n");
 }
 
 static void print_verbs(FILE *to)
 {
-	json_t *description = hs_api_describe(), *verb, *field;
-	size_t i, j;
-
-	json_array_foreach (json_object_get(description, "verbs"), i, verb) {
-		const json_t *fields = json_object_get(verb, "fields");
-		const char *help = text_of(verb, "help");
-		fprintf(to, "### `%s`\n\n%c%s%s.%s\n\n", text_of(verb, "verb"), toupper(help[0]),
-				help + 1,
-				json_is_true(json_object_get(verb, "counts"))
-						? " (raises the generation)"
-						: "",
-				json_array_size(fields) ? "" : " No fields.");
-		if (json_array_size(fields) == 0)
-			continue;
-		fprintf(to, "| field | type | allowed | default | meaning "
-			    "|\n|---|---|---|---|---|\n");
-		json_array_foreach (fields, j, field)
-			print_field(to, field);
-		fprintf(to, "\n");
-	}
-	json_decref(description);
+	for (unsigned verb = 0; verb < HS_VERB_COUNT; verb++)
+		print_verb(to, verb);
 }
 
 static char *read_docs(void)
