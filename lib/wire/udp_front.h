@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_UDP_FRONT_MAX_BYTES	 62    // Ethernet, IPv6, UDP
-#define HS_UDP_FRONT_MAX_PAYLOAD 65507 // of IPv4: 65535 without its header and UDP's
+#define HS_UDP_FRONT_MAX_BYTES 62 // Ethernet, IPv6, UDP
 
 struct hs_udp_front_settings {
 	uint8_t src_mac[6];
@@ -46,7 +45,7 @@ void hs_udp_front_write_headers(const struct hs_udp_front *front, uint8_t *frame
 void hs_udp_front_write_checksum(const struct hs_udp_front *front, uint8_t *frame,
 		size_t payload_bytes, uint16_t src_port, uint32_t payload_sum);
 
-// Does both. The payload, at most HS_UDP_FRONT_MAX_PAYLOAD bytes, is after the front already. IPv4
-// packets have DF and identification 0.
+// Does both. The payload is after the front already; it has at most 65507 bytes, which are 65535
+// without the headers of IPv4 and UDP. IPv4 packets have DF and identification 0.
 void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port);
