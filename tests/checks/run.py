@@ -23,6 +23,7 @@ import circles  # noqa: E402
 import dissector  # noqa: E402,F401
 import documents  # noqa: E402,F401 and its
 import elf  # noqa: E402,F401
+import exports  # noqa: E402
 import layering  # noqa: E402
 import results  # noqa: E402,F401
 import rivals  # noqa: E402,F401
@@ -144,6 +145,17 @@ def two_folders_that_include_each_other_are_caught(workspace):
         with open(os.path.join(root, folder, name), "w", encoding="ascii") as f:
             f.write(f'#include "{other}"\n')
     equal(circles.between_folders(root), [["lib/a", "src/b"]], "folders")
+
+
+@test()
+def no_function_is_exported_for_tests_alone():
+    equal(exports.uncalled({
+        "lib/a/x.h": "int hs_x_get(int a);\nstatic inline int hs_x_two(int a)\n{\n"
+                     "\treturn hs_x_one(a);\n}\nint hs_x_one(int a);\ntypedef int hs_x_fn(int a);\n",
+        "lib/a/x.c": "int hs_x_get(int a)\n{\n\treturn a;\n}\nint hs_x_one(int a)\n{\n}\n",
+        "src/b/y.c": "// hs_x_two(1)\nstatic int y(void)\n{\n\treturn hs_x_get(1);\n}\n",
+    }), [("lib/a/x.h", "hs_x_two")], "self-test")
+    none_of(f"{path}: no program calls {name}" for path, name in exports.for_tests_alone(ROOT))
 
 
 def _include_flags():
