@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus_queue.h"
 
+#include "array.h"
+#include "u32_map.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BUCKETS 1024
 
 // A row exists for each client with requests that wait or are under way. The routing id identifies
 // a client; it does not change while messages of the client are here.
@@ -14,14 +15,17 @@ struct hs_bus_row {
 	struct hs_bus_route *first, **last;
 	unsigned under_way;
 	struct hs_bus_row *next_in_turn; // next row with requests
-	struct hs_bus_row *next_in_bucket;
+	uint32_t number;		 // in rows[]
+	uint32_t hash;			 // of the id
 	size_t id_len;
 	uint8_t id[];
 };
 
 struct hs_bus_queue {
 	struct hs_bus_gate *gate;
-	struct hs_bus_row *buckets[BUCKETS];
+	size_t n_rows;
+	struct hs_bus_row **rows;
+	struct hs_u32_map by_id;	  // hash -> rows[]
 	struct hs_bus_row *first, **last; // the first row has the next turn
 };
 
@@ -51,53 +55,66 @@ void hs_bus_queue_destroy(struct hs_bus_queue *queue)
 {
 	if (!queue)
 		return;
-	for (unsigned i = 0; i < BUCKETS; i++)
-		for (struct hs_bus_row *row = queue->buckets[i], *next; row; row = next) {
-			next = row->next_in_bucket;
-			while (row->first)
-				hs_bus_route_free(shift(row));
-			free(row);
-		}
+	for (size_t i = 0; i < queue->n_rows; i++) {
+		while (queue->rows[i]->first)
+			hs_bus_route_free(shift(queue->rows[i]));
+		free(queue->rows[i]);
+	}
+	free(queue->rows);
+	hs_u32_map_fini(&queue->by_id);
 	free(queue);
 }
 
 // ---- rows ----
 
-static struct hs_bus_row **place_of(struct hs_bus_queue *queue, const uint8_t *id, size_t len)
+static struct hs_bus_row *add(
+		struct hs_bus_queue *queue, const uint8_t *id, size_t len, uint32_t hash)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	struct hs_bus_row *row = calloc(1, sizeof(*row) + len);
+	uint32_t number = (uint32_t)queue->n_rows;
 
-	for (size_t i = 0; i < len; i++)
-		sum = (sum ^ id[i]) * UINT64_C(0x100000001b3); // FNV-1a
-	struct hs_bus_row **place = &queue->buckets[(sum ^ sum >> 32) % BUCKETS];
-	while (*place && ((*place)->id_len != len || memcmp((*place)->id, id, len) != 0))
-		place = &(*place)->next_in_bucket;
-	return place;
+	if (!row || !HS_ARRAY_APPEND(queue->rows, queue->n_rows, row))
+		goto free_row;
+	if (hs_u32_map_add(&queue->by_id, hash, number) < 0)
+		goto remove_row;
+	row->last = &row->first;
+	row->number = number;
+	row->hash = hash;
+	row->id_len = len;
+	memcpy(row->id, id, len);
+	return row;
+
+remove_row:
+	queue->n_rows--;
+free_row:
+	free(row);
+	return NULL;
 }
 
 static struct hs_bus_row *row_of(struct hs_bus_queue *queue, struct hs_bus_route *route)
 {
 	const uint8_t *id = zmq_msg_data(&route->parts[0]);
 	size_t len = zmq_msg_size(&route->parts[0]);
-	struct hs_bus_row **place = place_of(queue, id, len);
+	uint32_t hash = hs_u32_map_hash(id, len);
+	uint32_t probe = 0, i;
 
-	if (*place)
-		return *place;
-	struct hs_bus_row *row = calloc(1, sizeof(*row) + len);
-	if (!row)
-		return NULL;
-	row->last = &row->first;
-	row->id_len = len;
-	memcpy(row->id, id, len);
-	*place = row;
-	return row;
+	while ((i = hs_u32_map_next(&queue->by_id, hash, &probe)) != HS_U32_MAP_NONE)
+		if (queue->rows[i]->id_len == len && memcmp(queue->rows[i]->id, id, len) == 0)
+			return queue->rows[i];
+	return add(queue, id, len, hash);
 }
 
 static void forget_if_idle(struct hs_bus_queue *queue, struct hs_bus_row *row)
 {
 	if (row->first || row->under_way > 0)
 		return;
-	*place_of(queue, row->id, row->id_len) = row->next_in_bucket;
+	hs_u32_map_erase(&queue->by_id, row->hash, row->number);
+	struct hs_bus_row *last = queue->rows[--queue->n_rows];
+	if (last != row) {
+		hs_u32_map_replace(&queue->by_id, last->hash, last->number, row->number);
+		last->number = row->number;
+		queue->rows[row->number] = last;
+	}
 	free(row);
 }
 
