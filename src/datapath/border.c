@@ -93,11 +93,9 @@ bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 {
 	const struct hs_profile *profile = burst->profile;
 	struct hs_packet packet = burst->packets[i];
-	struct rte_mbuf *m = burst->mbufs[i];
 
 	burst->profile = &worker->profiles[out->index];
-	burst->profile->family->parse(burst->profile, rte_pktmbuf_mtod(m, uint8_t *),
-			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+	hs_parse_anew(burst, i);
 	hs_classify_let_pass(burst, i);
 	bool kept = hs_guard_one(worker, burst, i, true);
 	burst->profile = profile;

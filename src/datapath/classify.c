@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "classify.h"
 #include "room.h"
-#include "stage.h"
 
 #include "bytes.h"
 #include "ip.h"
@@ -176,7 +176,34 @@ bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsign
 		return false;
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
-	burst->profile->family->parse(burst->profile, rte_pktmbuf_mtod(copy, uint8_t *),
-			rte_pktmbuf_data_len(copy), rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
+	hs_parse_anew(burst, i);
 	return true;
+}
+
+// Without the telemetry, the first segment may be too short for the headers that are looked for
+// now.
+bool hs_end_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t taken)
+{
+	struct hs_packet *packet = &burst->packets[i];
+
+	rte_pktmbuf_adj(burst->mbufs[i], (uint16_t)taken);
+	hs_parse_anew(burst, i);
+	if (unlikely(packet->flags & HS_PACKET_SHORT))
+		hs_classify_join(worker, burst, i);
+	if (likely(!(packet->flags & HS_STAGE_SUSPECT)))
+		return true;
+	packet->flags |= HS_PACKET_TELEMETRY; // the packet is not as it came
+	return false;
+}
+
+static inline bool parse_none(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	(void)profile, (void)frame, (void)len, (void)frame_len, (void)packet;
+	return false;
+}
+
+void hs_classify_general(struct hs_worker *worker, struct hs_burst *burst)
+{
+	hs_classify_as(worker, burst, parse_none, burst->profile->family->parse);
 }

@@ -32,8 +32,7 @@ static inline bool hs_classify_bare(const struct hs_profile *profile, const uint
 
 // Makes one linear copy of a packet whose headers are split over segments, so that all later steps
 // can read and change the headers.
-static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-		hs_classify_parse_fn parse)
+static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
 
@@ -41,8 +40,7 @@ static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *b
 		return;
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
-	parse(burst->profile, rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
-			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
+	hs_parse_anew(burst, i);
 }
 
 // Lets a packet whose IPv4 headers could not be joined go on as a frame that is not understood, if
@@ -55,12 +53,11 @@ static inline void hs_classify_let_pass(struct hs_burst *burst, unsigned i)
 		burst->packets[i] = (struct hs_packet){0};
 }
 
-static inline void hs_classify_faults(
-		struct hs_worker *worker, struct hs_burst *burst, hs_classify_parse_fn parse)
+static inline void hs_classify_faults(struct hs_worker *worker, struct hs_burst *burst)
 {
 	for (unsigned i = 0; i < burst->n; i++) {
 		if (burst->packets[i].flags & HS_PACKET_SHORT)
-			hs_classify_join(worker, burst, i, parse);
+			hs_classify_join(worker, burst, i);
 		hs_classify_let_pass(burst, i);
 		burst->flags |= burst->packets[i].flags;
 	}
@@ -87,6 +84,9 @@ static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worke
 	}
 	burst->flags = faults;
 	if (unlikely(faults & HS_PACKET_SHORT))
-		hs_classify_faults(worker, burst, parse);
+		hs_classify_faults(worker, burst);
 	hs_classify_rules(worker, burst);
 }
+
+// Does the same without a fast parser, for a family or a profile that has none.
+void hs_classify_general(struct hs_worker *worker, struct hs_burst *burst);

@@ -97,9 +97,21 @@ static inline uint32_t hs_longest_frame(const struct hs_port *port)
 	return port->mtu + 14u + 8u;
 }
 
+// Parses packet i of a burst anew, because its bytes or its place changed.
+static inline void hs_parse_anew(struct hs_burst *burst, unsigned i)
+{
+	const struct rte_mbuf *m = burst->mbufs[i];
+
+	burst->profile->family->parse(burst->profile, rte_pktmbuf_mtod(m, const uint8_t *),
+			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+}
+
 // Puts a copy, parsed anew, in a packet's place if others hold the packet's bytes too. Returns
 // false without a buffer.
 bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+// Ends the strip of a packet, of which the first `taken` bytes are over now. Returns false if the
+// packet is still suspect.
+bool hs_end_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t taken);
 // Makes a chain linear. Where that fails, drops the packet and returns false.
 bool hs_make_linear(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);

@@ -152,14 +152,6 @@ static bool send_load(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	return load && send(worker, burst, i, out, load);
 }
 
-static void parse_anew(struct hs_burst *burst, unsigned i)
-{
-	struct rte_mbuf *m = burst->mbufs[i];
-
-	hs_flexint_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
-			rte_pktmbuf_pkt_len(m), &burst->packets[i]);
-}
-
 enum hs_pending_verdict hs_pending_put(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct hs_port *out, bool reports)
 {
@@ -174,7 +166,7 @@ enum hs_pending_verdict hs_pending_put(struct hs_worker *worker, struct hs_burst
 		    send_load(worker, burst, i, out,
 				    atomic_load_explicit(&pending->loads, memory_order_acquire));
 	if (sent)
-		parse_anew(burst, i);
+		hs_parse_anew(burst, i);
 	if (hs_flow_pending_holds(pending))
 		return HS_PENDING_WITHHELD;
 	return sent ? HS_PENDING_REPORTS : HS_PENDING_NOTHING;

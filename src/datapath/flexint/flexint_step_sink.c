@@ -69,17 +69,13 @@ static inline __attribute__((always_inline)) void report(
 // out is then seen again.
 bool hs_flexint_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
-	struct hs_packet *packet = &burst->packets[i];
+	const struct hs_packet *packet = &burst->packets[i];
 	bool walkable = packet->telemetry_bytes || (packet->flags & HS_PACKET_MIXED);
 
 	if (!walkable || !hs_make_changeable(worker, burst, i) || (packet->flags & HS_PACKET_SHORT))
 		return false;
-	struct rte_mbuf *m = burst->mbufs[i];
-	size_t taken = hs_flexint_strip(rte_pktmbuf_mtod(m, uint8_t *), packet);
-	rte_pktmbuf_adj(m, (uint16_t)taken);
-	hs_flexint_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-			rte_pktmbuf_pkt_len(m), packet);
-	return !(packet->flags & HS_STAGE_SUSPECT);
+	uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *);
+	return hs_end_strip(worker, burst, i, hs_flexint_strip(frame, packet));
 }
 
 bool hs_flexint_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)

@@ -128,13 +128,12 @@ static bool is_extracted(const struct hs_worker *worker, const struct hs_burst *
 
 static void take_reports(struct hs_burst *burst, unsigned i)
 {
-	struct hs_packet *packet = &burst->packets[i];
 	struct rte_mbuf *m = burst->mbufs[i];
-	size_t taken = hs_flexint_take_type(rte_pktmbuf_mtod(m, uint8_t *), packet, HS_OPT_REPORT);
+	size_t taken = hs_flexint_take_type(
+			rte_pktmbuf_mtod(m, uint8_t *), &burst->packets[i], HS_OPT_REPORT);
 
 	rte_pktmbuf_adj(m, (uint16_t)taken);
-	hs_flexint_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-			rte_pktmbuf_pkt_len(m), packet);
+	hs_parse_anew(burst, i);
 }
 
 // Takes out the reports that this node extracts. Reports that control does not get stay in the

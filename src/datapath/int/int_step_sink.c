@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "classify.h"
 #include "front.h"
 #include "int_export.h"
 #include "int_fast.h"
@@ -64,33 +63,12 @@ static __attribute__((noinline)) void report(
 	hs_flow_add(&worker->reports_lost, 1);
 }
 
-// Parses packet i anew, after its bytes changed. Without the telemetry, the first segment may be
-// too short for the headers that are looked for now.
-static void parse_anew(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
-{
-	const struct rte_mbuf *m = burst->mbufs[i];
-	struct hs_packet *packet = &burst->packets[i];
-
-	hs_int_parse(burst->profile->settings, rte_pktmbuf_mtod(m, const uint8_t *),
-			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
-	if (unlikely(packet->flags & HS_PACKET_SHORT))
-		hs_classify_join(worker, burst, i, burst->profile->family->parse);
-}
-
 static bool take_out(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
-	struct rte_mbuf *m = burst->mbufs[i];
-	size_t taken = hs_int_strip(burst->profile->settings, rte_pktmbuf_mtod(m, uint8_t *),
-			&burst->packets[i]);
+	size_t taken = hs_int_strip(burst->profile->settings,
+			rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), &burst->packets[i]);
 
-	if (!taken)
-		return false;
-	rte_pktmbuf_adj(m, (uint16_t)taken);
-	parse_anew(worker, burst, i);
-	if (likely(!(burst->packets[i].flags & HS_STAGE_SUSPECT)))
-		return true;
-	burst->packets[i].flags |= HS_PACKET_TELEMETRY; // the packet is not as it came
-	return false;
+	return taken && hs_end_strip(worker, burst, i, taken);
 }
 
 bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
@@ -110,7 +88,7 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	if (!is_int && !ours &&
 			hs_int_clear_mark(burst->profile->settings,
 					rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet)) {
-		parse_anew(worker, burst, i);
+		hs_parse_anew(burst, i);
 		return !(packet->flags & HS_STAGE_SUSPECT);
 	}
 	if (!(packet->flags & HS_PACKET_TELEMETRY))

@@ -19,13 +19,6 @@ static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *f
 	return hs_int_parse_fast_md(profile->settings, frame, len, frame_len, packet);
 }
 
-static inline bool parse_none(const struct hs_profile *profile, const uint8_t *frame, size_t len,
-		size_t frame_len, struct hs_packet *packet)
-{
-	(void)profile, (void)frame, (void)len, (void)frame_len, (void)packet;
-	return false;
-}
-
 static uint8_t dscp(const struct hs_profile *profile, const uint8_t *frame,
 		const struct hs_packet *packet)
 {
@@ -47,7 +40,7 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 	else if (hs_int_fast_is_mx(settings))
 		hs_int_classify_mx(worker, burst);
 	else
-		hs_classify_as(worker, burst, parse_none, parse);
+		hs_classify_general(worker, burst);
 }
 
 static void run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,

@@ -259,9 +259,8 @@ static void put_in_place(struct hs_worker *worker, struct hs_burst *burst, unsig
 {
 	struct hs_packet *packet = &burst->packets[i];
 
-	burst->profile->family->parse(burst->profile, frame_of(whole), rte_pktmbuf_data_len(whole),
-			rte_pktmbuf_pkt_len(whole), packet);
 	burst->mbufs[i] = whole;
+	hs_parse_anew(burst, i);
 	burst->flags |= packet->flags;
 	burst->chained |= whole->nb_segs > 1;
 	burst->slots[i] = rule_of(worker, burst, i);

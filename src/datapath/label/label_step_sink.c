@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of the network: exports items and takes them out.
-#include "classify.h"
 #include "exporter.h"
 #include "label_export.h"
 #include "label_run.h"
@@ -27,33 +26,6 @@ static void send_items(struct hs_worker *worker, const struct hs_burst *burst, u
 	hs_label_send(worker, &items);
 }
 
-// Parses packet i anew. Without the items, the first segment may be too short for the headers that
-// are looked for now.
-static void parse_anew(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
-{
-	const struct rte_mbuf *m = burst->mbufs[i];
-	struct hs_packet *packet = &burst->packets[i];
-
-	hs_label_parse(hs_label_wire(burst->profile), rte_pktmbuf_mtod(m, const uint8_t *),
-			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
-	if (unlikely(packet->flags & HS_PACKET_SHORT))
-		hs_classify_join(worker, burst, i, burst->profile->family->parse);
-}
-
-static bool take_out(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
-{
-	struct rte_mbuf *m = burst->mbufs[i];
-	struct hs_packet *packet = &burst->packets[i];
-	size_t taken = hs_label_strip(rte_pktmbuf_mtod(m, uint8_t *), packet);
-
-	rte_pktmbuf_adj(m, (uint16_t)taken);
-	parse_anew(worker, burst, i);
-	if (likely(!(packet->flags & HS_STAGE_SUSPECT)))
-		return true;
-	packet->flags |= HS_PACKET_TELEMETRY; // the packet is not as it came
-	return false;
-}
-
 // Takes the items out. `keep` NULL: the items are a host's and are not exported.
 static bool strip(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, hs_label_keep_fn keep)
@@ -65,7 +37,9 @@ static bool strip(
 		return false;
 	if (keep)
 		keep(worker, burst, i);
-	if (!take_out(worker, burst, i))
+	size_t taken = hs_label_strip(
+			rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), &burst->packets[i]);
+	if (!hs_end_strip(worker, burst, i, taken))
 		return false;
 	if (keep && burst->slots[i] < worker->flows.n_rules)
 		hs_flow_add(&worker->flows.own[burst->slots[i]].sink_packets, 1);
