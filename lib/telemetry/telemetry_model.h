@@ -24,7 +24,8 @@
 #define HS_HOP_MEASURED (HS_HOP_PACKETS | HS_HOP_TIMESTAMP | HS_HOP_BYTES)
 
 // Values of the source. Only the values of `bitmap` are valid. Counts are modulo 2^32. node_id is
-// the source's id in paths: 0 if the family has no id of the source.
+// the source's id in paths: 0 if the family has no id of the source. Metrics show it of families
+// with has_locals only.
 struct hs_e2e {
 	uint16_t bitmap;
 	uint32_t int_packets;

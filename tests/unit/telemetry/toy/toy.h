@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A family of telemetry as small as can be, to prove that one more touches no other: behind the
-// IPv6 header of packets with DSCP 63 comes a byte with the number of nodes passed, then a byte for
-// each, its id, the newest first. The source adds the first byte, each node on the way one more.
+// IPv6 header each node adds a byte, its id, in front of the others. The last byte of the flow
+// label has their number.
 //
 // Thread rule: owner lcore.
 #pragma once

@@ -79,11 +79,9 @@ static void each_node_adds_one_byte_and_the_sink_takes_all_out(void **state)
 
 	memcpy(frame, sent, len);
 	assert_int_equal(pass(*state, 0, 0, frame, len), len + 1);
-	assert_int_equal(frame[54], 0);
-	assert_int_equal(pass(*state, 1, 1, frame, len + 1), len + 2);
-	assert_memory_equal(frame + 54, "\x01\x2A", 2);
-	assert_int_equal(pass(*state, 2, 2, frame, len + 2), len + 3);
-	assert_memory_equal(frame + 54, "\x02\x2B\x2A", 3);
+	assert_memory_equal(frame + 54, "\x29", 1);
+	assert_int_equal(pass(*state, 1, 2, frame, len + 1), len + 3);
+	assert_memory_equal(frame + 54, "\x2B\x2A\x29", 3);
 	assert_int_equal(pass(*state, 3, 3, frame, len + 3), len);
 	assert_memory_equal(frame, sent, len);
 }
@@ -131,7 +129,7 @@ static void the_monitor_computes_from_its_reports(void **state)
 	hs_qos_destroy(qos);
 }
 
-static void what_a_host_sends_with_its_mark_is_stripped(void **state)
+static void what_a_host_sends_in_its_form_is_stripped(void **state)
 {
 	struct chain *c = *state;
 	uint8_t frame[2048];
@@ -139,12 +137,11 @@ static void what_a_host_sends_with_its_mark_is_stripped(void **state)
 	struct hs_port_counters counters;
 
 	memmove(frame + 57, frame + 54, len - 54);
-	memcpy(frame + 54, "\x02\x09\x09", 3);
-	frame[14] = 0x6F;
-	frame[15] = 0xC0;
+	memcpy(frame + 54, "\x07\x08\x09", 3);
+	frame[17] = 3;
 	frame[19] = (uint8_t)(frame[19] + 3);
 	assert_int_equal(pass(c, 0, 0, frame, len + 3), len + 1);
-	assert_int_equal(frame[54], 0);
+	assert_int_equal(frame[54], 41);
 	hs_node_port_counters(c->nodes[0].node, 0, &counters);
 	assert_int_equal(counters.events[HS_EVENT_HOST_TELEMETRY_STRIPPED], 1);
 }
@@ -173,7 +170,7 @@ int main(void)
 					open_chain, close_chain),
 			cmocka_unit_test_setup_teardown(the_monitor_computes_from_its_reports,
 					open_chain, close_chain),
-			cmocka_unit_test_setup_teardown(what_a_host_sends_with_its_mark_is_stripped,
+			cmocka_unit_test_setup_teardown(what_a_host_sends_in_its_form_is_stripped,
 					open_chain, close_chain),
 			cmocka_unit_test_setup_teardown(
 					telemetry_of_another_family_is_payload_to_it, open_chain,
