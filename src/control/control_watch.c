@@ -92,11 +92,11 @@ static void watch_lost_reports(
 			"%" PRIu64 " reports were lost: a worker's ring was full", grown);
 }
 
-static void watch_lost_signals(
+static void watch_lost_punts(
 		struct control_watch *watch, int64_t now_ns, const struct hs_node_totals *totals)
 {
 	uint64_t grown;
-	if (!hs_event_limit(&watch->signals_limit, now_ns, totals->signals_lost, &grown))
+	if (!hs_event_limit(&watch->punts_limit, now_ns, totals->signals_lost, &grown))
 		return;
 	hs_control_event(watch->events, "signals_lost",
 			json_pack("{s:I}", "signals", (json_int_t)grown),
@@ -122,7 +122,7 @@ void hs_control_watch_losses(
 		struct control_watch *watch, int64_t now_ns, const struct hs_node_totals *totals)
 {
 	watch_lost_reports(watch, now_ns, totals);
-	watch_lost_signals(watch, now_ns, totals);
+	watch_lost_punts(watch, now_ns, totals);
 	watch_lost_lines(watch, now_ns, totals);
 }
 
@@ -199,7 +199,7 @@ void hs_control_watch_ports(struct control_watch *watch, int64_t now_ns)
 void hs_control_shift_watch(struct control_watch *watch, int64_t by_ns)
 {
 	struct hs_event_limit *all[] = {&watch->lost_limit, &watch->cap_limit, &watch->memory_limit,
-			&watch->signals_limit, &watch->influx_limit};
+			&watch->punts_limit, &watch->influx_limit};
 
 	hs_clock_shift(&watch->untold_ns, by_ns);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -26,7 +26,7 @@ struct control_watch { // zeroed at first; the pointers are borrowed
 	uint64_t walk_seen; // events of all ports that require a walk, when the last walk began
 	int64_t untold_ns;  // when a rule that grew since may be reported; INT64_MAX: none
 	bool walking;
-	struct hs_event_limit lost_limit, cap_limit, memory_limit, signals_limit, influx_limit;
+	struct hs_event_limit lost_limit, cap_limit, memory_limit, punts_limit, influx_limit;
 	struct hs_event_limit rx_error_limits[HS_MAX_PORTS];
 };
 
@@ -36,7 +36,7 @@ struct control_watch { // zeroed at first; the pointers are borrowed
 void hs_control_begin_walk(struct control_watch *watch, int64_t now_ns);
 // Goes on with the walk that was begun, if it has not ended.
 void hs_control_continue_walk(struct control_watch *watch, int64_t now_ns);
-// Reports, as events, lost reports, lost signals and lost lines for databases.
+// Reports, as events, lost reports, lost punts and lost lines for databases.
 void hs_control_watch_losses(
 		struct control_watch *watch, int64_t now_ns, const struct hs_node_totals *totals);
 // Reports, as events, what the limits of the monitor refused. `monitored_rules` is one of them.

@@ -16,18 +16,18 @@ static struct {
 	unsigned n, taken;
 } brought;
 
-unsigned __real_hs_node_take_punts(struct hs_node *node, struct hs_punt *signals, unsigned n);
-unsigned __wrap_hs_node_take_punts(struct hs_node *node, struct hs_punt *signals, unsigned n);
+unsigned __real_hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n);
+unsigned __wrap_hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n);
 
 // What a test brings by hand comes before what packets did.
-unsigned __wrap_hs_node_take_punts(struct hs_node *node, struct hs_punt *signals, unsigned n)
+unsigned __wrap_hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n)
 {
 	unsigned left = brought.n - brought.taken;
 	if (!left)
-		return __real_hs_node_take_punts(node, signals, n);
+		return __real_hs_node_take_punts(node, punts, n);
 	if (n > left)
 		n = left;
-	memcpy(signals, &brought.list[brought.taken], n * sizeof(*signals));
+	memcpy(punts, &brought.list[brought.taken], n * sizeof(*punts));
 	brought.taken += n;
 	return n;
 }
@@ -38,15 +38,15 @@ static inline struct hs_punt *bring(uint8_t type, uint8_t part, uint8_t parts, u
 	if (brought.n == brought.taken)
 		brought.n = brought.taken = 0;
 	assert_true(brought.n < SIGNALS && len <= 255);
-	struct hs_punt *signal = &brought.list[brought.n++];
-	*signal = (struct hs_punt){.type = type,
+	struct hs_punt *punt = &brought.list[brought.n++];
+	*punt = (struct hs_punt){.type = type,
 			.part = part,
 			.parts = parts,
 			.port = port,
 			.taken = 1,
 			.len = (uint8_t)len};
-	memcpy(signal->data, data, len);
-	return signal;
+	memcpy(punt->data, data, len);
+	return punt;
 }
 
 static inline struct hs_flow_table *flows(struct rig *r)

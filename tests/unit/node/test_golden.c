@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs every folder of tests/golden/node: rules, pending options, packets in, packets out, signals,
+// Runs every folder of tests/golden/node: rules, pending options, packets in, packets out, punts,
 // all counters.
 #include "ip_address.h"
 #include "flexint.h"
@@ -169,23 +169,23 @@ static uint64_t number(json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-static void compare_signals(struct golden *g)
+static void compare_punts(struct golden *g)
 {
 	json_t *expect = json_object_get(g->json, "expect"), *want;
-	struct hs_punt signals[64];
+	struct hs_punt punts[64];
 	uint8_t data[256];
 	size_t i;
-	unsigned n = hs_node_take_punts(g->t.node, signals, 64);
+	unsigned n = hs_node_take_punts(g->t.node, punts, 64);
 
 	assert_int_equal(n, json_array_size(json_object_get(expect, "signals")));
 	json_array_foreach (json_object_get(expect, "signals"), i, want) {
-		assert_int_equal(signals[i].port, number(want, "port"));
-		assert_int_equal(signals[i].type, number(want, "type"));
-		assert_int_equal(signals[i].taken, number(want, "taken"));
-		assert_int_equal(signals[i].part, number(want, "part"));
-		assert_int_equal(signals[i].parts, number(want, "parts"));
-		assert_int_equal(signals[i].len, bytes_of(text_of(want, "data", ""), data));
-		assert_memory_equal(signals[i].data, data, signals[i].len);
+		assert_int_equal(punts[i].port, number(want, "port"));
+		assert_int_equal(punts[i].type, number(want, "type"));
+		assert_int_equal(punts[i].taken, number(want, "taken"));
+		assert_int_equal(punts[i].part, number(want, "part"));
+		assert_int_equal(punts[i].parts, number(want, "parts"));
+		assert_int_equal(punts[i].len, bytes_of(text_of(want, "data", ""), data));
+		assert_memory_equal(punts[i].data, data, punts[i].len);
 	}
 }
 
@@ -300,7 +300,7 @@ static void run_case(void **state)
 	make_pending(&g);
 	take_steps(&g);
 	compare_frames(&g);
-	compare_signals(&g);
+	compare_punts(&g);
 	compare_counters(&g);
 	test_node_audit(&g.t);
 	test_node_close(&g.t);

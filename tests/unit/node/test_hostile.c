@@ -225,12 +225,12 @@ static void pending(struct fixture *f, uint32_t slot, uint8_t type)
 
 static unsigned take_punts(struct fixture *f)
 {
-	struct hs_punt signals[64];
-	unsigned n = hs_node_take_punts(f->t.node, signals, 64);
+	struct hs_punt punts[64];
+	unsigned n = hs_node_take_punts(f->t.node, punts, 64);
 
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(signals[i].type == HS_OPT_REQUEST || signals[i].type == HS_OPT_REPORT);
-		assert_true(signals[i].part < signals[i].parts);
+		assert_true(punts[i].type == HS_OPT_REQUEST || punts[i].type == HS_OPT_REPORT);
+		assert_true(punts[i].part < punts[i].parts);
 	}
 	return n;
 }

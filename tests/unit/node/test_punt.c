@@ -62,15 +62,15 @@ static void expect_frame(struct fixture *f, const uint8_t *want, size_t len)
 	assert_memory_equal(got, want, len);
 }
 
-static unsigned take(struct fixture *f, struct hs_punt *signals, unsigned n)
+static unsigned take(struct fixture *f, struct hs_punt *punts, unsigned n)
 {
-	return hs_node_take_punts(f->t.node, signals, n);
+	return hs_node_take_punts(f->t.node, punts, n);
 }
 
 static void expect_none(struct fixture *f)
 {
-	struct hs_punt signal;
-	assert_int_equal(take(f, &signal, 1), 0);
+	struct hs_punt punt;
+	assert_int_equal(take(f, &punt, 1), 0);
 }
 
 static void expect_punt(const struct hs_punt *s, uint8_t type, const char *text, bool taken)
@@ -325,7 +325,7 @@ static void a_report_in_a_buffer_that_others_hold_is_taken_out_of_a_copy(void **
 	fixture_close(f);
 }
 
-static void a_full_ring_loses_signals_whole_and_never_packets(void **state)
+static void a_full_ring_loses_punts_whole_and_never_packets(void **state)
 {
 	struct fixture *f = open_node(TRANSIT_SIDES);
 	static const char *const texts[] = {"0", "1", "2", "3"};
@@ -465,7 +465,7 @@ int main(void)
 			cmocka_unit_test(a_report_behind_telemetry_is_seen_however_short_it_is),
 			cmocka_unit_test(
 					a_report_in_a_buffer_that_others_hold_is_taken_out_of_a_copy),
-			cmocka_unit_test(a_full_ring_loses_signals_whole_and_never_packets),
+			cmocka_unit_test(a_full_ring_loses_punts_whole_and_never_packets),
 			cmocka_unit_test(the_parts_of_a_packet_are_taken_together),
 			cmocka_unit_test(the_parts_are_taken_together_off_the_rings_of_two_workers),
 			cmocka_unit_test(more_options_than_eight_are_not_handed_up),
