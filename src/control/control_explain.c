@@ -195,7 +195,7 @@ static void explain_absence(const struct look *look)
 }
 
 // Names missing ports: packets get telemetry on their way from a host port to a network port.
-static void explain_place(const struct look *look)
+static void explain_missing_ports(const struct look *look)
 {
 	const char *method = hs_rule_method_name(look->rule->method);
 
@@ -267,18 +267,18 @@ static void explain_room(const struct look *look)
 }
 
 // Returns where in packets a profile puts INT.
-static const char *place_of(const struct hs_int_settings *settings)
+static const char *carrier_text(const struct hs_int_settings *settings)
 {
-	static const char *const places[] = {
+	static const char *const carriers[] = {
 			[HS_INT_TCP_UDP] = "TCP and UDP",
 			[HS_INT_GRE] = "GRE",
 			[HS_INT_VXLAN_GPE] = "VXLAN-GPE",
 			[HS_INT_GENEVE] = "Geneve, whose options must have room",
 	};
-	return places[settings->carrier];
+	return carriers[settings->carrier];
 }
 
-// Explains, for a rule of method int, that its packets have no place for INT.
+// Explains, for a rule of method int, that its packets have no carrier for INT.
 static void explain_carrier(const struct look *look)
 {
 	uint64_t packets = look->counts.no_room_option;
@@ -287,12 +287,12 @@ static void explain_carrier(const struct look *look)
 		add(look, (struct reason){.word = "no_carrier", .packets = packets},
 				"%" PRIu64 " packets went on without telemetry: INT is in %s here "
 				"(profile of the port), and not in fragments",
-				packets, place_of(look->of));
+				packets, carrier_text(look->of));
 	else if (look->of && !look->has_carrier)
 		add(look, (struct reason){.word = "no_carrier"},
 				"packets of this protocol cannot carry telemetry: INT is in %s "
 				"here (profile of the port)",
-				place_of(look->of));
+				carrier_text(look->of));
 }
 
 // Explains a rule of method int whose values are only in telemetry reports.
@@ -358,7 +358,7 @@ static void explain_silence(const struct look *look)
 
 	json_decref(shown.own);
 	json_decref(shown.in_band);
-	explain_place(look);
+	explain_missing_ports(look);
 	explain_hop(look);
 	explain_sending(look);
 	if (shown.advertises && shown.request_waits)

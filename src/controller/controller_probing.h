@@ -24,7 +24,7 @@
 
 #define PROBING_MS_NS INT64_C(1000000)
 
-// A link in one direction; nodes by their places in the configuration.
+// A link in one direction; nodes by their indices in the configuration.
 struct probing_arc {
 	uint8_t from, to;
 	uint8_t port, peer_port; // of both ends
@@ -55,7 +55,7 @@ struct probing_packet {
 	uint16_t n_way, n_end, n; // nodes of the way; with those of the path; with the way back
 	int64_t sent_ns;
 	struct {
-		uint8_t node, port; // the node's place; the port by which it sends, except for the
+		uint8_t node, port; // index of the node; the port by which it sends, except for the
 				    // last one
 	} hops[];
 };

@@ -24,14 +24,14 @@ static int open_arrays(struct controller_probing *probing, struct controller_rer
 {
 	size_t n_links = probing->n_arcs / 2;
 
-	reroute->n_places = (size_t)reroute->config->n_destinations * probing->n_nodes;
+	reroute->n_routes = (size_t)reroute->config->n_destinations * probing->n_nodes;
 	reroute->links = calloc(n_links + 1, sizeof(*reroute->links));
 	reroute->arcs = calloc(2 * n_links + 1, sizeof(*reroute->arcs));
 	reroute->states = calloc(n_links + 1, sizeof(*reroute->states));
 	reroute->nodes = calloc(probing->n_nodes, sizeof(*reroute->nodes));
 	reroute->costs = calloc(probing->n_nodes, sizeof(*reroute->costs));
-	reroute->of = calloc(reroute->n_places, sizeof(*reroute->of));
-	reroute->rows = calloc(reroute->n_places, sizeof(*reroute->rows));
+	reroute->of = calloc(reroute->n_routes, sizeof(*reroute->of));
+	reroute->rows = calloc(reroute->n_routes, sizeof(*reroute->rows));
 	reroute->stale = calloc(reroute->config->n_destinations, sizeof(*reroute->stale));
 	return reroute->links && reroute->arcs && reroute->states && reroute->nodes &&
 					       reroute->costs && reroute->of && reroute->rows &&
@@ -52,7 +52,7 @@ static void fill(const struct hs_controller *controller, struct controller_rerou
 				probing->config->links[i].cost, HS_GPINT_USED};
 	for (unsigned i = 0; i < probing->n_nodes; i++)
 		reroute->nodes[i].owner = controller->by_id[probing->config->nodes[i].id];
-	for (size_t i = 0; i < reroute->n_places; i++)
+	for (size_t i = 0; i < reroute->n_routes; i++)
 		reroute->of[i].next = reroute->of[i].now = HS_GPINT_NO_ARC;
 	reroute->routes = (struct hs_gpint_routes){
 			probing->n_nodes, probing->n_arcs / 2, reroute->links};
@@ -242,10 +242,10 @@ static void find_ways(struct hs_controller *controller, unsigned d)
 	}
 	hs_gpint_routes_find(&reroute->routes, to, of, reroute->costs);
 	for (unsigned i = 0; i < n; i++) {
-		bool other = of[i].next != before[i], way = of[i].next != HS_GPINT_NO_ARC;
+		bool other = of[i].next != before[i], reaches = of[i].next != HS_GPINT_NO_ARC;
 		changed += other;
-		told += other && way && of[i].next != of[i].now;
-		none += i != to && !way;
+		told += other && reaches && of[i].next != of[i].now;
+		none += i != to && !reaches;
 	}
 	reroute->stale[d] = false;
 	controller->budget -= FIND_CALLS;
@@ -258,7 +258,7 @@ unsigned controller_reroute_pending(const struct hs_controller *controller)
 	const struct controller_reroute *reroute = controller->reroute;
 	unsigned pending = 0;
 
-	for (size_t i = 0; i < reroute->n_places; i++) {
+	for (size_t i = 0; i < reroute->n_routes; i++) {
 		const struct hs_gpint_route *route = &reroute->of[i];
 		pending += route->next != HS_GPINT_NO_ARC &&
 			   (!route->settled || route->now != route->next);
@@ -273,10 +273,10 @@ static void tell(struct hs_controller *controller, unsigned d, unsigned i)
 	const struct controller_probing *probing = controller->probing;
 	struct controller_reroute *reroute = controller->reroute;
 	const struct hs_probing_prefix *prefix = &reroute->config->destinations[d].prefix;
-	size_t place = (size_t)d * probing->n_nodes + i;
-	struct hs_gpint_route *route = &reroute->of[place];
+	size_t index = (size_t)d * probing->n_nodes + i;
+	struct hs_gpint_route *route = &reroute->of[index];
 	const struct reroute_arc *arc = &reroute->arcs[route->next];
-	const struct call call = {.kind = CALL_ROUTE_SET, .of = place, .ns_id = route->next};
+	const struct call call = {.kind = CALL_ROUTE_SET, .of = index, .ns_id = route->next};
 	char text[HS_ROUTE_TEXT];
 
 	hs_route_prefix_text(prefix->bytes, prefix->depth, text);
@@ -288,8 +288,8 @@ static void tell(struct hs_controller *controller, unsigned d, unsigned i)
 		return;
 	route->settled = false;
 	route->now = HS_GPINT_NO_ARC;
-	reroute->rows[place].calling = true;
-	reroute->rows[place].again = false;
+	reroute->rows[index].calling = true;
+	reroute->rows[index].again = false;
 	reroute->counters.told++;
 }
 
@@ -339,7 +339,7 @@ static void try_again(struct hs_controller *controller)
 	if (controller_probing_ns(controller) < reroute->retry_ns)
 		return;
 	reroute->retry_ns = INT64_MAX;
-	for (size_t i = 0; i < reroute->n_places; i++)
+	for (size_t i = 0; i < reroute->n_routes; i++)
 		reroute->rows[i].refused = false;
 	for (unsigned i = 0; i < controller->probing->n_nodes; i++)
 		reroute->nodes[i].asked &= !reroute->nodes[i].refused;

@@ -23,7 +23,7 @@ struct reroute_arc {
 };
 
 struct reroute_node {
-	unsigned owner; // the node's place in `nodes` of the controller
+	unsigned owner; // index of the node in `nodes` of the controller
 	bool asked;	// for its ports, or has told them
 	bool refused;	// to tell them, until it is asked again
 };
@@ -45,7 +45,7 @@ struct controller_reroute {
 	const struct hs_probing_reroute *config;
 	struct hs_gpint_damping health;
 	struct hs_gpint_routes routes;
-	size_t n_places;   // routes: destinations times nodes
+	size_t n_routes;   // destinations times nodes
 	uint64_t seen;	   // sessions that ended
 	uint32_t sessions; // that said something, up to bad_sessions: before, no route is set
 	bool dirty;	   // there may be something to tell

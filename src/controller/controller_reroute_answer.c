@@ -20,7 +20,7 @@
 static void doubt_routes(const struct controller_probing *probing,
 		struct controller_reroute *reroute, unsigned arc)
 {
-	for (size_t i = probing->arcs[arc].from; i < reroute->n_places; i += probing->n_nodes) {
+	for (size_t i = probing->arcs[arc].from; i < reroute->n_routes; i += probing->n_nodes) {
 		reroute->rows[i].again = reroute->rows[i].calling;
 		if (reroute->of[i].now != arc)
 			continue;
@@ -109,7 +109,7 @@ static void take_refusal(struct hs_controller *controller, const struct controll
 			error->code);
 }
 
-static unsigned place_of(const struct hs_controller *controller, unsigned owner)
+static unsigned index_of(const struct hs_controller *controller, unsigned owner)
 {
 	unsigned i = 0;
 
@@ -125,7 +125,7 @@ void controller_reroute_answered(struct hs_controller *controller, struct contro
 	struct controller_reroute *reroute = controller->reroute;
 
 	if (call->kind == CALL_ROUTE_PORTS) {
-		take_ports(controller, node, place_of(controller, node->index), ok);
+		take_ports(controller, node, index_of(controller, node->index), ok);
 		return;
 	}
 	struct reroute_row *row = &reroute->rows[call->of];
@@ -147,7 +147,7 @@ void controller_reroute_call_lost(struct hs_controller *controller,
 
 	reroute->dirty = true;
 	if (call->kind == CALL_ROUTE_PORTS) {
-		reroute->nodes[place_of(controller, node->index)].asked = false;
+		reroute->nodes[index_of(controller, node->index)].asked = false;
 		return;
 	}
 	reroute->rows[call->of].calling = false;
@@ -160,14 +160,14 @@ void controller_reroute_node_up(struct hs_controller *controller,
 {
 	struct controller_probing *probing = controller->probing;
 	struct controller_reroute *reroute = controller->reroute;
-	unsigned i = reroute ? place_of(controller, node->index) : 0;
+	unsigned i = reroute ? index_of(controller, node->index) : 0;
 
 	if (!reroute || i == probing->n_nodes)
 		return;
 	reroute->nodes[i].asked = false;
-	for (size_t place = i; restarted && place < reroute->n_places; place += probing->n_nodes) {
-		reroute->of[place].settled = false;
-		reroute->of[place].now = HS_GPINT_NO_ARC;
+	for (size_t index = i; restarted && index < reroute->n_routes; index += probing->n_nodes) {
+		reroute->of[index].settled = false;
+		reroute->of[index].now = HS_GPINT_NO_ARC;
 	}
 	controller_reroute_find_again(reroute);
 }

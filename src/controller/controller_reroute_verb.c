@@ -50,10 +50,10 @@ const struct hs_schema_field controller_probe_routes_fields[] = {
 		{NULL},
 };
 
-static const char *state_of(const struct hs_controller *controller, size_t place, unsigned node)
+static const char *state_of(const struct hs_controller *controller, size_t index, unsigned node)
 {
 	const struct controller_reroute *reroute = controller->reroute;
-	const struct hs_gpint_route *route = &reroute->of[place];
+	const struct hs_gpint_route *route = &reroute->of[index];
 
 	if (reroute->sessions < reroute->config->bad_sessions)
 		return "waiting";
@@ -61,7 +61,7 @@ static const char *state_of(const struct hs_controller *controller, size_t place
 		return "no_way";
 	if (route->settled && route->now == route->next)
 		return "set";
-	if (reroute->rows[place].refused)
+	if (reroute->rows[index].refused)
 		return "refused";
 	return controller_is_itself(&controller->nodes[reroute->nodes[node].owner]) ? "changing"
 										    : "unreachable";
@@ -72,12 +72,12 @@ static json_t *show(const struct hs_controller *controller, unsigned d, unsigned
 	const struct controller_probing *probing = controller->probing;
 	const struct controller_reroute *reroute = controller->reroute;
 	const struct hs_probing_prefix *prefix = &reroute->config->destinations[d].prefix;
-	size_t place = (size_t)d * probing->n_nodes + i;
-	uint32_t arc = reroute->of[place].next;
+	size_t index = (size_t)d * probing->n_nodes + i;
+	uint32_t arc = reroute->of[index].next;
 	struct shown_route shown = {
 			.node_id = probing->config->nodes[i].id,
 			.node = controller_probing_name(controller, i),
-			.state = state_of(controller, place, i),
+			.state = state_of(controller, index, i),
 			.has_way = arc != HS_GPINT_NO_ARC,
 	};
 
@@ -91,7 +91,7 @@ static json_t *show(const struct hs_controller *controller, unsigned d, unsigned
 	return hs_schema_print(route_fields, &shown);
 }
 
-// Returns a route by its place in the list. Each destination has a route at all nodes but its own.
+// Returns a route by its index in the list. Each destination has a route at all nodes but its own.
 static json_t *show_at(const struct hs_controller *controller, uint64_t at)
 {
 	const struct controller_probing *probing = controller->probing;

@@ -330,7 +330,7 @@ void controller_queue(struct hs_controller *controller, struct binding *binding)
 }
 
 // Queues all bindings of a rule. A node that does not have the rule needs no removal.
-static void queue_places(struct hs_controller *controller, struct controller_rule *rule)
+static void queue_bindings(struct hs_controller *controller, struct controller_rule *rule)
 {
 	for (unsigned i = rule->n_bindings; i-- > 0;) {
 		struct binding *binding = rule->bindings[i];
@@ -402,7 +402,7 @@ int controller_want(
 	each_target(controller->config, on, add_binding, &adding);
 	controller->wanted.n++;
 	controller->wanted.generation++;
-	queue_places(controller, rule);
+	queue_bindings(controller, rule);
 	if (!adding.failed)
 		return 0;
 	controller_unwant(controller, rule);
@@ -431,7 +431,7 @@ void controller_unwant(struct hs_controller *controller, struct controller_rule 
 	controller->wanted.n--;
 	for (unsigned i = 0; i < rule->n_bindings; i++)
 		set_leaving(controller, rule->bindings[i], true);
-	queue_places(controller, rule);
+	queue_bindings(controller, rule);
 	rule->deleted = true;
 	if (rule->n_bindings == 0)
 		remove_rule(controller, rule);

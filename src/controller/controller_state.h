@@ -95,7 +95,7 @@ struct call {
 	enum call_kind kind;
 	int64_t sent_ns;
 	uint32_t ns_id; // of a rule; of a route: the arc
-	uint64_t of;	// number of the relay or audit; revision of the rule as it was sent; place
+	uint64_t of;	// number of the relay or audit; revision of the rule as it was sent; index
 			// of the route
 };
 

@@ -45,7 +45,7 @@ static void remove_nth(struct backlog *b, unsigned n)
 	}
 }
 
-// Removes the places of reports that have been sent or dropped.
+// Removes the entries of reports that have been sent or dropped.
 static void squeeze(struct backlog *b)
 {
 	unsigned to = 0;

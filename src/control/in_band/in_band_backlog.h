@@ -26,7 +26,7 @@ struct backlog {
 	uint64_t refused;   // packets since then without room, of loads that were made anew
 	uint16_t limit;	    // the most bytes of options for one packet
 	unsigned n_waiting;
-	unsigned n, first; // of the ring, including places whose report has gone
+	unsigned n, first; // of the ring, including entries whose report has gone
 	struct waiting_report {
 		uint8_t *cbor; // NULL: the report has gone
 		uint16_t len;

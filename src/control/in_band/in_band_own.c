@@ -212,7 +212,8 @@ json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_
 
 	if (!rest && !take_change(all, n_learned, line, false, asked))
 		rest = json_incref(line);
-	// A null keeps the place of a change that is taken, so that errors name the others' places.
+	// A null stands for a change that is taken, so that errors name the others by their
+	// positions.
 	json_array_foreach (line, i, one) {
 		bool take = take_change(all, n_learned, one, true, asked);
 		json_array_append_new(rest, take ? json_null() : json_incref(one));

@@ -3,10 +3,10 @@
 // even after its rule was removed and after a restart.
 //
 // The counter of a signature is its source's clock. The newest counter of each namespace is kept,
-// in sets of a few places. A counter that finds no place raises the floor, below which no other
-// namespace is accepted. For a namespace that is not remembered, nothing that was signed before
-// this node started is accepted, because it may be a replay. A source signs each repeat anew, so
-// that this affects one repeat only.
+// in sets of a few entries. A counter that finds its set full raises the floor, below which no
+// other namespace is accepted. For a namespace that is not remembered, nothing that was signed
+// before this node started is accepted, because it may be a replay. A source signs each repeat
+// anew, so that this affects one repeat only.
 #include "in_band_seen.h"
 
 #include "clock.h"
@@ -20,7 +20,7 @@
 #define SAVE_NS	  INT64_C(100000000)
 #define LINE_SEEN 256 // counters in a line of the state
 
-struct seen_place {
+struct seen_entry {
 	uint32_t ns_id; // 0: free
 	bool unsaved;
 	uint64_t counter;
@@ -32,7 +32,7 @@ struct in_band_seen {
 	int64_t start_ns; // start of the node, or the time since its clock was set back
 	bool unsaved;
 	int64_t save_ns; // earliest time of the next save
-	struct seen_place sets[SETS][WAYS];
+	struct seen_entry sets[SETS][WAYS];
 };
 
 int hs_in_band_seen_create(const struct in_band_base *base, struct in_band_seen **out)
@@ -56,15 +56,15 @@ void hs_in_band_seen_shift(struct in_band_seen *seen, int64_t by_ns)
 		hs_clock_shift(&seen->save_ns, by_ns);
 }
 
-static struct seen_place *set_of(struct in_band_seen *seen, uint32_t ns_id)
+static struct seen_entry *set_of(struct in_band_seen *seen, uint32_t ns_id)
 {
 	return seen->sets[(ns_id * UINT32_C(2654435761)) >> 22];
 }
 static_assert(SETS == 1u << (32 - 22), "as many bits of the hash");
 
-static struct seen_place *find(struct in_band_seen *seen, uint32_t ns_id)
+static struct seen_entry *find(struct in_band_seen *seen, uint32_t ns_id)
 {
-	struct seen_place *set = set_of(seen, ns_id);
+	struct seen_entry *set = set_of(seen, ns_id);
 
 	for (unsigned i = 0; i < WAYS; i++)
 		if (set[i].ns_id == ns_id)
@@ -74,12 +74,12 @@ static struct seen_place *find(struct in_band_seen *seen, uint32_t ns_id)
 
 const char *hs_in_band_seen_check(struct in_band_seen *seen, uint32_t ns_id, uint64_t counter)
 {
-	const struct seen_place *place = find(seen, ns_id);
+	const struct seen_entry *entry = find(seen, ns_id);
 
 	if (hs_in_band_now(seen->base) < seen->start_ns)
 		seen->start_ns = hs_in_band_now(seen->base);
-	if (place)
-		return counter <= place->counter ? "one that came before" : NULL;
+	if (entry)
+		return counter <= entry->counter ? "one that came before" : NULL;
 	if (counter <= seen->floor)
 		return "it is older than requests that this node does not remember";
 	// If times are not compared, a source's clock may have any value.
@@ -88,11 +88,11 @@ const char *hs_in_band_seen_check(struct in_band_seen *seen, uint32_t ns_id, uin
 	return NULL;
 }
 
-// Returns a free place of the namespace's set, or the oldest one. The oldest counter raises the
+// Returns a free entry of the namespace's set, or the oldest one. The oldest counter raises the
 // floor, so that no replay of it is accepted.
-static struct seen_place *make_place(struct in_band_seen *seen, uint32_t ns_id)
+static struct seen_entry *make_entry(struct in_band_seen *seen, uint32_t ns_id)
 {
-	struct seen_place *set = set_of(seen, ns_id), *oldest = set;
+	struct seen_entry *set = set_of(seen, ns_id), *oldest = set;
 
 	for (unsigned i = 0; i < WAYS; i++) {
 		if (!set[i].ns_id)
@@ -107,11 +107,11 @@ static struct seen_place *make_place(struct in_band_seen *seen, uint32_t ns_id)
 
 void hs_in_band_seen_note(struct in_band_seen *seen, uint32_t ns_id, uint64_t counter)
 {
-	struct seen_place *place = find(seen, ns_id);
+	struct seen_entry *entry = find(seen, ns_id);
 
-	if (!place)
-		place = make_place(seen, ns_id);
-	*place = (struct seen_place){.ns_id = ns_id, .unsaved = true, .counter = counter};
+	if (!entry)
+		entry = make_entry(seen, ns_id);
+	*entry = (struct seen_entry){.ns_id = ns_id, .unsaved = true, .counter = counter};
 	seen->unsaved = true;
 }
 
@@ -132,11 +132,11 @@ json_t *hs_in_band_seen_line(struct in_band_seen *seen, unsigned *at, bool all)
 	counters = json_array();
 	for (; *at < SETS && json_array_size(counters) + WAYS <= LINE_SEEN; ++*at) {
 		for (unsigned i = 0; i < WAYS; i++) {
-			struct seen_place *place = &seen->sets[*at][i];
-			if (place->ns_id && (all || place->unsaved))
+			struct seen_entry *entry = &seen->sets[*at][i];
+			if (entry->ns_id && (all || entry->unsaved))
 				json_array_append_new(counters,
-						json_pack("[I, I]", (json_int_t)place->ns_id,
-								(json_int_t)place->counter));
+						json_pack("[I, I]", (json_int_t)entry->ns_id,
+								(json_int_t)entry->counter));
 		}
 	}
 	if (json_array_size(counters))
@@ -180,8 +180,8 @@ static bool read_pair(struct in_band_seen *seen, json_t *pair)
 
 	if (ns_id <= 0 || ns_id > UINT32_MAX || !json_is_integer(json_array_get(pair, 1)))
 		return false;
-	const struct seen_place *place = find(seen, (uint32_t)ns_id);
-	if (!place || place->counter < counter)
+	const struct seen_entry *entry = find(seen, (uint32_t)ns_id);
+	if (!entry || entry->counter < counter)
 		hs_in_band_seen_note(seen, (uint32_t)ns_id, counter);
 	return true;
 }
