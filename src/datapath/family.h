@@ -18,7 +18,7 @@ struct hs_family {
 	bool in_ipv4;				  // its telemetry may be in IPv4 packets, too
 	bool names_rules;			  // its telemetry has the namespace of a rule
 	// Parses a burst's headers and telemetry, and looks up rules: an instance of
-	// hs_classify_as.
+	// hs_classify_as, or hs_classify_general for a family without a fast parser.
 	void (*classify)(struct hs_worker *worker, struct hs_burst *burst);
 	// Parses one packet's headers and telemetry, by a profile of the family.
 	void (*parse)(const struct hs_profile *profile, const uint8_t *frame, size_t len,
