@@ -61,7 +61,7 @@ void hs_api_look_at_route(json_t *route, struct hs_errors *errors);
 void hs_api_look_at_neighbour(json_t *neighbour, struct hs_errors *errors);
 
 // Adds the `neighbours` and `routes` of a configuration file (lists of the verbs' contents; may be
-// NULL) to check->routes. Keeps the errors of all in *errors, which is empty before, with paths as
-// "neighbours[2].mac". Returns 0 or -EINVAL.
-int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
+// NULL) to check->routes. Passes over those that are wrong by themselves, because looking at them
+// named that. Keeps the errors of all others, with paths as "neighbours[2].mac".
+void hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
 		struct hs_errors *errors);

@@ -79,4 +79,5 @@ struct hs_api_check {
 	int (*admits)(void *context, const struct hs_rule *rule,
 			struct hs_error *err); // may be NULL
 	void *context;
+	bool looked; // looking at each request has named those that are wrong by themselves
 };

@@ -4,6 +4,8 @@
 #include "api_read.h"
 #include "api_requests.h"
 
+#include "ip_address.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -63,10 +65,13 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 	return check->admits ? check->admits(check->context, rule, err) : 0;
 }
 
-// Returns whether an earlier error may have caused this one: what was refused is missing later.
-static bool may_follow(const struct hs_error *err, const struct hs_errors *errors)
+// Returns whether a request is wrong by itself.
+static bool is_wrong(json_t *request)
 {
-	return errors->n && strncmp(err->code, "no_such_", strlen("no_such_")) == 0;
+	struct hs_errors own = {0};
+
+	hs_api_look_at_request(request, &own);
+	return own.n > 0;
 }
 
 static int plan_all(
@@ -75,15 +80,21 @@ static int plan_all(
 	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
 	struct hs_error err = {0};
 	unsigned before = errors->n;
+	bool looked = before && ((const struct hs_api_check *)backend->context)->looked;
+	bool refused = before > 0; // what was refused is missing later
 	int rc = plan ? hs_api_check_is_list(requests, &err)
 		      : hs_error_set(&err, "internal", "", "", "memory is out");
 
 	if (rc)
 		hs_errors_keep(errors, &err);
 	for (size_t i = 0; rc == 0 && i < json_array_size(requests); i++) {
-		if (hs_api_plan_item(plan, requests, i, "", HS_API_CHANGES, NULL, &err) == 0 ||
-				may_follow(&err, errors))
+		if (looked && is_wrong(json_array_get(requests, i)))
 			continue;
+		if (hs_api_plan_item(plan, requests, i, "", HS_API_CHANGES, NULL, &err) == 0)
+			continue;
+		if (refused && strncmp(err.code, "no_such_", strlen("no_such_")) == 0)
+			continue;
+		refused = true;
 		hs_errors_keep(errors, &err);
 		if (strcmp(err.code, "table_full") == 0)
 			break; // all further rules would get the same error
@@ -118,42 +129,56 @@ void hs_api_look_at_neighbour(json_t *neighbour, struct hs_errors *errors)
 	hs_api_args_errors(HS_VERB_NEIGHBOUR_ADD, neighbour, errors);
 }
 
-static int add_one(enum hs_api_verb verb, const json_t *item, const struct hs_api_check *check,
-		struct hs_error *err)
+static int add_one(struct hs_api_args *args, const struct hs_api_check *check, struct hs_error *err)
 {
-	const char *key = verb == HS_VERB_ROUTE_ADD ? "prefix" : "addr";
-	struct hs_api_args args;
-	int rc = hs_api_args_from_json(verb, item, &args, err);
+	const char *key = args->verb == HS_VERB_ROUTE_ADD ? "prefix" : "addr";
+	int rc = hs_api_resolve_port(check->port_of, check->context, args, err);
 
-	if (rc == 0)
-		rc = hs_api_resolve_port(check->port_of, check->context, &args, err);
 	if (rc)
 		return rc;
-	if (hs_route_book_find(check->routes, args.route.prefix, args.route.depth))
+	if (hs_route_book_find(check->routes, args->route.prefix, args->route.depth))
 		return hs_error_set(err, "duplicate", key, "each prefix once",
 				"%s: there is a route or neighbour of this address already", key);
-	return hs_route_book_add(check->routes, &args.route, err);
+	return hs_route_book_add(check->routes, &args->route, err);
 }
 
-static void add_list(enum hs_api_verb verb, json_t *list, const char *name,
+// Returns whether the list has this neighbour, or one whose address cannot be read.
+static bool may_have(json_t *neighbours, const uint8_t address[16])
+{
+	uint8_t own[16];
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (neighbours, i, item) {
+		const char *text = json_string_value(json_object_get(item, "addr"));
+		if (!text || hs_ip_address_read(text, own) || memcmp(own, address, 16) == 0)
+			return true;
+	}
+	return false;
+}
+
+// `neighbours`: those that were added before, or refused.
+static void add_list(enum hs_api_verb verb, json_t *list, const char *name, json_t *neighbours,
 		const struct hs_api_check *check, struct hs_errors *errors)
 {
-	bool refused = errors->n > 0; // a neighbour, which a route may name
 	struct hs_error err = {0};
+	struct hs_api_args args;
 
 	for (size_t i = 0; i < json_array_size(list) && strcmp(err.code, "table_full") != 0; i++) {
-		if (add_one(verb, json_array_get(list, i), check, &err) == 0 ||
-				(refused && strcmp(err.code, "no_such_neighbour") == 0))
+		if (hs_api_args_from_json(verb, json_array_get(list, i), &args, &err) < 0 ||
+				add_one(&args, check, &err) == 0)
+			continue;
+		if (strcmp(err.code, "no_such_neighbour") == 0 &&
+				may_have(neighbours, args.route.via))
 			continue;
 		hs_api_prefix_item(&err, name, i);
 		hs_errors_keep(errors, &err);
 	}
 }
 
-int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
+void hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
 		struct hs_errors *errors)
 {
-	add_list(HS_VERB_NEIGHBOUR_ADD, neighbours, "neighbours", check, errors);
-	add_list(HS_VERB_ROUTE_ADD, routes, "routes", check, errors);
-	return errors->n ? -EINVAL : 0;
+	add_list(HS_VERB_NEIGHBOUR_ADD, neighbours, "neighbours", NULL, check, errors);
+	add_list(HS_VERB_ROUTE_ADD, routes, "routes", neighbours, check, errors);
 }

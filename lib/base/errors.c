@@ -30,12 +30,22 @@ void hs_errors_prefix(struct hs_errors *errors, unsigned from, const char *prefi
 		hs_error_prefix(&errors->list[i], prefix);
 }
 
-// Returns whether a path is the outer path, or leads on from it. Each path leads on from "".
+// Returns whether a path is the outer path, or leads on from it. Each path leads on from "", and
+// "[]" is any index.
 static bool is_in(const char *path, const char *outer)
 {
-	size_t len = strlen(outer);
-
-	return !len || (strncmp(path, outer, len) == 0 && strchr(".[", path[len]));
+	if (!*outer)
+		return true;
+	while (*outer && *path == *outer) {
+		bool index = *path == '[';
+		path++;
+		outer++;
+		if (index && (*path == ']' || *outer == ']')) {
+			path += strcspn(path, "]");
+			outer += strcspn(outer, "]");
+		}
+	}
+	return !*outer && strchr(".[", *path);
 }
 
 bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *const members[])
@@ -46,4 +56,9 @@ bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *con
 					is_in(members[m], errors->list[i].path))
 				return true;
 	return n > HS_ERRORS_MOST;
+}
+
+bool hs_errors_touch_one(const struct hs_errors *errors, const char *member)
+{
+	return hs_errors_touch(errors, errors->n, (const char *const[]){member, NULL});
 }

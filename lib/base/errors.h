@@ -27,6 +27,9 @@ int hs_errors_add(struct hs_errors *errors, const char *code, const char *path,
 void hs_errors_prefix(struct hs_errors *errors, unsigned from, const char *prefix);
 
 // Returns whether one of the first `n` errors is in one of these members of the file's object
-// ("workers", "ports[3].name"), or of what has the member: what the members mean together cannot be
-// checked then. NULL ends the list.
+// ("workers", "ports[3].name", "ports[].name" for any index), or of what has the member: what the
+// members mean together cannot be checked then. NULL ends the list.
 bool hs_errors_touch(const struct hs_errors *errors, unsigned n, const char *const members[]);
+
+// Does the same for all errors and one member.
+bool hs_errors_touch_one(const struct hs_errors *errors, const char *member);

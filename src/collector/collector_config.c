@@ -420,7 +420,7 @@ static int check(struct hs_collector_config *config, const cpu_set_t *cores,
 		struct hs_errors *errors)
 {
 	static const char *const of_cores[] = {"workers", "control_core", NULL};
-	static const char *const of_control[] = {"control", NULL};
+	static const char *const of_control[] = {"control.insecure", "control.keys", NULL};
 	struct hs_error err = {0};
 	unsigned n = errors->n; // errors that were found before
 

@@ -77,20 +77,22 @@ static int check_class(const struct hs_config *config, struct hs_error *err)
 	return 0;
 }
 
-static int check_scheduling(struct hs_config *config, struct hs_error *err)
+static void check_scheduling(struct hs_config *config, struct hs_errors *errors)
 {
 	struct hs_scheduling *scheduling = &config->worker_scheduling;
 	bool normal = scheduling->class == HS_SCHEDULING_NORMAL;
+	struct hs_error err;
 
 	if (normal && scheduling->priority)
-		return hs_error_set(err, "conflict", "worker_scheduling.priority",
+		hs_errors_add(errors, "conflict", "worker_scheduling.priority",
 				"only with class rr or fifo", "class normal has no priorities");
 	if (!normal && scheduling->nice)
-		return hs_error_set(err, "conflict", "worker_scheduling.nice",
+		hs_errors_add(errors, "conflict", "worker_scheduling.nice",
 				"only with class normal", "class rr and fifo have no nice");
 	if (!normal && !scheduling->priority)
 		scheduling->priority = HS_SCHEDULING_PRIORITY;
-	return normal ? 0 : check_class(config, err);
+	if (!normal && check_class(config, &err) < 0)
+		hs_errors_keep(errors, &err);
 }
 
 // Sets the ids of ports on the wire. A port without an id gets its index plus 1.
@@ -142,15 +144,22 @@ static void resolve_pairs(struct hs_config *config, struct hs_errors *errors)
 {
 	bool used[HS_MAX_PORTS] = {false};
 	struct hs_error err;
+	char at[48];
 
-	for (unsigned i = 0; i < 2 * config->n_pairs; i++)
-		if (resolve_end(config, i / 2, i % 2, used, &err) < 0)
-			hs_errors_keep(errors, &err);
+	if (config->node.forwarding != HS_FORWARD_PATCH)
+		return;
+	for (unsigned i = 0; i < config->n_pairs; i++) {
+		snprintf(at, sizeof(at), "forwarding.pairs[%u]", i);
+		bool readable = !hs_errors_touch_one(errors, at);
+		for (unsigned side = 0; readable && side < 2; side++)
+			if (resolve_end(config, i, side, used, &err) < 0)
+				hs_errors_keep(errors, &err);
+	}
 	config->node.n_pairs = (uint16_t)config->n_pairs;
 }
 
-static int refuse_beside(const struct hs_config *config, const char *key, const char *mode,
-		struct hs_error *err)
+static void refuse_beside(const struct hs_config *config, const char *key, const char *mode,
+		struct hs_errors *errors)
 {
 	static const char *const names[] = {
 			[HS_FORWARD_PATCH] = "patch",
@@ -161,42 +170,38 @@ static int refuse_beside(const struct hs_config *config, const char *key, const 
 
 	snprintf(at, sizeof(at), "forwarding.%s", key);
 	snprintf(only, sizeof(only), "only with mode %s", mode);
-	return hs_error_set(err, "conflict", at, only, "mode %s has no %s",
+	hs_errors_add(errors, "conflict", at, only, "mode %s has no %s",
 			names[config->node.forwarding], key);
 }
 
-static int check_mode(struct hs_config *config, struct hs_error *err)
+static void check_mode(struct hs_config *config, struct hs_errors *errors)
 {
 	enum hs_forwarding_mode mode = config->node.forwarding;
 
 	if (mode != HS_FORWARD_PATCH && config->n_pairs > 0)
-		return refuse_beside(config, "pairs", "patch", err);
+		refuse_beside(config, "pairs", "patch", errors);
 	if (mode != HS_FORWARD_ROUTE && config->routes)
-		return refuse_beside(config, "routes", "route", err);
+		refuse_beside(config, "routes", "route", errors);
 	if (mode != HS_FORWARD_ROUTE && config->neighbours)
-		return refuse_beside(config, "neighbours", "route", err);
-	if (mode != HS_FORWARD_PATCH)
-		return 0;
-	if (config->n_pairs == 0)
-		return hs_error_set(err, "missing_field", "forwarding.pairs",
+		refuse_beside(config, "neighbours", "route", errors);
+	// Without ports, the lack of pairs is no further error.
+	if (mode == HS_FORWARD_PATCH && config->n_ports > 0 && config->n_pairs == 0 &&
+			!hs_errors_touch_one(errors, "forwarding.pairs"))
+		hs_errors_add(errors, "missing_field", "forwarding.pairs",
 				"at least one pair of port names",
 				"mode patch needs to know which ports belong together");
-	return 0;
-}
-
-static void check_forwarding(struct hs_config *config, struct hs_errors *errors)
-{
-	struct hs_error err;
-
-	if (check_mode(config, &err) < 0)
-		hs_errors_keep(errors, &err);
-	else
-		resolve_pairs(config, errors);
 }
 
 static int find_port(void *context, const char *name)
 {
 	return hs_config_port_index(context, name);
+}
+
+// Finds a port whose name could not be read.
+static int find_any_port(void *context, const char *name)
+{
+	int index = hs_config_port_index(context, name);
+	return index < 0 ? 0 : index;
 }
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
@@ -207,36 +212,48 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 	return rc ? rc : hs_rule_admission(&config->node, rule, err);
 }
 
-static int check_tables(struct hs_config *config, const struct hs_api_check *check,
+static void check_tables(struct hs_config *config, const struct hs_api_check *check,
 		struct hs_errors *errors)
 {
-	bool routes = hs_api_check_routes(config->neighbours, config->routes, check, errors) == 0;
-	int rc = routes ? hs_api_check_list(config->requests, check, errors) : -EINVAL;
+	unsigned before = errors->n;
+	bool known = config->neighbours || !hs_errors_touch_one(errors, "forwarding.neighbours");
 
-	hs_errors_prefix(errors, 0, routes ? "requests" : "forwarding"); // nothing else is wrong
-	return rc;
+	if (check->routes && known)
+		hs_api_check_routes(config->neighbours, config->routes, check, errors);
+	hs_errors_prefix(errors, before, "forwarding");
+	before = errors->n;
+	hs_api_check_list(config->requests, check, errors);
+	hs_errors_prefix(errors, before, "requests");
 }
 
-// Checks the requests of the configuration against tables that are made for this check.
-static int check_requests(struct hs_config *config, struct hs_errors *errors)
+// Checks routes, neighbours and requests against tables that are made for this check. What could
+// not be read refuses none of them. `n`: number of errors of values.
+static void check_requests(struct hs_config *config, unsigned n, struct hs_errors *errors)
 {
-	struct hs_error err;
+	static const char *const of_names[] = {"ports[].name", NULL};
+	static const char *const of_rules[] = {"ports[].side", "ports[].profile", "profiles",
+			"telemetry.in_band.key_file", NULL};
 	struct hs_api_check check = {.rules = config->node.rules,
-			.port_of = find_port,
-			.admits = admits,
-			.context = config};
+			.port_of = hs_errors_touch(errors, n, of_names) ? find_any_port : find_port,
+			.admits = hs_errors_touch(errors, errors->n, of_rules) ? NULL : admits,
+			.context = config,
+			.looked = true};
 
-	if (config->node.forwarding == HS_FORWARD_ROUTE) {
+	if (hs_errors_touch_one(errors, "memory.rules"))
+		check.rules = HS_CONFIG_MOST_RULES;
+	if (hs_errors_touch_one(errors, "memory.routes"))
+		config->node.routes = HS_CONFIG_MOST_ROUTES;
+	if (config->node.forwarding == HS_FORWARD_ROUTE ||
+			hs_errors_touch_one(errors, "forwarding.mode")) {
 		check.routes = hs_route_book_create(config->node.routes);
 		if (!check.routes) {
-			hs_error_set(&err, "no_memory", "memory.routes", "fewer",
+			hs_errors_add(errors, "no_memory", "memory.routes", "fewer",
 					"no memory for %u routes", config->node.routes);
-			return hs_errors_keep(errors, &err);
+			return;
 		}
 	}
-	int rc = check_tables(config, &check, errors);
+	check_tables(config, &check, errors);
 	hs_route_book_destroy(check.routes);
-	return rc;
 }
 
 static void resolve_in_band_ports(struct hs_config *config, struct hs_errors *errors)
@@ -246,6 +263,8 @@ static void resolve_in_band_ports(struct hs_config *config, struct hs_errors *er
 		int index = hs_config_port_index(config, name);
 		char at[48];
 		snprintf(at, sizeof(at), "telemetry.in_band.ports[%u]", i);
+		if (hs_errors_touch_one(errors, at))
+			continue;
 		if (index < 0)
 			hs_errors_add(errors, "unknown_port", at, "the name of a port",
 					"no port is called \"%s\"", name);
@@ -287,15 +306,6 @@ static int read_key(struct hs_config *config, struct hs_error *err)
 	return 0;
 }
 
-static void check_in_band(struct hs_config *config, struct hs_errors *errors)
-{
-	struct hs_error err;
-
-	resolve_in_band_ports(config, errors);
-	if (read_key(config, &err) < 0)
-		hs_errors_keep(errors, &err);
-}
-
 static void check_endpoints(const struct hs_endpoints *endpoints, const char *path, bool insecure,
 		struct hs_errors *errors)
 {
@@ -304,35 +314,34 @@ static void check_endpoints(const struct hs_endpoints *endpoints, const char *pa
 	for (unsigned i = 0; i < endpoints->n; i++) {
 		char at[64];
 		snprintf(at, sizeof(at), "%s[%u]", path, i);
-		if (hs_bus_check_endpoint(endpoints->text[i], insecure, at, &err) < 0)
+		if (!hs_errors_touch_one(errors, at) &&
+				hs_bus_check_endpoint(endpoints->text[i], insecure, at, &err) < 0)
 			hs_errors_keep(errors, &err);
 	}
 }
 
 void hs_config_check_control(const struct hs_config *config, struct hs_errors *errors)
 {
+	static const char *const of_bound[] = {"control.bind", "control.publish_bind", NULL};
 	const struct hs_endpoints_named bound[] = {
 			{"bind", &config->bind}, {"publish_bind", &config->publish_bind}};
 	struct hs_bus_keys keys;
 	bool used = hs_config_keys(config, &keys), open = config->insecure;
-	unsigned before = errors->n;
 	struct hs_error err;
 
-	if (config->bind.n == 0) {
+	if (config->bind.n == 0 && !hs_errors_touch_one(errors, "control.bind"))
 		hs_errors_add(errors, "missing_field", "control.bind", "at least one endpoint",
 				"the node could not be asked anything");
-		return;
-	}
 	if (used && hs_bus_check_keys(&keys, config->publish_to.n > 0, open, &err) < 0) {
 		hs_error_prefix(&err, "control.keys");
 		hs_errors_keep(errors, &err);
-		return;
 	}
 	check_endpoints(&config->bind, "control.bind", open || used, errors);
 	check_endpoints(&config->publish_to, "control.publish_to", open || keys.server_file,
 			errors);
 	check_endpoints(&config->publish_bind, "control.publish_bind", open || used, errors);
-	if (errors->n == before && hs_endpoints_check_once(bound, 2, &err) < 0)
+	if (!hs_errors_touch(errors, errors->n, of_bound) &&
+			hs_endpoints_check_once(bound, 2, &err) < 0)
 		hs_errors_keep(errors, &err);
 }
 
@@ -365,24 +374,29 @@ static void check_ports(struct hs_config *config, struct hs_errors *errors)
 
 // A check of members of the configuration, each of which is right by itself.
 static const struct part {
-	const char *of[5]; // NULL ends them
+	const char *of[6]; // NULL ends them
 	int (*one)(struct hs_config *, struct hs_error *);
 	void (*all)(struct hs_config *, struct hs_errors *);
 } parts[] = {
-		{{"node"}, .one = check_name},
+		{{"node.name"}, .one = check_name},
 		{{"worker_scheduling", "polling", "workers", "control_core"},
-				.one = check_scheduling},
-		{{"control"}, .all = check_control},
+				.all = check_scheduling},
+		{{"control.insecure", "control.keys"}, .all = check_control},
 		// These look at the members of each database and port by themselves.
 		{{NULL}, .all = check_influx},
 		{{NULL}, .all = check_ports},
-		{{"ports"}, .all = resolve_ids},
-		{{"ports", "profiles"}, .all = hs_config_resolve_profiles},
-		{{"ports", "export"}, .all = hs_config_resolve_exports},
-		{{"ports", "profiles", "export"}, .one = hs_config_check_labels},
-		{{"ports", "profiles"}, .one = hs_config_check_probes},
-		{{"ports", "forwarding"}, .all = check_forwarding},
-		{{"ports", "telemetry"}, .all = check_in_band},
+		{{"ports[].id"}, .all = resolve_ids},
+		{{"ports[].side", "ports[].profile"}, .all = hs_config_resolve_profiles},
+		{{"ports[].name", "ports[].rate_bps", "ports[].queue_packets"},
+				.all = hs_config_resolve_exports},
+		{{"ports[].id", "ports[].side", "ports[].profile", "profiles", "export"},
+				.all = hs_config_check_labels},
+		{{"ports[].id", "ports[].side", "ports[].profile", "profiles", "node.id"},
+				.all = hs_config_check_probes},
+		{{"forwarding.mode"}, .all = check_mode},
+		{{"ports[].name"}, .all = resolve_pairs},
+		{{"ports[].name", "ports[].side"}, .all = resolve_in_band_ports},
+		{{"telemetry.in_band.key_file"}, .one = read_key},
 };
 
 static void check_part(const struct part *part, struct hs_config *config, struct hs_errors *errors)
@@ -407,6 +421,6 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 		if (!hs_errors_touch(errors, config->n_ports ? n : errors->n, parts[i].of))
 			check_part(&parts[i], config, errors);
 	}
-	// Whether a request fits depends on the whole configuration.
-	return errors->n ? -EINVAL : check_requests(config, errors);
+	check_requests(config, config->n_ports ? n : errors->n, errors);
+	return errors->n ? -EINVAL : 0;
 }

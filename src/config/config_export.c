@@ -286,7 +286,7 @@ static int check_hw_ids(struct hs_config *config, unsigned index, struct hs_erro
 		return hs_error_set(err, "out_of_range", at, allowed,
 				"%u workers have the hw_ids from %u on", n, export->hw_id);
 	for (unsigned i = 0; i < index; i++) {
-		const struct hs_export_config *other = &config->exports[i].of;
+		const struct hs_export_config *other = &config->node.exports[i];
 		int apart = export->hw_id - other->hw_id;
 		if (other->format == HS_EXPORT_LABEL ||
 				memcmp(&other->to, &export->to, sizeof(export->to)) != 0 ||
@@ -338,8 +338,12 @@ void hs_config_resolve_exports(struct hs_config *config, struct hs_errors *error
 	static int (*const checks[])(struct hs_config *, unsigned, struct hs_error *) = {
 			check_versions, resolve_port, check_hw_ids, check_queue};
 	struct hs_error err;
+	char at[32];
 
 	for (unsigned i = 0; i < config->node.n_exports; i++) {
+		snprintf(at, sizeof(at), "export[%u]", i);
+		if (hs_errors_touch_one(errors, at))
+			continue;
 		for (size_t c = 0; c < sizeof(checks) / sizeof(checks[0]); c++)
 			if (checks[c](config, i, &err) < 0)
 				hs_errors_keep(errors, &err);

@@ -122,21 +122,21 @@ uint32_t hs_config_waiting(const struct hs_config *config)
 	return ends_items(config) ? HS_LABEL_WAITING_BUFFERS : 0;
 }
 
-int hs_config_check_labels(struct hs_config *config, struct hs_error *err)
+void hs_config_check_labels(struct hs_config *config, struct hs_errors *errors)
 {
+	struct hs_error err;
 	unsigned n_labels = labels(config);
 	int to = receiver(config);
 	char at[32];
 
 	snprintf(at, sizeof(at), "export[%d].format", to);
 	if (to >= 0 && !n_labels)
-		return hs_error_set(err, "conflict", at, "only beside a profile of method label",
+		hs_errors_add(errors, "conflict", at, "only beside a profile of method label",
 				"no port of the node has a profile of method label");
 	for (unsigned i = 0; n_labels && i < config->n_ports; i++)
-		if (check_id(config, i, err) < 0)
-			return -EINVAL;
-	if (!ends_items(config) || to >= 0)
-		return 0;
-	return hs_error_set(err, "missing_field", "export", "a receiver with format label",
-			"items of INT-label end at this node, and no receiver takes them");
+		if (check_id(config, i, &err) < 0)
+			hs_errors_keep(errors, &err);
+	if (ends_items(config) && to < 0)
+		hs_errors_add(errors, "missing_field", "export", "a receiver with format label",
+				"items of INT-label end at this node, and no receiver takes them");
 }

@@ -13,6 +13,9 @@ struct hs_profile_config;
 // Returns the index of the port with this name, or -1 if there is none.
 int hs_config_port_index(const struct hs_config *config, const char *name);
 
+// Largest tables that "memory" allows.
+#define HS_CONFIG_MOST_RULES  4194304
+#define HS_CONFIG_MOST_ROUTES 262144
 // "control": fields of struct hs_config.
 extern const struct hs_schema_field hs_config_control_fields[];
 // Fills in the keys for lib/bus, borrowed from config. Returns false if the node uses no keys.
@@ -37,9 +40,8 @@ void hs_config_check_profile(
 #define HS_CONFIG_LABEL_MOST_NS INT64_C(3600000000000)
 int hs_config_check_label(
 		struct hs_profile_config *profile, const char *path, struct hs_error *err);
-// Checks what ports that label need of the others, and of `export`. Returns 0, or -EINVAL with
-// *err.
-int hs_config_check_labels(struct hs_config *config, struct hs_error *err);
+// Checks what ports that label need of the others, and of `export`.
+void hs_config_check_labels(struct hs_config *config, struct hs_errors *errors);
 // Checks a profile of method probe that was read, and fills in `probe`.
 #define HS_CONFIG_PROBE_MOST_NS	 INT64_C(3600000000000)
 #define HS_CONFIG_PROBE_MOST_PPS 100000000
@@ -49,9 +51,8 @@ int hs_config_check_probe(
 uint32_t hs_config_held(const struct hs_config *config);
 // Returns how many buffers of fragments a worker holds at most; 0: no items of INT-label end here.
 uint32_t hs_config_waiting(const struct hs_config *config);
-// Checks what ports with probes need of each other and of the node. Returns 0, or -EINVAL with
-// *err.
-int hs_config_check_probes(struct hs_config *config, struct hs_error *err);
+// Checks what ports with probes need of each other and of the node.
+void hs_config_check_probes(struct hs_config *config, struct hs_errors *errors);
 // "0.5", "1.0", "2.0": enum hs_int_report_version.
 extern const struct hs_schema_word hs_config_report_words[];
 // "busy", "adaptive", and a list of cores: fields of struct hs_config.

@@ -68,17 +68,12 @@ uint32_t hs_config_held(const struct hs_config *config)
 	return first < 0 ? 0 : probe_of(config, (unsigned)first)->held;
 }
 
-// Refuses ids of more than a byte: a hop of a probe has one byte for the node, and an entry has one
-// for the port.
-static int check_numbers(const struct hs_config *config, unsigned port, struct hs_error *err)
+// Refuses an id of more than a byte, because an entry of a probe has one byte for the id of a port.
+static int check_port_id(const struct hs_config *config, unsigned port, struct hs_error *err)
 {
 	const struct hs_port_config *of = &config->ports[port];
 	char at[32];
 
-	if (config->node.id > UINT8_MAX)
-		return hs_error_set(err, "out_of_range", "node.id",
-				"0 to 255 beside a profile of method probe",
-				"node: a probe has no room for the id %u", config->node.id);
 	snprintf(at, sizeof(at), "ports[%u].id", port);
 	return of->id <= HS_PROBE_MAX_PORT
 			       ? 0
@@ -138,18 +133,24 @@ static int check_monitor(const struct hs_config *config, const struct hs_probe_p
 			"monitor_port: no port with probes has the id %u", probe->monitor_port);
 }
 
-int hs_config_check_probes(struct hs_config *config, struct hs_error *err)
+void hs_config_check_probes(struct hs_config *config, struct hs_errors *errors)
 {
 	int first = first_port(config);
+	struct hs_error err;
 
 	if (first < 0)
-		return 0;
+		return;
+	if (config->node.id > UINT8_MAX) // a hop of a probe has one byte for the node
+		hs_errors_add(errors, "out_of_range", "node.id",
+				"0 to 255 beside a profile of method probe",
+				"node: a probe has no room for the id %u", config->node.id);
 	const struct hs_probe_profile *probe = probe_of(config, (unsigned)first);
 	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (probe_of(config, i) && check_numbers(config, i, err) < 0)
-			return -EINVAL;
-		if (check_others(config, i, probe, err) < 0)
-			return -EINVAL;
+		if (probe_of(config, i) && check_port_id(config, i, &err) < 0)
+			hs_errors_keep(errors, &err);
+		if (check_others(config, i, probe, &err) < 0)
+			hs_errors_keep(errors, &err);
 	}
-	return check_monitor(config, probe, err);
+	if (check_monitor(config, probe, &err) < 0)
+		hs_errors_keep(errors, &err);
 }

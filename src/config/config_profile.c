@@ -404,6 +404,13 @@ static const struct hs_profile_config *find(const struct hs_config *config, cons
 	return NULL;
 }
 
+// Returns the profile that a port got, or NULL.
+static const struct hs_profile_config *profile_of(const struct hs_config *config, unsigned port)
+{
+	return config->node.profiles[port].family ? find(config, config->ports[port].profile)
+						  : NULL;
+}
+
 // Refuses profiles that mark their packets alike: each would take the other's packets for its own.
 static int check_marks(const struct hs_config *config, unsigned index,
 		const struct hs_profile_config *profile, struct hs_error *err)
@@ -412,8 +419,7 @@ static int check_marks(const struct hs_config *config, unsigned index,
 
 	snprintf(at, sizeof(at), "ports[%u].profile", index);
 	for (unsigned i = 0; i < index; i++) {
-		const struct hs_port_config *other = &config->ports[i];
-		const struct hs_profile_config *its = find(config, other->profile);
+		const struct hs_profile_config *its = profile_of(config, i);
 		if (!its || its == profile || its->method != HS_METHOD_INT ||
 				!hs_profile_marks_collide(&profile->settings, &its->settings, mark))
 			continue;
@@ -440,7 +446,7 @@ static int check_alike(const struct hs_config *config, unsigned index,
 
 	snprintf(at, sizeof(at), "ports[%u].profile", index);
 	for (unsigned i = 0; i < index; i++) {
-		const struct hs_profile_config *its = find(config, config->ports[i].profile);
+		const struct hs_profile_config *its = profile_of(config, i);
 		if (!its || its->method != HS_METHOD_LABEL || is_alike(its, profile))
 			continue;
 		return hs_error_set(err, "conflict", at,
@@ -463,7 +469,7 @@ static void list_names(const struct hs_config *config, char *text, size_t size)
 				config->profiles[i].name);
 }
 
-static int resolve(struct hs_config *config, unsigned index, struct hs_error *err)
+static int resolve(struct hs_config *config, unsigned index, bool readable, struct hs_error *err)
 {
 	const struct hs_port_config *port = &config->ports[index];
 	const struct hs_profile_config *profile = find(config, port->profile);
@@ -476,6 +482,8 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 		return hs_error_set(err, "conflict", at, "only beside side network",
 				"port \"%s\" has side host: no telemetry of hosts is believed",
 				port->name);
+	if (!readable)
+		return 0;
 	if (!profile) {
 		list_names(config, names, sizeof(names));
 		return hs_error_set(err, "unknown_profile", at, names,
@@ -508,8 +516,11 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 void hs_config_resolve_profiles(struct hs_config *config, struct hs_errors *errors)
 {
 	struct hs_error err;
+	char at[48];
 
-	for (unsigned i = 0; i < config->n_ports; i++)
-		if (resolve(config, i, &err) < 0)
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		snprintf(at, sizeof(at), "profiles.%s", config->ports[i].profile);
+		if (resolve(config, i, !hs_errors_touch_one(errors, at), &err) < 0)
 			hs_errors_keep(errors, &err);
+	}
 }

@@ -149,8 +149,10 @@ static const struct hs_schema_field scheduling_fields[] = {
 static const struct hs_schema_field memory_fields[] = {
 		{"huge_pages", HS_SCHEMA_BOOL, CONFIG(huge_pages)},
 		{"mbufs", HS_SCHEMA_UINT, CONFIG(mbufs), .min = 1024, .max = 4194304},
-		{"rules", HS_SCHEMA_UINT, CONFIG(node.rules), .min = 1, .max = 4194304},
-		{"routes", HS_SCHEMA_UINT, CONFIG(node.routes), .min = 1, .max = 262144},
+		{"rules", HS_SCHEMA_UINT, CONFIG(node.rules), .min = 1,
+				.max = HS_CONFIG_MOST_RULES},
+		{"routes", HS_SCHEMA_UINT, CONFIG(node.routes), .min = 1,
+				.max = HS_CONFIG_MOST_ROUTES},
 		{"monitored_rules", HS_SCHEMA_UINT, CONFIG(monitored_rules), .min = 0,
 				.max = 4194304},
 		{"monitor_mib", HS_SCHEMA_UINT, CONFIG(monitor_mib), .min = 1, .max = 1048576},

@@ -434,7 +434,7 @@ def the_check_tells_all_errors_of_a_file(workspace):
                            "ports": [{**port, "side": "left", "mtu": 7}, {"name": 5}],
                            "telemetry": {"clock": "gps"}},
              ["memori", "node.colour", "node.id", "polling", "ports[0].side", "ports[0].mtu",
-              "ports[1].name", "ports[1].side", "ports[1]", "telemetry.clock"]),
+              "ports[1].name", "ports[1].side", "ports[1]", "forwarding.pairs", "telemetry.clock"]),
             ("hopsightd", {"node": {"id": 1}, "control_core": 1023,
                            "ports": [port, {**port, "devargs": "net_ring1"}, {"name": "b", "side": "host"}],
                            "control": {"bind": ["ipc://x"]}},

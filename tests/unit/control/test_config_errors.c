@@ -67,7 +67,8 @@ static void each_element_of_a_list_has_all_its_errors(void **state)
 		      "'devargs': 'net_ring0', 'driver': 'af_xdp', 'side': 'host', "
 		      "'queue_packets': 9}, {'name': 'a', 'iface': 'c', 'side': 'host'}]}",
 			"ports[0].side", "ports[0].mtu", "ports[0]", "ports[1].name",
-			"ports[1].driver", "ports[1].rate_bps", "ports[2].name");
+			"ports[1].driver", "ports[1].rate_bps", "ports[2].name",
+			"forwarding.pairs");
 	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'export': [{'to': '192.0.2.1:9', 'mac': "
 		      "'02:00:00:00:00:01', 'queue_quota': 3}, {'to': '192.0.2.1:9', 'port': "
 		      "'b'}]}",
@@ -99,6 +100,48 @@ static void each_element_of_a_list_has_all_its_errors(void **state)
 			"forwarding.neighbours[0].port", "forwarding.routes[1].port");
 }
 
+#define MAC "'02:00:00:00:00:01'"
+
+static void an_element_that_is_wrong_hides_no_error_of_another_one(void **state)
+{
+	(void)state;
+	ASSERT_ERRORS("{" PORTS ", 'node': {'id': 'x'}, 'forwarding': {'mode': 'route', "
+		      "'neighbours': [{'addr': '2001:db8::1', 'port': 'y', 'mac': " MAC "}, "
+		      "{'addr': '2001:db8::2', 'port': 'a', 'mac': " MAC "}], 'routes': "
+		      "[{'prefix': 'x', 'via': '2001:db8::2'}, {'prefix': '::/0', 'via': "
+		      "'2001:db8::3'}, {'prefix': '2001:db8:2::/48', 'port': 'z', "
+		      "'next_hop_mac': " MAC "}, {'prefix': '2001:db8:3::/48', 'via': "
+		      "'2001:db8::1'}, {'prefix': '2001:db8:2::/48', 'via': '2001:db8::2'}]}, "
+		      "'requests': [{'int_delete': {}}, {'route_add': {'prefix': "
+		      "'2001:db8:2::/48', 'port': 'v', 'next_hop_mac': " MAC "}}]}",
+			"node.id", "forwarding.routes[0].prefix", "requests[0].int_delete.ns_id",
+			"forwarding.neighbours[0].port", "forwarding.routes[1].via",
+			"forwarding.routes[2].port", "requests[1].route_add.port");
+	ASSERT_ERRORS("{'ports': [{'name': 'a', 'iface': 'a', 'side': 'host', 'mtu': 7}, {'name': "
+		      "'b', 'iface': 'b', 'side': 'host', 'profile': 'q', 'id': 1}], 'profiles': "
+		      "{'p': {'method': 'int', 'version': '3.0'}}, 'export': [{'to': '7'}, {'to': "
+		      "'192.0.2.1:9', 'port': 'z', 'from': '192.0.2.2', 'mac': " MAC "}], "
+		      "'forwarding': {'mode': 'patch', 'pairs': [['a'], ['b', 'z']]}, "
+		      "'telemetry': {'max_hops': 0, 'in_band': {'ports': [7, 'y']}}}",
+			"profiles.p.version", "ports[0].mtu", "export[0].to", "forwarding.pairs[0]",
+			"telemetry.max_hops", "telemetry.in_band.ports[0]", "ports[1].id",
+			"ports[1].profile", "export[1].port", "forwarding.pairs[1][1]",
+			"telemetry.in_band.ports[1]");
+	ASSERT_ERRORS("{" PORTS ", 'forwarding': {'mode': 'bridge', 'pairs': [['a', 'b']], "
+		      "'routes': [], 'neighbours': []}, 'control': {'bind': ['x', 7], 'keys': "
+		      "{'secret': '/none'}}}",
+			"control.bind[1]", "control.keys.allowed", "control.bind[0]",
+			"forwarding.pairs", "forwarding.routes", "forwarding.neighbours");
+	ASSERT_ERRORS("{" PAIR ", 'node': {'id': 256}, 'profiles': {'p': {'method': 'probe'}}, "
+		      "'ports': [{'name': 'a', 'iface': 'a', 'side': 'network', 'profile': 'p', "
+		      "'id': 256}, {'name': 'b', 'iface': 'b', 'side': 'network', 'profile': 'p', "
+		      "'id': 257}]}",
+			"node.id", "ports[0].id", "ports[1].id");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'polling': 'busy', 'worker_scheduling': {'class': "
+		      "'rr', 'nice': 1}}",
+			"worker_scheduling.nice", "worker_scheduling.class");
+}
+
 static void a_port_without_a_name_is_called_by_its_index(void **state)
 {
 	struct hs_errors errors;
@@ -127,16 +170,33 @@ static void a_wrong_value_brings_no_further_error(void **state)
 	ASSERT_ERRORS("{'ports': 7}", "ports");
 	ASSERT_ERRORS("{'ports': [7, {'name': 'b', 'iface': 7, 'side': 'host'}, {'name': 'b', "
 		      "'iface': '', 'driver': 'af_xdp', 'side': 'host'}]}",
-			"ports[0]", "ports[1].iface", "ports[2].iface", "ports[2].name");
+			"ports[0]", "ports[1].iface", "ports[2].iface", "ports[2].name",
+			"forwarding.pairs");
 	ASSERT_ERRORS("{'workers': 'all', 'worker_scheduling': {'priority': 5}, " PORTS ", " PAIR
 		      "}",
 			"workers");
 	ASSERT_ERRORS("[]", "");
-	// Whether a port has the rule's method is asked when the rest is right.
-	ASSERT_ERRORS("{" PORTS ", 'forwarding': {'mode': 'patch', 'pairs': [['a', 'z']]}, " RULE
-		      "}",
-			"forwarding.pairs[0][1]");
-	ASSERT_ERRORS("{" PORTS ", " PAIR ", " RULE "}", "requests[0].int_request.method");
+	// Whether a port has the rule's method is asked when the profiles are right.
+	ASSERT_ERRORS("{" PORTS ", 'profiles': {'p': {'method': 'itn'}}, 'forwarding': {'mode': "
+		      "'patch', 'pairs': [['a', 'z']]}, " RULE "}",
+			"profiles.p.method", "forwarding.pairs[0][1]");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'nod': 1, " RULE "}", "nod",
+			"requests[0].int_request.method");
+	// The port may have the profile, and the route may go via the neighbour.
+	ASSERT_ERRORS("{" PAIR ", 'profiles': {'p': 5}, 'ports': [{'name': 'a', 'iface': 'a', "
+		      "'side': 'network', 'profile': 'p'}, {'name': 'b', 'iface': 'b', 'side': "
+		      "'network', 'profile': 'q'}]}",
+			"profiles.p", "ports[1].profile");
+	ASSERT_ERRORS("{" PORTS ", 'forwarding': {'mode': 'rout', 'neighbours': 7, 'routes': "
+		      "[{'prefix': '::/0', 'via': '2001:db8::1'}]}, 'memory': {'routes': 0}}",
+			"memory.routes", "forwarding.mode", "forwarding.neighbours");
+	ASSERT_ERRORS("{'ports': [{'name': 7, 'iface': 'a', 'side': 'host'}], 'forwarding': {"
+		      "'mode': 'route', 'neighbours': [{'addr': '2001:db8::1', 'mac': 7, 'port': "
+		      "'a'}, {'addr': '2001:db8::2', 'port': 'a', 'mac': '02:00:00:00:00:01'}], "
+		      "'routes': [{'prefix': '::/0', 'via': '2001:db8::1'}, {'prefix': "
+		      "'2001:db8:1::/48', 'via': '2001:db8::3'}]}}",
+			"ports[0].name", "forwarding.neighbours[0].mac",
+			"forwarding.routes[1].via");
 }
 
 int main(void)
@@ -146,6 +206,7 @@ int main(void)
 			cmocka_unit_test(
 					errors_of_values_and_of_what_they_mean_together_come_at_once),
 			cmocka_unit_test(each_element_of_a_list_has_all_its_errors),
+			cmocka_unit_test(an_element_that_is_wrong_hides_no_error_of_another_one),
 			cmocka_unit_test(a_port_without_a_name_is_called_by_its_index),
 			cmocka_unit_test(a_wrong_value_brings_no_further_error),
 	};
