@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct hs_schema_word side_words[] = {
@@ -39,6 +40,15 @@ int hs_config_read_iface(json_t *value, const char *path, void *into, struct hs_
 	return set_device(value, path, HS_PORT_IFACE, 15, into, err);
 }
 
+// Returns whether net_vhost would offer segmentation to its guest.
+static bool offers_segmentation(const char *devargs)
+{
+	const char *tso = strstr(devargs, ",tso=");
+
+	return strncmp(devargs, "net_vhost", 9) == 0 && tso &&
+	       strtoul(tso + strlen(",tso="), NULL, 0) != 0; // as the driver reads it
+}
+
 int hs_config_read_devargs(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	if (set_device(value, path, HS_PORT_DEVARGS, 255, into, err) < 0)
@@ -48,6 +58,10 @@ int hs_config_read_devargs(json_t *value, const char *path, void *into, struct h
 	if (strncmp(json_string_value(value), "net_", 4) != 0)
 		return hs_error_set(err, "bad_value", path, "like net_memif0,role=client",
 				"\"%.64s\" is no network device of DPDK", json_string_value(value));
+	if (offers_segmentation(json_string_value(value)))
+		return hs_error_set(err, "unsupported", path, "net_vhost without tso",
+				"with tso, a guest sends large frames, and the driver gives them "
+				"to the node without what is needed to cut them");
 	return 0;
 }
 

@@ -45,6 +45,9 @@ static void a_file_without_errors_has_none(void **state)
 {
 	(void)state;
 	assert_errors("{" PORTS ", " PAIR "}", (const char *const[]){NULL});
+	assert_errors("{'ports': [{'name': 'a', 'devargs': 'net_vhost0,iface=/a,tso=0', 'side': "
+		      "'host'}], 'forwarding': {'mode': 'bridge'}}",
+			(const char *const[]){NULL});
 }
 
 static void errors_of_values_and_of_what_they_mean_together_come_at_once(void **state)
