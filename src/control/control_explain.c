@@ -423,11 +423,14 @@ static void explain_elsewhere(const struct look *look)
 	int64_t age_ns = look->control->now_ns - c->last_int_ns;
 
 	explain_sampling(look);
-	add(look, (struct reason){.word = "sink_elsewhere", .packets = with},
-			"%" PRIu64 " packets left here with telemetry: metrics are made at the "
-			"sink, and if the sink has no reports, the telemetry was lost behind this "
-			"node",
-			with);
+	explain_sending(look);
+	if (c->tx_packets)
+		add(look, (struct reason){.word = "sink_elsewhere", .packets = with},
+				"%" PRIu64
+				" packets left here with telemetry: metrics are made at the "
+				"sink, and if the sink has no reports, the telemetry was lost "
+				"behind this node",
+				with);
 	if (c->last_int_ns && age_ns > STOPPED_NS)
 		add(look, (struct reason){.word = "stopped"},
 				"the last packet was given telemetry %" PRId64 " s ago",

@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 
-from lib import Chain, Node, Refused, check, equal, main, memif, need, reasons, run, test, until
+import frames as fr
+from lib import (Chain, Node, RawPort, Refused, check, equal, events, main, memif, need, reasons, run, test, until)
 from test_cli import PROGRAM
 
 A, B = "2001:db8::1", "2001:db8::2"
@@ -247,6 +248,36 @@ def a_node_explains_what_its_ports_lack_and_lose(workspace):
     node.call("int_request", ns_id=3, **flow(7003))
     found = until(lambda: reasons(node, 3).get("lost_before"), 5, "the packet that is too long")
     equal((found["port"], found["packets"]), ("west", 1), found)
+
+
+@test(limit_s=60)
+def a_node_explains_packets_that_it_does_not_send_and_requests_that_wait(workspace):
+    need()
+    chain = Chain(workspace, nodes=2, net_mtu=1500).start()
+    source, sink = chain.nodes
+    host = RawPort(chain.hosts[0].namespace, "eth0")
+
+    def send(n, size):
+        host.send(*[fr.udp_frame(A, B, 4000, 7001, bytes(size), destination=fr.mac(chain.hosts[1].mac),
+                                 source=fr.mac(chain.hosts[0].mac))] * n)
+
+    source.call("int_request", ns_id=1, **flow(7001, in_band=True))
+    send(4, 1452)
+    until(lambda: source.call("explain", ns_id=1)["packets"] == 4, 5, "packets without room for the request")
+    check("request_waits" in reasons(source, 1), reasons(source, 1))
+    send(4, 100)
+    until(lambda: sink.call("int_list")["rules"], 5, "the rule at the sink")
+    check("request_waits" not in reasons(source, 1), reasons(source, 1))
+    source.call("int_delete", ns_id=1)
+    source.call("int_request", ns_id=2, **flow(7001))
+    sink.stop()
+    until(lambda: events(source, "port_down"), 5, "the link between the nodes is down")
+    # The first packets have no room for telemetry, the others have it when the port refuses them.
+    for size, expected in ((1452, {"not_sent": 3, "no_room_mtu": 3}), (100, {"not_sent": 6, "no_room_mtu": 3})):
+        send(3, size)
+        until(lambda: source.call("explain", ns_id=2)["packets"] == expected["not_sent"], 5, "packets for the link")
+        found = reasons(source, 2)
+        equal({word: one["packets"] for word, one in found.items()}, expected, found)
 
 
 if __name__ == "__main__":
