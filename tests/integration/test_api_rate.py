@@ -216,15 +216,15 @@ def requests_are_answered_soon_while_more_reports_come_than_control_can_take(wor
     return said
 
 
-def measured_frame(i):
+def measured_frame(i, ns_id=1):
     """A packet with telemetry of one hop, as a node before this one writes it."""
     a, b = fr.address(A), fr.address(B)
     now_ns = time.time_ns()
     hop = fr.struct.pack("!HHHHQII", 1, 0xE000, i, i, now_ns, i * 100, i * 100)
     e2e = fr.struct.pack("!QII", now_ns, i, i * 100)
-    options = fr.options_header(fr.UDP, fr.telemetry_options(1, 0x7000E000, [hop], e2e))
+    options = fr.options_header(fr.UDP, fr.telemetry_options(ns_id, 0x7000E000, [hop], e2e))
     return fr.ethernet(fr.ipv6(a, b, fr.HOP_BY_HOP,
-                               options + fr.udp(a, b, 4000, 5001, bytes(100))))
+                               options + fr.udp(a, b, 4000, 5000 + ns_id, bytes(100))))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import struct
 import subprocess
 import time
 
-from lib import (Chain, Subscriber, audit_ok, check, equal, events, main, need, rule, test, until)
+from lib import (Chain, Subscriber, audit_ok, check, equal, events, main, need, reasons, rule, test,
+                 until)
 
 A, B = "2001:db8::1", "2001:db8::2"
 SECOND = 1000000000
@@ -120,6 +121,19 @@ def delays_are_right_at_once_where_the_system_clock_is_set_and_windows_across_ar
     check(abs(shown["offset_ns"]) < MS, shown)
     equal(windows[-1]["clock"]["maxerror_ns"], 250000, "in windows")
     audit_ok(*chain.nodes)
+
+
+@test(apart=True)
+def a_source_says_when_its_telemetry_stopped(workspace):
+    need("ping", "cc")
+    chain, clock, _ = chain_with_clock(workspace)
+    source = chain.nodes[0]
+    chain.install(rule(1, A, B, "icmp"))
+    chain.hosts[0].run("ping", "-q", "-c", "3", "-i", "0.02", B)
+    equal(set(reasons(source, 1)), {"sink_elsewhere"}, "after packets")
+    clock.set(100 * SECOND)
+    found = until(lambda: reasons(source, 1).get("stopped"), 5, "nothing for a hundred seconds")
+    check("given telemetry 10" in found["text"], found)
 
 
 @test(apart=True)

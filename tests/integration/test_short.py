@@ -10,6 +10,7 @@ import sys
 
 import frames as fr
 from lib import (Chain, Node, RawPort, Refused, check, equal, events, main, memif, need, reasons, run, test, until)
+from test_api_rate import measured_frame
 from test_cli import PROGRAM
 
 A, B = "2001:db8::1", "2001:db8::2"
@@ -278,6 +279,24 @@ def a_node_explains_packets_that_it_does_not_send_and_requests_that_wait(workspa
         until(lambda: source.call("explain", ns_id=2)["packets"] == expected["not_sent"], 5, "packets for the link")
         found = reasons(source, 2)
         equal({word: one["packets"] for word, one in found.items()}, expected, found)
+
+
+@test(limit_s=60)
+def a_node_explains_reports_that_it_loses_and_rules_that_it_does_not_monitor(workspace):
+    need()
+    replay = workspace.path("in.pcap")
+    fr.write_pcap(replay, [measured_frame(i, 1 + i % 2) for i in range(64)])
+    node = Node(workspace, 1, [
+        {"name": "a", "side": "network", "mtu": 1800,
+         "devargs": f"net_pcap0,rx_pcap={replay},infinite_rx=1,tx_pcap=/dev/null"},
+        {"name": "b", "side": "host", "devargs": "net_null1,no-rx=1"}],
+        memory={"monitored_rules": 1}).start()
+    node.client.transaction([{"int_request": {"ns_id": n, **flow(5000 + n)}} for n in (1, 2)])
+    for n in (1, 2):
+        until(lambda: reasons(node, n).get("reports_lost"), 10, "reports that control does not take")
+    known = [set(reasons(node, n)) for n in (1, 2)]
+    equal(sorted(map(sorted, known)), [["not_monitored", "reports_lost"], ["reports_lost"]], "one rule is monitored")
+    check(reasons(node, 1)["reports_lost"]["packets"] > 0, reasons(node, 1))
 
 
 if __name__ == "__main__":
