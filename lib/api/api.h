@@ -54,8 +54,8 @@ int hs_api_replay_kept(const struct hs_api_backend *backend, json_t *changes,
 // requests, with paths as "[2].int_request.ns_id". Returns 0 or a negative errno.
 int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_errors *errors);
 
-// Keep all errors of an item of a configuration file's lists that do not depend on other items
-// (hs_schema_field).
+// These functions keep all errors of an item of a configuration file's lists that do not depend on
+// other items (hs_schema_field).
 void hs_api_look_at_request(json_t *request, struct hs_errors *errors);
 void hs_api_look_at_route(json_t *route, struct hs_errors *errors);
 void hs_api_look_at_neighbour(json_t *neighbour, struct hs_errors *errors);

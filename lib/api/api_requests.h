@@ -8,7 +8,7 @@
 #include "api_plan.h"
 #include "api_verbs.h"
 
-// Read the verb of a request, and the request. Return 0, or -EINVAL with *err.
+// These functions read the verb of a request, and the request. Both return 0, or -EINVAL with *err.
 int hs_api_read_verb(json_t *object, bool in_list, enum hs_api_which which,
 		struct hs_api_envelope *envelope, int *verb, struct hs_error *err);
 int hs_api_read_request(json_t *object, bool in_list, enum hs_api_which which,

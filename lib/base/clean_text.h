@@ -15,7 +15,7 @@
 size_t hs_clean_next(const char *s, size_t n, int32_t *code);
 
 // Returns whether the code is a control character (ASCII's, DEL, C1), a mark or change of
-// direction, a separator of lines or paragraphs, or an invisible character. True for -1.
+// direction, a separator of lines or paragraphs, an invisible character, or -1.
 bool hs_clean_is_unsafe(int32_t code);
 
 #define HS_CLEAN_ONE 13 // two escapes and the terminator

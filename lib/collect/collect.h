@@ -172,7 +172,7 @@ enum hs_collect_point_kind {
 	HS_COLLECT_POINT_OCCUPANCY,  // id: queue
 	HS_COLLECT_POINT_CONGESTION, // id: queue; value: congestion, or 1/0 from Q
 	HS_COLLECT_POINT_LINK,	     // id: egress port; value: utilisation
-	// id: reason; value: reports so far. At most one per second for each node and reason.
+	// id: reason; value: reports so far. Each node and reason has at most one per second.
 	HS_COLLECT_POINT_DROP,
 	HS_COLLECT_POINT_KINDS,
 };

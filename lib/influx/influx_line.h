@@ -26,12 +26,12 @@ void hs_influx_line_begin(
 void hs_influx_line_begin_as(
 		struct hs_influx_line *line, char *text, size_t size, const char *measurement);
 
-// Write tags. An empty value is left out, because the protocol has no empty value.
+// These functions write tags. An empty value is left out, because the protocol has no empty value.
 void hs_influx_line_tag(struct hs_influx_line *line, const char *key, const char *value);
 void hs_influx_line_tag_uint(struct hs_influx_line *line, const char *key, uint64_t value);
 
-// Write fields. The protocol has no integers above INT64_MAX, no infinity and no NaN: such a value
-// is left out.
+// These functions write fields. The protocol has no integers above INT64_MAX, no infinity and no
+// NaN: such a value is left out.
 void hs_influx_line_int(struct hs_influx_line *line, const char *key, int64_t value);
 void hs_influx_line_uint(struct hs_influx_line *line, const char *key, uint64_t value);
 void hs_influx_line_real(struct hs_influx_line *line, const char *key, double value);

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// The latest departure, in the year 2230. The caller's time ends before it. Delay and jitter still
-// fit above it.
+// The latest departure is in the year 2230. The caller's time ends before it. Delay and jitter
+// still fit above it.
 #define LAST_DEPARTURE_NS (INT64_MAX - INT64_C(1000000000000000000))
 
 typedef unsigned __int128 wide;

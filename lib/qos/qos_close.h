@@ -13,5 +13,6 @@ struct hs_qos;
 // call hs_qos_advance again while hs_qos_next_ns is not later than now.
 void hs_qos_advance(struct hs_qos *qos, int64_t now_ns);
 
-// Returns when hs_qos_advance has something to do next. INT64_MAX: nothing before the next report.
+// Returns when hs_qos_advance has something to do next, or INT64_MAX if it has nothing to do before
+// the next report.
 int64_t hs_qos_next_ns(const struct hs_qos *qos);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A signed log-linear histogram of delays around an origin: 32 buckets for each doubling of the
 // deviation, so that a bucket's middle is at most 1/64 of the deviation away from its values.
-// Mergeable by addition.
+// Histograms are merged by addition.
 //
 // Source: docs/metrics.md, rule 17.
 // Thread rule: owner.

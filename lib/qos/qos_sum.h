@@ -87,7 +87,7 @@ static inline uint64_t hs_qos_smoothed(uint64_t rfc3550, uint64_t change)
 	return change <= UINT64_MAX / 2 ? rfc3550 + change - ((rfc3550 + 8) >> 4) : rfc3550;
 }
 
-// Keep the smoothed jitter of a window that ends (rule 18). Reports of this window may still come
+// Keeps the smoothed jitter of a window that ends (rule 18). Reports of this window may still come
 // after the next one has begun; hs_qos_sum_smooth_closing adds these.
 void hs_qos_sum_keep_smoothed(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay);
@@ -125,7 +125,7 @@ static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_q
 	link->ordered = delay;
 }
 
-// Add delays to the histogram only.
+// These functions add delays to the histogram only.
 void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		int64_t delay);
 

@@ -6,7 +6,8 @@
 
 #include "schema.h"
 
-// Read and print the member `trace_type` of struct hs_rule. Each name may come only once.
+// These functions read and print the member `trace_type` of struct hs_rule. Each name may come only
+// once.
 int hs_rule_read_instructions(json_t *list, const char *path, void *at, struct hs_error *err);
 json_t *hs_rule_print_instructions(const void *at);
 extern const char hs_rule_instructions_shape[];

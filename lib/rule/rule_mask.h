@@ -29,7 +29,7 @@ unsigned hs_rule_mask_rank(uint32_t mask);
 // older.
 bool hs_rule_takes_first(const struct hs_rule *first, const struct hs_rule *then, bool older);
 
-// The masks in use, and how many rules have each. All zero: none.
+// The masks in use, and how many rules have each. If all is zero, no mask is in use.
 struct hs_rule_masks {
 	unsigned n;
 	struct hs_rule_mask_use {

@@ -89,12 +89,14 @@ void controller_step_label(struct hs_controller *controller);
 int64_t controller_label_next_ns(const struct hs_controller *controller);
 // Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
 void controller_shift_label(struct hs_controller *controller, int64_t ns);
-// Handle the answer to a call of these kinds (`ok` NULL: an error), and one that did not come.
+// The first function handles the answer to a call of these kinds (`ok` NULL: an error). The second
+// handles an answer that did not come.
 void controller_label_answered(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok);
 void controller_label_call_lost(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call);
-// Note that a node answers for the first time or again, or that it no longer answers.
+// These functions note that a node answers for the first time or again, or that it no longer
+// answers.
 void controller_label_node_up(struct hs_controller *controller, const struct controller_node *node);
 void controller_label_node_down(
 		struct hs_controller *controller, const struct controller_node *node);

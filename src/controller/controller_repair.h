@@ -8,8 +8,8 @@
 
 // Sends the needed calls as far as the node accepts them.
 void controller_repair(struct hs_controller *controller, struct controller_node *node);
-// Handle calls of these kinds that were answered (`error` NULL: done), or whose answer did not come
-// in time (_lost).
+// These functions handle calls of these kinds that were answered (`error` NULL: done), or whose
+// answer did not come in time (_lost).
 void controller_repaired(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok, const struct reply_error *error);
 void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,

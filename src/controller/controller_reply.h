@@ -74,11 +74,11 @@ struct reply_ports {
 	unsigned n;
 	struct reply_port *ports;
 };
-// Read label_get (name, id, shift) and label_set (id, shift).
+// These functions read label_get (name, id, shift) and label_set (id, shift).
 int reply_read_labels(json_t *ok, struct reply_ports *into, struct hs_error *err);
 int reply_read_label_set(json_t *ok, struct reply_ports *into, struct hs_error *err);
-// Read ports_get: what ports sent (name, link_up, tx_packets), and how they are reached (name, id,
-// mac).
+// These functions read ports_get: what ports sent (name, link_up, tx_packets), and how they are
+// reached (name, id, mac).
 int reply_read_traffic(json_t *ok, struct reply_ports *into, struct hs_error *err);
 int reply_read_addresses(json_t *ok, struct reply_ports *into, struct hs_error *err);
 

@@ -141,8 +141,8 @@ bool port_interrupt_suits(const struct hs_port *port, const char *driver_name);
 // Makes packets of a started device wake sleeping workers, if its driver can.
 void port_interrupt_open(struct hs_port *port);
 void port_interrupt_close(struct hs_port *port);
-// Switch the interrupt of a queue on before the last round ahead of a sleep, and off after the
-// sleep. Called by the worker of the queue.
+// The first function switches the interrupt of a queue on before the last round ahead of a sleep,
+// and the second switches it off after the sleep. The worker of the queue calls them.
 void port_interrupt_arm(struct hs_port *port, uint16_t queue);
 void port_interrupt_quiet(struct hs_port *port, uint16_t queue);
 

@@ -143,8 +143,8 @@ Paper: above 0.98 at 1.6, 99.72 % at 2.
 
 Paper: with T = 20 ms, coverage is always 100 %; a longer T has more jitter. The table is of Base A; *whole* intervals have a
 coverage of 100 %. With the routes drawn above, each interval of each run is whole at T = 20 ms. With the prototype's routes and
-rate, {p_not_whole} % of the intervals are not, because some ports have few packets. Nor are all of the authors' 100 intervals: 2 of
-those with T = 20 ms are not whole. The figure shows 35 of them, which are.
+rate, {p_not_whole} % of the intervals are not, because some ports have few packets. Of the authors' 100 intervals with T = 20 ms,
+2 are not whole. The figure shows 35 of them, which are.
 
 {eleven}
 ![coverage over time](001-figure-11.svg)

@@ -46,8 +46,8 @@ enum hs_int_report_0_5_next {
 	HS_INT_REPORT_0_5_LOCAL,
 };
 
-// Write and read a row of a header in words of 32 bits: HS_HEAD_PUT(words, head, row) and
-// HS_HEAD_GET.
+// HS_HEAD_PUT(words, head, row) writes a row of a header in words of 32 bits, and HS_HEAD_GET reads
+// it.
 #define HS_HEAD_SHIFT(first, bits) (32 - (first) % 32 - (bits))
 #define HS_HEAD_MASK(bits)	   (UINT32_MAX >> (32 - (bits)))
 #define HS_HEAD_PUT(words, head, first, bits, member)                                              \

@@ -28,7 +28,8 @@ void hs_in_band_seen_shift(struct in_band_seen *seen, int64_t by_ns);
 // Reads the content of such a line. Returns 0, or -EINVAL with *err.
 int hs_in_band_seen_read(struct in_band_seen *seen, json_t *line, struct hs_error *err);
 
-// Check and note a signature. Call them only if there is a key. The first returns NULL if the
-// signature is newer than all before, else the reason why it is refused.
+// Call these functions only if there is a key. The first checks a signature: it returns NULL if the
+// signature is newer than all before, else the reason why it is refused. The second notes a
+// signature.
 const char *hs_in_band_seen_check(struct in_band_seen *seen, uint32_t ns_id, uint64_t counter);
 void hs_in_band_seen_note(struct in_band_seen *seen, uint32_t ns_id, uint64_t counter);

@@ -67,7 +67,7 @@ bool hs_probe_has_rate(struct hs_probe_worker *own, uint16_t port, int64_t stead
 
 // ---- copies (probe_held.c) ----
 
-// Keeps a copy of a packet that leaves by `out`. False: no place or no buffer.
+// Keeps a copy of a packet that leaves by `out`. Returns false if no place or no buffer is left.
 bool hs_probe_hold(struct hs_worker *worker, const struct rte_mbuf *m,
 		const struct hs_packet *packet, const struct hs_port *out, int64_t steady_ns);
 // Confirms a copy, because feedback came by a port. Returns false if no copy with this ID left by

@@ -134,7 +134,7 @@ int64_t hs_stream_next_ns(const struct hs_stream *stream)
 	return stream->status ? HS_STREAM_NEVER_NS : RTE_MIN(planned_ns(stream), unplanned_ns);
 }
 
-// Makes the frame of this number as it was sent. Not for pcap.
+// Makes the frame of this number as it was sent. Do not call this for traffic of a pcap file.
 static const struct hs_stream_template *frame_of(
 		struct hs_stream *stream, bool reply, uint64_t number)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Receive interrupts of DPDK devices end a sleep: a TAP of the kernel's, and virtio with vhost at
-// its other end. So does the bell of a memif link. In a network namespace of its own.
+// its other end. The bell of a memif link ends one, too. The test runs in its own network
+// namespace.
 #include "dpdk_env.h"
 #include "idle.h"
 #include "memif_bell.h"
