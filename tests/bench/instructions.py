@@ -25,10 +25,12 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINE = os.path.join(HERE, "instructions.json")
 BENCH = os.path.join(HERE, "..", "..", os.environ.get("HOPSIGHT_BUILD", "build"), "apps", "hopsight-bench-case")
-# Packets or reports: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry. A monitor gets 100 of each,
-# which are a second's. Each kind of garbage gets 20,000.
+# Packets or reports: each of 4,096 rules gets 25, or 100 or 1,000 where telemetry is rarer. With 100, no packet is one of
+# 10,000 (sampled_10000), which changes the count by 0.01. A monitor gets 100 of each, which are a second's. Each kind of
+# garbage gets 20,000.
 # The longest begins first.
-CASES = {"monitor_reports": 409600, "matched_4096": 102400, "sampled_100": 409600, "sampled_1": 102400, "transit_2": 102400,
+CASES = {"sampled_1000": 4096000, "monitor_reports": 409600, "matched_4096": 102400, "sampled_10000": 409600,
+         "sampled_100": 409600, "sampled_10": 409600, "sampled_1": 102400, "unmatched": 102400, "transit_2": 102400,
          "sink_ring": 102400, "route_transit": 102400, "int_source": 102400, "int_transit": 102400, "int_sink": 102400,
          "int_mx": 102400, "matched_4096_ipv4": 102400, "matched_16masks": 102400, "route": 102400, "route_ipv4": 102400,
          "no_rules": 102400, "label_idle": 102400, "probe_idle": 102400, "probe_transit": 102400, "label_all": 102400,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paper 000, the Flexible INT framework: tables III to V, figures 5 to 7.
 
-docs/results/000.json keeps the lab's numbers. The document and the figures are made only from them.
+docs/results/000.json keeps the lab's numbers. The figures are made only from them, and the document also from
+tests/bench/instructions.json.
 """
 
 import concurrent.futures
@@ -180,6 +181,8 @@ PAPER = {
             "jitter": {"constant": [1.16, 0.70, 0.59, 1.19, 2.80, 3.43, 1.2815],
                        "bursty": [1.29, 0.61, 0.76, 1.26, 2.91, 3.39, 1.2511]}},
     "5": {"delay": [None, 221, 448, 898, None, 1568], "loss": [None, 10, 49, 49, None, 76]},
+    "6": ["up to 1.5", "up to 1.5", "under 0.7", "under 0.7", "under 0.7"],
+    "7": {("tcp", "1/100"): -7.27},
 }
 
 
