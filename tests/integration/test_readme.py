@@ -118,12 +118,12 @@ def two_machines_measure_their_own_traffic_as_the_readme_has_it_typed(workspace)
 
 
 @test(limit_s=90)
-def a_waiting_loop_of_the_readme_ends_when_the_daemon_has_refused_to_start(workspace):
+def a_waiting_loop_of_a_document_ends_when_the_daemon_has_refused_to_start(workspace):
     loops = [line for document, sections in (("README.md", ["Five minutes", "Many nodes"]),
-                                             ("docs/router.md", ["A router"]))
+                                             ("docs/router.md", ["A router"]), ("docs/int.md", ["Two minutes"]))
              for _, text in blocks(document, sections)
-             for line in text.splitlines() if line.startswith("until ")]
-    equal(len(loops), 4, "waiting loops")
+             for line in text.splitlines() if line.strip().startswith("until ")]
+    equal(len(loops), 5, "waiting loops")
     for number, loop in enumerate(loops):
         loop = re.sub(r"/run/hopsight/", workspace.path(f"none{number}-"), loop)
         shell = workspace.spawn(["bash", "-c", f"false & {loop}"], stderr=subprocess.DEVNULL)
