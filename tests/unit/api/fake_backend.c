@@ -70,9 +70,9 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 		return -EIO;
 	switch (args->verb) {
 	case HS_VERB_INT_REQUEST:
-		if (rule && fake->guest == args->ns_id) {
+		if (rule && fake->learned == args->ns_id) {
 			delete (fake, rule);
-			fake->guest = 0;
+			fake->learned = 0;
 		}
 		rc = install(fake, &args->rule);
 		break;
@@ -116,7 +116,7 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 static uint32_t rules_free(void *context)
 {
 	struct fake *fake = context;
-	return fake->rules_free + (fake->guest && find(fake, fake->guest) ? 1 : 0);
+	return fake->rules_free + (fake->learned && find(fake, fake->learned) ? 1 : 0);
 }
 
 static void masks(void *context, struct hs_rule_masks *used)
@@ -136,7 +136,7 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 
 static bool gives_way(void *context, uint32_t ns_id)
 {
-	return ((struct fake *)context)->guest == ns_id;
+	return ((struct fake *)context)->learned == ns_id;
 }
 
 static json_t *labels_now(void *context, const json_t *labels, struct hs_error *err)

@@ -16,7 +16,7 @@ struct fake {
 	unsigned runs_of_changes;
 	unsigned fail_at; // this call fails (counted from 1; 0: none)
 	bool no_in_band;  // rules that spread are not admitted
-	uint32_t guest;	  // this namespace's rule gives way
+	uint32_t learned; // the namespace of the rule that gives way
 	bool no_save;	  // nothing can be saved
 	unsigned saves, unsaves;
 	unsigned runs_when_saved;

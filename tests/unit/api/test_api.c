@@ -535,7 +535,7 @@ static void a_rule_that_gives_way_takes_no_room_beside_the_new_one(void **state)
 	char text[512];
 	(void)state;
 	fake_init(&fake);
-	fake.guest = 5;
+	fake.learned = 5;
 	fake.rules_free = 0;
 	snprintf(text, sizeof(text), FAKE_RULE, 5);
 	json_t *reply = fake_ask(&fake, text);
@@ -555,7 +555,7 @@ static void a_rule_gives_way_once_in_a_list(void **state)
 	char one[400], text[1000];
 	(void)state;
 	fake_init(&fake);
-	fake.guest = 5;
+	fake.learned = 5;
 	snprintf(one, sizeof(one), FAKE_RULE, 5);
 	snprintf(text, sizeof(text), "[%s, %s]", one, one);
 	json_t *reply = fake_ask(&fake, text);

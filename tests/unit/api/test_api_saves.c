@@ -96,16 +96,16 @@ static void what_a_node_says_of_a_rule_that_gives_way_is_saved_and_its_removal_i
 	char text[512];
 	(void)state;
 	fake_init(&fake);
-	fake.guest = 5;
+	fake.learned = 5;
 	json_decref(fake_ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}}"));
 	assert_int_equal(fake.saves, 1);
 	fake_init(&fake);
-	fake.guest = 5;
+	fake.learned = 5;
 	json_decref(fake_ask(&fake, "{\"int_delete\": {\"ns_id\": 5}}"));
 	assert_int_equal(fake.saves, 0);
 	// What takes its place stays.
 	fake_init(&fake);
-	fake.guest = 5;
+	fake.learned = 5;
 	snprintf(text, sizeof(text), FAKE_RULE, 5);
 	json_decref(fake_ask(&fake, text));
 	assert_int_equal(fake.saves, 1);
@@ -121,7 +121,7 @@ static void only_what_came_in_band_can_be_given_back(void **state)
 	assert_string_equal(fake_error(reply, "code"), "not_in_band");
 	assert_string_equal(fake_error(reply, "path"), "int_update.transmit_report");
 	json_decref(reply);
-	fake.guest = 5;
+	fake.learned = 5;
 	reply = fake_ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"transmit_report\": null}}");
 	assert_non_null(json_object_get(reply, "ok"));
 	json_decref(reply);
@@ -132,7 +132,7 @@ static void a_rule_that_gives_way_is_never_put_back_as_one_that_was_asked_for(vo
 	struct fake fake;
 	(void)state;
 	fake_init(&fake);
-	fake.guest = 5;
+	fake.learned = 5;
 	fake.fail_at = 2;
 	json_t *reply = fake_ask(&fake, "[{\"int_delete\": {\"ns_id\": 5}}, {\"int_list\": {}}]");
 	assert_non_null(json_object_get(reply, "error"));

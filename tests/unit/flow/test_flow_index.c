@@ -157,7 +157,7 @@ static int by_value(const void *a, const void *b)
 }
 
 // Two rules whose keys have the same hash.
-static void find_twins(struct hs_rule *a, struct hs_rule *b)
+static void find_collision(struct hs_rule *a, struct hs_rule *b)
 {
 	uint64_t *hashes = malloc(KEYS * sizeof(*hashes));
 	unsigned i = 1;
@@ -188,14 +188,14 @@ static void keys_of_one_hash_are_told_apart(void **state)
 {
 	struct rte_rcu_qsbr *qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(1), 64);
 	struct hs_flow_table_config config = {
-			.name = "twins", .capacity = 64, .n_workers = 1, .qsbr = qsbr};
+			.name = "collision", .capacity = 64, .n_workers = 1, .qsbr = qsbr};
 	struct hs_flow_table *table;
 	struct hs_flow_view view;
 	struct hs_rule a, b;
 	struct hs_error err;
 
 	(void)state;
-	find_twins(&a, &b);
+	find_collision(&a, &b);
 	rte_rcu_qsbr_init(qsbr, 1);
 	assert_int_equal(hs_flow_table_create(&config, &table), 0);
 	hs_flow_table_view(table, 0, &view);

@@ -14,7 +14,7 @@
 #define ROUNDS	 CASES(1500)
 #define ROOM	 1024
 
-struct twins {
+struct pair {
 	struct hs_rng rng;
 	struct rte_mempool *pool;
 	struct hs_clock *clock;
@@ -27,9 +27,9 @@ struct twins {
 	unsigned n_held;
 };
 
-static uint32_t below(struct twins *t, uint32_t n)
+static uint32_t below(struct pair *pair, uint32_t n)
 {
-	return (uint32_t)(((uint64_t)hs_rng_u32(&t->rng) * n) >> 32);
+	return (uint32_t)(((uint64_t)hs_rng_u32(&pair->rng) * n) >> 32);
 }
 
 static struct hs_rule rule_of_flow(uint32_t k)
@@ -70,7 +70,7 @@ static struct hs_rule reverse_of_flow(uint32_t k)
 	return rule;
 }
 
-static void install(struct twins *t, struct test_node *node)
+static void install(struct pair *pair, struct test_node *node)
 {
 	struct hs_flow_table *flows = hs_node_flows(node->node);
 
@@ -78,65 +78,65 @@ static void install(struct twins *t, struct test_node *node)
 		struct hs_rule rule = rule_of_flow(k), reverse = reverse_of_flow(k);
 		test_node_rule(node, &rule);
 		test_node_rule(node, &reverse);
-		t->pending[k] = hs_flow_table_find(flows, rule.ns_id);
+		pair->pending[k] = hs_flow_table_find(flows, rule.ns_id);
 	}
 	for (uint32_t k = FLOWS; k < FLOWS + CARRIERS; k++) {
 		struct hs_rule reverse = reverse_of_flow(k);
-		assert_int_equal(hs_flow_table_add_reverse(flows, &reverse, &t->pending[k]), 0);
+		assert_int_equal(hs_flow_table_add_reverse(flows, &reverse, &pair->pending[k]), 0);
 	}
 }
 
-static void twins_open(struct twins *t, const enum hs_port_side *sides,
+static void pair_open(struct pair *pair, const enum hs_port_side *sides,
 		struct hs_node_config config, uint64_t seed)
 {
-	memset(t, 0, sizeof(*t));
-	hs_rng_init(&t->rng, seed);
-	t->pool = rte_pktmbuf_pool_create("twins", 1023, 0, 0, 2304, SOCKET_ID_ANY);
-	assert_non_null(t->pool);
-	assert_int_equal(hs_clock_create_manual(NOW, &t->clock), 0);
+	memset(pair, 0, sizeof(*pair));
+	hs_rng_init(&pair->rng, seed);
+	pair->pool = rte_pktmbuf_pool_create("pair", 1023, 0, 0, 2304, SOCKET_ID_ANY);
+	assert_non_null(pair->pool);
+	assert_int_equal(hs_clock_create_manual(NOW, &pair->clock), 0);
 	config.rules = 64;
 	config.report_ring = 64;
 	config.punt_ring = 64;
 	config.n_workers = RTE_MAX(config.n_workers, 1u);
-	t->routed = config.forwarding == HS_FORWARD_ROUTE;
+	pair->routed = config.forwarding == HS_FORWARD_ROUTE;
 	config.n_pairs = 1;
 	config.pairs[0][1] = 1;
 	for (int i = 0; i < 2; i++) {
 		i ? unsetenv("HS_GENERAL_PATH") : setenv("HS_GENERAL_PATH", "1", 1);
-		test_node_open(&t->nodes[i], &config, sides, 2, 600, t->pool, t->clock);
-		t->nodes[i].ports[1].port.tx_multi_seg = config.layout == HS_LAYOUT_PAPER;
+		test_node_open(&pair->nodes[i], &config, sides, 2, 600, pair->pool, pair->clock);
+		pair->nodes[i].ports[1].port.tx_multi_seg = config.layout == HS_LAYOUT_PAPER;
 		if (config.forwarding == HS_FORWARD_ROUTE)
-			set_routes(&t->nodes[i]);
-		install(t, &t->nodes[i]);
+			set_routes(&pair->nodes[i]);
+		install(pair, &pair->nodes[i]);
 	}
 }
 
-static void twins_close(struct twins *t)
+static void pair_close(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
-		test_node_audit(&t->nodes[i]);
-		test_node_close(&t->nodes[i]);
+		test_node_audit(&pair->nodes[i]);
+		test_node_close(&pair->nodes[i]);
 	}
-	assert_int_equal(rte_mempool_avail_count(t->pool), 1023);
-	rte_mempool_free(t->pool);
-	hs_clock_destroy(t->clock);
+	assert_int_equal(rte_mempool_avail_count(pair->pool), 1023);
+	rte_mempool_free(pair->pool);
+	hs_clock_destroy(pair->clock);
 }
 
 // ---- frames ----
 
-static size_t plain_frame(struct twins *t, uint8_t *frame)
+static size_t plain_frame(struct pair *pair, uint8_t *frame)
 {
 	static const uint8_t protocols[] = {
 			IPPROTO_UDP, IPPROTO_UDP, IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6, 43};
 	size_t len = unhex(PLAIN, frame);
-	size_t more = below(t, 8) ? below(t, 40) : 470 + below(t, 120);
+	size_t more = below(pair, 8) ? below(pair, 40) : 470 + below(pair, 120);
 
 	memset(frame + len, 0x5a, more);
 	len += more;
 	hs_be16_store(frame + 18, (uint16_t)(len - 54));
-	hs_be16_store(frame + 54, (uint16_t)(1000 + below(t, FLOWS + 4)));
-	frame[20] = protocols[below(t, 6)];
-	if (!below(t, 20)) { // a tag
+	hs_be16_store(frame + 54, (uint16_t)(1000 + below(pair, FLOWS + 4)));
+	frame[20] = protocols[below(pair, 6)];
+	if (!below(pair, 20)) { // a tag
 		memmove(frame + 16, frame + 12, len - 12);
 		hs_be32_store(frame + 12, 0x81000005);
 		len += 4;
@@ -144,16 +144,16 @@ static size_t plain_frame(struct twins *t, uint8_t *frame)
 	return len;
 }
 
-static size_t insert_source(struct twins *t, uint8_t *frame, size_t len)
+static size_t insert_source(struct pair *pair, uint8_t *frame, size_t len)
 {
-	struct hs_e2e e2e = {.ts_ns = NOW - 5, .tx_packets = below(t, 1000)};
+	struct hs_e2e e2e = {.ts_ns = NOW - 5, .tx_packets = below(pair, 1000)};
 	uint8_t old[ROOM];
 	struct hs_packet p;
 
 	hs_flexint_parse(frame, len, len, &p);
-	uint32_t trace_type = below(t, 6) ? 0x7000E000 : 0xB000A000;
-	uint32_t ns_id = below(t, 8) ? p.src_port - 900u : below(t, 200);
-	enum hs_flexint_layout layout = below(t, 2);
+	uint32_t trace_type = below(pair, 6) ? 0x7000E000 : 0xB000A000;
+	uint32_t ns_id = below(pair, 8) ? p.src_port - 900u : below(pair, 200);
+	enum hs_flexint_layout layout = below(pair, 2);
 	size_t growth = hs_flexint_source_growth(&p, trace_type, layout);
 	memcpy(old, frame, len);
 	memcpy(frame + growth, old, len);
@@ -163,9 +163,9 @@ static size_t insert_source(struct twins *t, uint8_t *frame, size_t len)
 	return len + growth;
 }
 
-static size_t insert_hop(struct twins *t, uint8_t *frame, size_t len)
+static size_t insert_hop(struct pair *pair, uint8_t *frame, size_t len)
 {
-	struct hs_hop hop = {.node_id = (uint16_t)below(t, 9), .ts_ns = NOW - 3};
+	struct hs_hop hop = {.node_id = (uint16_t)below(pair, 9), .ts_ns = NOW - 3};
 	uint8_t old[ROOM];
 	struct hs_packet p;
 
@@ -181,24 +181,24 @@ static size_t insert_hop(struct twins *t, uint8_t *frame, size_t len)
 }
 
 // Requests and reports, some of a rule that extracts them, behind all that is there.
-static size_t insert_signal(struct twins *t, uint8_t *frame, size_t len)
+static size_t insert_signal(struct pair *pair, uint8_t *frame, size_t len)
 {
-	uint8_t block[512], old[ROOM], type = below(t, 3) ? HS_OPT_REPORT : HS_OPT_REQUEST;
+	uint8_t block[512], old[ROOM], type = below(pair, 3) ? HS_OPT_REPORT : HS_OPT_REQUEST;
 	size_t bytes = 0;
 	struct hs_packet p;
 
 	hs_flexint_parse(frame, len, len, &p);
 	size_t end = p.l3_off + 40u + p.hbh_bytes;
 	if (p.flags & HS_PACKET_TELEMETRY && frame[end - 6] == HS_OPT_PADN && frame[end - 5] == 4 &&
-			!below(t, 3)) { // in the place of the padding
+			!below(pair, 3)) { // in the place of the padding
 		memcpy(frame + end - 6, (const uint8_t[]){type, 4, 0xa1, 0, 0x18, 200}, 6);
 		return len;
 	}
-	for (unsigned n = 1 + below(t, below(t, 4) ? 3 : 10); n; n--) {
-		uint8_t data = (uint8_t)(4 + below(t, 30));
+	for (unsigned n = 1 + below(pair, below(pair, 4) ? 3 : 10); n; n--) {
+		uint8_t data = (uint8_t)(4 + below(pair, 30));
 		memset(block + bytes, 0x5b, 2u + data);
 		memcpy(block + bytes, (const uint8_t[]){type, data, 0xa2, 0, 0x18}, 5);
-		block[bytes + 5] = (uint8_t)(below(t, 8) ? p.src_port - 800u : below(t, 250));
+		block[bytes + 5] = (uint8_t)(below(pair, 8) ? p.src_port - 800u : below(pair, 250));
 		bytes += 2u + data;
 	}
 	size_t growth = hs_flexint_block_growth(&p, bytes);
@@ -211,7 +211,7 @@ static size_t insert_signal(struct twins *t, uint8_t *frame, size_t len)
 }
 
 // Eight bytes of padding between the options of telemetry, or at their end.
-static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
+static size_t insert_gap(struct pair *pair, uint8_t *frame, size_t len)
 {
 	static const uint8_t gap[8] = {1, 6};
 	struct hs_packet p;
@@ -219,7 +219,7 @@ static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
 	hs_flexint_parse(frame, len, len, &p);
 	if (!(p.flags & HS_PACKET_TELEMETRY))
 		return len;
-	size_t at = below(t, 2) ? p.e2e_off : p.l3_off + 40u + p.hbh_bytes;
+	size_t at = below(pair, 2) ? p.e2e_off : p.l3_off + 40u + p.hbh_bytes;
 	memmove(frame + at + 8, frame + at, len - at);
 	memcpy(frame + at, gap, 8);
 	frame[p.l3_off + 41]++;
@@ -229,7 +229,7 @@ static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
 
 // A source's entry without a field, behind eight bytes of padding: so short an end that it looks
 // like none where the padding is taken for the entry.
-static size_t insert_bare(struct twins *t, uint8_t *frame, size_t len)
+static size_t insert_bare(struct pair *pair, uint8_t *frame, size_t len)
 {
 	uint8_t header[24] = {0, 2, HS_OPT_TRACE, 8, 0, 0, 0, 0, 0, 0, 0xE0, 0, HS_OPT_PADN, 6};
 	struct hs_packet p;
@@ -238,7 +238,7 @@ static size_t insert_bare(struct twins *t, uint8_t *frame, size_t len)
 	if (p.flags != (HS_PACKET_IPV6 | HS_PACKET_FLOW) || p.l4_off != 54)
 		return len;
 	header[0] = frame[20];
-	hs_be32_store(header + 4, below(t, 8) ? p.src_port - 900u : below(t, 200));
+	hs_be32_store(header + 4, below(pair, 8) ? p.src_port - 900u : below(pair, 200));
 	header[20] = HS_OPT_E2E;
 	header[21] = 2;
 	memmove(frame + 54 + sizeof(header), frame + 54, len - 54);
@@ -264,29 +264,30 @@ static void swap_options(uint8_t *frame, size_t len)
 }
 
 // Anything from a plain packet to one with some bytes of its headers changed and its end cut off.
-static size_t any_frame(struct twins *t, bool traced, uint8_t *frame)
+static size_t any_frame(struct pair *pair, bool traced, uint8_t *frame)
 {
-	size_t len = plain_frame(t, frame);
+	size_t len = plain_frame(pair, frame);
 
-	if (traced && !below(t, 8))
-		len = insert_bare(t, frame, len);
-	else if (below(t, 8) < (traced ? 7 : 1))
-		len = insert_source(t, frame, len);
-	for (unsigned hops = below(t, 4) ? below(t, 4) : below(t, 12); traced && hops; hops--)
-		len = insert_hop(t, frame, len);
-	for (unsigned gaps = below(t, 4) ? 0 : 1 + below(t, 3); traced && gaps; gaps--)
-		len = insert_gap(t, frame, len);
-	if (traced && !below(t, 4))
-		len = insert_signal(t, frame, len);
-	if (traced && !below(t, 6))
+	if (traced && !below(pair, 8))
+		len = insert_bare(pair, frame, len);
+	else if (below(pair, 8) < (traced ? 7 : 1))
+		len = insert_source(pair, frame, len);
+	for (unsigned hops = below(pair, 4) ? below(pair, 4) : below(pair, 12); traced && hops;
+			hops--)
+		len = insert_hop(pair, frame, len);
+	for (unsigned gaps = below(pair, 4) ? 0 : 1 + below(pair, 3); traced && gaps; gaps--)
+		len = insert_gap(pair, frame, len);
+	if (traced && !below(pair, 4))
+		len = insert_signal(pair, frame, len);
+	if (traced && !below(pair, 6))
 		swap_options(frame, len);
-	for (unsigned n = below(t, 3) ? 0 : 1 + below(t, 3); n; n--)
-		frame[12 + below(t, 76)] = (uint8_t)below(t, below(t, 2) ? 256 : 60);
-	return below(t, 12) ? len : 1 + below(t, (uint32_t)len);
+	for (unsigned n = below(pair, 3) ? 0 : 1 + below(pair, 3); n; n--)
+		frame[12 + below(pair, 76)] = (uint8_t)below(pair, below(pair, 2) ? 256 : 60);
+	return below(pair, 12) ? len : 1 + below(pair, (uint32_t)len);
 }
 
 // To a router, which here and there has an objection.
-static void address(struct twins *t, uint8_t *frame, size_t len)
+static void address(struct pair *pair, uint8_t *frame, size_t len)
 {
 	static const uint8_t first[][2] = {{0xff, 0x02}, {0xfe, 0x80}, {0xfe, 0xbf}, {0xfe, 0xc0},
 			{0xfc, 0}, {0xfd, 1}, {0x3f, 0xff}, {0x40, 0}, {0x20, 0}, {0, 0}};
@@ -294,36 +295,36 @@ static void address(struct twins *t, uint8_t *frame, size_t len)
 	if (len < 54)
 		return;
 	memcpy(frame, (uint8_t[]){2, 0, 0, 0, 0, 7}, 6);
-	if (!below(t, 10))
-		frame[below(t, 6)] ^= (uint8_t)(1u << below(t, 8));
+	if (!below(pair, 10))
+		frame[below(pair, 6)] ^= (uint8_t)(1u << below(pair, 8));
 	size_t ip = frame[12] == 0x81 ? 18 : 14;
-	if (!below(t, 10)) { // routable, were it untagged IPv6
+	if (!below(pair, 10)) { // routable, were it untagged IPv6
 		hs_be16_store(frame + ip - 2, ip == 14 ? 0x0800 : 0x86dd);
 		frame[14 + 7] = 64;
 		frame[14 + 8] = frame[14 + 24] = 0x20;
 		return;
 	}
-	frame[ip + 7] = below(t, 10) ? 64 : (uint8_t)below(t, 3);
+	frame[ip + 7] = below(pair, 10) ? 64 : (uint8_t)below(pair, 3);
 	for (size_t at = ip + 8; at <= ip + 24; at += 16) {
-		if (below(t, 10))
+		if (below(pair, 10))
 			continue;
 		memset(frame + at, 0, 15);
-		memcpy(frame + at, first[below(t, RTE_DIM(first))], 2);
-		frame[at + 15] = (uint8_t)below(t, 3);
+		memcpy(frame + at, first[below(pair, RTE_DIM(first))], 2);
+		frame[at + 15] = (uint8_t)below(pair, 3);
 	}
 }
 
 // The same frame to both; now and then in two segments, with little room in front, or with another
 // owner until the round is over.
-static void feed(struct twins *t, const uint8_t *frame, size_t len)
+static void feed(struct pair *pair, const uint8_t *frame, size_t len)
 {
-	size_t first = below(t, 12) ? 0 : 1 + below(t, (uint32_t)len);
-	uint32_t headroom = below(t, 12) ? 128 : below(t, 60);
-	bool held = !below(t, 12);
+	size_t first = below(pair, 12) ? 0 : 1 + below(pair, (uint32_t)len);
+	uint32_t headroom = below(pair, 12) ? 128 : below(pair, 60);
+	bool held = !below(pair, 12);
 
 	for (int i = 0; i < 2; i++) {
-		struct test_port *in = &t->nodes[i].ports[0];
-		test_node_feed(&t->nodes[i], 0, frame, len, first);
+		struct test_port *in = &pair->nodes[i].ports[0];
+		test_node_feed(&pair->nodes[i], 0, frame, len, first);
 		struct rte_mbuf *m = in->in[in->n_in - 1];
 		uint8_t *from = rte_pktmbuf_mtod(m, uint8_t *);
 		m->data_off = (uint16_t)headroom;
@@ -332,32 +333,33 @@ static void feed(struct twins *t, const uint8_t *frame, size_t len)
 			continue;
 		for (struct rte_mbuf *part = m; part; part = part->next)
 			rte_mbuf_refcnt_update(part, 1);
-		memcpy(t->held_bytes[t->n_held], frame, m->data_len);
-		t->held[t->n_held++] = m;
+		memcpy(pair->held_bytes[pair->n_held], frame, m->data_len);
+		pair->held[pair->n_held++] = m;
 	}
 }
 
 // ---- comparing ----
 
-static void compare_frames(struct twins *t)
+static void compare_frames(struct pair *pair)
 {
 	for (unsigned port = 0; port < 2; port++) {
 		uint8_t want[2304], got[2304];
 		size_t len;
 		do {
-			len = test_node_take(&t->nodes[0], port, want, sizeof(want));
-			assert_int_equal(test_node_take(&t->nodes[1], port, got, sizeof(got)), len);
+			len = test_node_take(&pair->nodes[0], port, want, sizeof(want));
+			assert_int_equal(test_node_take(&pair->nodes[1], port, got, sizeof(got)),
+					len);
 			assert_memory_equal(got, want, len);
 		} while (len);
 	}
 }
 
-static void compare_reports(struct twins *t, unsigned most)
+static void compare_reports(struct pair *pair, unsigned most)
 {
 	static struct hs_report_record want[64], got[64];
-	unsigned n = take_reports(t->nodes[0].node, want, most);
+	unsigned n = take_reports(pair->nodes[0].node, want, most);
 
-	assert_int_equal(take_reports(t->nodes[1].node, got, most), n);
+	assert_int_equal(take_reports(pair->nodes[1].node, got, most), n);
 	for (unsigned i = 0; i < n; i++) {
 		assert_memory_equal(&got[i], &want[i], offsetof(struct hs_report_record, reserved));
 		assert_memory_equal(got[i].data, want[i].data,
@@ -366,129 +368,129 @@ static void compare_reports(struct twins *t, unsigned most)
 }
 
 // Control: some pending options are filled, some taken back, the same in both.
-static void make_pending(struct twins *t)
+static void make_pending(struct pair *pair)
 {
 	for (uint32_t k = 0; k < FLOWS + CARRIERS; k++) {
 		uint8_t bytes[600];
 		uint16_t n = 0;
-		bool fill = !below(t, 4), hold = below(t, 2), look = below(t, 3);
-		for (unsigned parts = 1 + below(t, 3); parts; parts--) {
-			uint8_t data = (uint8_t)(1 + below(t, below(t, 3) ? 60 : 180));
+		bool fill = !below(pair, 4), hold = below(pair, 2), look = below(pair, 3);
+		for (unsigned parts = 1 + below(pair, 3); parts; parts--) {
+			uint8_t data = (uint8_t)(1 + below(pair, below(pair, 3) ? 60 : 180));
 			memset(bytes + n, 0x77, 2u + data);
 			memcpy(bytes + n, (const uint8_t[]){HS_OPT_REQUEST + (k & 1), data}, 2);
 			n = (uint16_t)(n + 2u + data);
 		}
 		for (int i = 0; i < 2; i++) {
-			struct hs_flow_table *flows = hs_node_flows(t->nodes[i].node);
+			struct hs_flow_table *flows = hs_node_flows(pair->nodes[i].node);
 			struct hs_flow_pending *pending =
-					hs_flow_table_pending(flows, t->pending[k]);
+					hs_flow_table_pending(flows, pair->pending[k]);
 			memcpy(pending->bytes, bytes, n);
 			pending->n_bytes = n;
 			pending->holds_telemetry = hold;
 			pending->state = fill ? HS_PENDING_READY : HS_PENDING_EMPTY;
-			hs_flow_table_pending_set(flows, t->pending[k], look);
+			hs_flow_table_pending_set(flows, pair->pending[k], look);
 		}
 	}
 }
 
-static void compare_pending(struct twins *t)
+static void compare_pending(struct pair *pair)
 {
 	for (uint32_t k = 0; k < FLOWS + CARRIERS; k++) {
 		struct hs_flow_pending *a, *b;
-		a = hs_flow_table_pending(hs_node_flows(t->nodes[0].node), t->pending[k]);
-		b = hs_flow_table_pending(hs_node_flows(t->nodes[1].node), t->pending[k]);
+		a = hs_flow_table_pending(hs_node_flows(pair->nodes[0].node), pair->pending[k]);
+		b = hs_flow_table_pending(hs_node_flows(pair->nodes[1].node), pair->pending[k]);
 		assert_int_equal(a->state, b->state);
 		assert_int_equal(a->refused, b->refused);
 		assert_int_equal(a->sent_ns, b->sent_ns);
-		t->n_carried += a->state == HS_PENDING_SENT;
+		pair->n_carried += a->state == HS_PENDING_SENT;
 	}
 }
 
-static void compare_signals(struct twins *t, unsigned most)
+static void compare_signals(struct pair *pair, unsigned most)
 {
 	static struct hs_punt want[64], got[64];
-	unsigned n = hs_node_take_punts(t->nodes[0].node, want, most);
+	unsigned n = hs_node_take_punts(pair->nodes[0].node, want, most);
 
-	assert_int_equal(hs_node_take_punts(t->nodes[1].node, got, most), n);
+	assert_int_equal(hs_node_take_punts(pair->nodes[1].node, got, most), n);
 	for (unsigned i = 0; i < n; i++) {
 		assert_memory_equal(&got[i], &want[i], offsetof(struct hs_punt, data));
 		assert_memory_equal(got[i].data, want[i].data, want[i].len);
-		t->n_taken += want[i].taken;
+		pair->n_taken += want[i].taken;
 	}
 }
 
-static void compare_counters(struct twins *t)
+static void compare_counters(struct pair *pair)
 {
 	struct hs_port_counters want[HS_MAX_PORTS], got[HS_MAX_PORTS];
 	struct hs_worker_counters workers[2];
 
-	hs_node_snapshot(t->nodes[0].node, want);
-	hs_node_snapshot(t->nodes[1].node, got);
+	hs_node_snapshot(pair->nodes[0].node, want);
+	hs_node_snapshot(pair->nodes[1].node, got);
 	assert_memory_equal(got, want, 2 * sizeof(got[0]));
 	for (uint32_t k = 0; k < FLOWS; k++) {
 		struct hs_flow_counters a, b;
-		test_node_counters(&t->nodes[0], 100 + k, &a);
-		test_node_counters(&t->nodes[1], 100 + k, &b);
+		test_node_counters(&pair->nodes[0], 100 + k, &a);
+		test_node_counters(&pair->nodes[1], 100 + k, &b);
 		assert_memory_equal(&a, &b, sizeof(a));
 	}
 	for (int i = 0; i < 2; i++)
-		hs_node_worker_counters(t->nodes[i].node, 0, &workers[i]);
+		hs_node_worker_counters(pair->nodes[i].node, 0, &workers[i]);
 	assert_memory_equal(&workers[0], &workers[1], sizeof(workers[0]));
 }
 
-static void round_of(struct twins *t, bool traced)
+static void round_of(struct pair *pair, bool traced)
 {
-	unsigned n = 1 + below(t, 32), accepts = below(t, 8) ? HARNESS_QUEUE : 20;
-	bool usual = below(t, 2);      // else every kind in one burst
-	bool strangers = !below(t, 4); // no rule for any of the usual ones
+	unsigned n = 1 + below(pair, 32), accepts = below(pair, 8) ? HARNESS_QUEUE : 20;
+	bool usual = below(pair, 2);	  // else every kind in one burst
+	bool strangers = !below(pair, 4); // no rule for any of the usual ones
 
-	hs_clock_set(t->clock, hs_clock_now(t->clock) + 300000);
-	if (!below(t, 4))
-		make_pending(t);
+	hs_clock_set(pair->clock, hs_clock_now(pair->clock) + 300000);
+	if (!below(pair, 4))
+		make_pending(pair);
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t frame[ROOM];
-		size_t len = usual ? plain_frame(t, frame) : any_frame(t, traced, frame);
+		size_t len = usual ? plain_frame(pair, frame) : any_frame(pair, traced, frame);
 		if (usual && strangers)
 			frame[53] = 77;
 		else if (usual && traced)
-			len = insert_source(t, frame, len);
-		if (t->routed)
-			address(t, frame, len);
-		feed(t, frame, len);
+			len = insert_source(pair, frame, len);
+		if (pair->routed)
+			address(pair, frame, len);
+		feed(pair, frame, len);
 	}
 	for (int i = 0; i < 2; i++) {
-		t->nodes[i].ports[1].accepts = accepts;
-		test_node_run(&t->nodes[i]);
+		pair->nodes[i].ports[1].accepts = accepts;
+		test_node_run(&pair->nodes[i]);
 	}
-	compare_frames(t);
-	compare_reports(t, below(t, 40));
-	compare_signals(t, below(t, 20));
-	compare_pending(t);
-	compare_counters(t);
-	for (unsigned i = 0; i < t->n_held; i++) // where it began and ended when it was fed
-		assert_memory_equal(rte_pktmbuf_mtod(t->held[i], uint8_t *), t->held_bytes[i],
-				t->held[i]->data_len);
-	rte_pktmbuf_free_bulk(t->held, t->n_held);
-	t->n_held = 0;
+	compare_frames(pair);
+	compare_reports(pair, below(pair, 40));
+	compare_signals(pair, below(pair, 20));
+	compare_pending(pair);
+	compare_counters(pair);
+	for (unsigned i = 0; i < pair->n_held; i++) // where it began and ended when it was fed
+		assert_memory_equal(rte_pktmbuf_mtod(pair->held[i], uint8_t *), pair->held_bytes[i],
+				pair->held[i]->data_len);
+	rte_pktmbuf_free_bulk(pair->held, pair->n_held);
+	pair->n_held = 0;
 }
 
-static void twins_agree(const enum hs_port_side *sides, struct hs_node_config config)
+static void pair_agrees(const enum hs_port_side *sides, struct hs_node_config config)
 {
-	static struct twins t;
+	static struct pair pair;
 
-	twins_open(&t, sides, config, 7u + config.layout + 2u * config.host_side_policy);
+	pair_open(&pair, sides, config, 7u + config.layout + 2u * config.host_side_policy);
 	for (int i = 0; i < ROUNDS; i++)
-		round_of(&t, sides[0] == HS_SIDE_NETWORK);
-	assert_true(!(sides == SOURCE_SIDES) == !t.n_carried);
-	assert_true(!(sides[0] == HS_SIDE_NETWORK) == !t.n_taken);
-	twins_close(&t);
+		round_of(&pair, sides[0] == HS_SIDE_NETWORK);
+	assert_true(!(sides == SOURCE_SIDES) == !pair.n_carried);
+	assert_true(!(sides[0] == HS_SIDE_NETWORK) == !pair.n_taken);
+	pair_close(&pair);
 }
 
 static void a_source_gives_the_same_with_the_fast_path_and_without(void **state)
 {
 	(void)state;
-	twins_agree(SOURCE_SIDES, (struct hs_node_config){.layout = HS_LAYOUT_ALIGNED});
-	twins_agree(SOURCE_SIDES, (struct hs_node_config){.layout = HS_LAYOUT_PAPER,
+	pair_agrees(SOURCE_SIDES, (struct hs_node_config){.layout = HS_LAYOUT_ALIGNED});
+	pair_agrees(SOURCE_SIDES, (struct hs_node_config){.layout = HS_LAYOUT_PAPER,
 						  .host_side_policy = HS_HOST_DROP});
 }
 
@@ -502,14 +504,14 @@ static void a_transit_node_gives_the_same_with_the_fast_path_and_without(void **
 	};
 
 	(void)state;
-	twins_agree(TRANSIT_SIDES, (struct hs_node_config){.id = 7});
-	twins_agree(TRANSIT_SIDES, (struct hs_node_config){.id = 7, .partial = partial});
+	pair_agrees(TRANSIT_SIDES, (struct hs_node_config){.id = 7});
+	pair_agrees(TRANSIT_SIDES, (struct hs_node_config){.id = 7, .partial = partial});
 }
 
 static void a_sink_gives_the_same_with_the_fast_path_and_without(void **state)
 {
 	(void)state;
-	twins_agree(SINK_SIDES, (struct hs_node_config){.id = 7});
+	pair_agrees(SINK_SIDES, (struct hs_node_config){.id = 7});
 }
 
 static void hosts_get_the_same_from_hosts_with_the_fast_path_and_without(void **state)
@@ -517,14 +519,14 @@ static void hosts_get_the_same_from_hosts_with_the_fast_path_and_without(void **
 	static const enum hs_port_side sides[] = {HS_SIDE_HOST, HS_SIDE_HOST};
 
 	(void)state;
-	twins_agree(sides, (struct hs_node_config){.id = 7});
+	pair_agrees(sides, (struct hs_node_config){.id = 7});
 }
 
 static void sums_over_two_workers_are_the_same_with_the_fast_path_and_without(void **state)
 {
 	(void)state;
-	twins_agree(SOURCE_SIDES, (struct hs_node_config){.n_workers = 2});
-	twins_agree(SINK_SIDES, (struct hs_node_config){.n_workers = 2});
+	pair_agrees(SOURCE_SIDES, (struct hs_node_config){.n_workers = 2});
+	pair_agrees(SINK_SIDES, (struct hs_node_config){.n_workers = 2});
 }
 
 static void a_router_gives_the_same_with_the_fast_path_and_without(void **state)
@@ -532,9 +534,9 @@ static void a_router_gives_the_same_with_the_fast_path_and_without(void **state)
 	struct hs_node_config config = {.id = 7, .forwarding = HS_FORWARD_ROUTE};
 
 	(void)state;
-	twins_agree(TRANSIT_SIDES, config);
-	twins_agree(SOURCE_SIDES, config);
-	twins_agree(SINK_SIDES, config);
+	pair_agrees(TRANSIT_SIDES, config);
+	pair_agrees(SOURCE_SIDES, config);
+	pair_agrees(SINK_SIDES, config);
 }
 
 int main(void)

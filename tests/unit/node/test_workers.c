@@ -30,7 +30,7 @@
 #define PACKETS	 200000 // of each worker
 
 // Of one flow at one worker, as its queue saw it.
-struct tally {
+struct flow_stats {
 	uint64_t received, offered, sent, sent_bytes, telemetry;
 	uint32_t stamp; // the highest that was sent
 };
@@ -39,7 +39,7 @@ struct queue {
 	struct rte_mempool *pool; // each its own: who frees is who took
 	struct hs_rng rng;
 	uint64_t left;
-	struct tally flows[FLOWS + 1];
+	struct flow_stats flows[FLOWS + 1];
 } __attribute__((aligned(128)));
 
 struct stress {
@@ -106,25 +106,26 @@ static void must(bool holds, const char *what)
 // Others may take back what they counted and could not send: a burst each.
 static void look(struct queue *q, const struct rte_mbuf *m, bool sent)
 {
-	struct tally *t = &q->flows[m->hash.usr];
+	struct flow_stats *stats = &q->flows[m->hash.usr];
 	struct hs_decoded telemetry;
 	struct hs_packet p;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
 	hs_flexint_parse(frame, m->data_len, m->pkt_len, &p);
-	t->offered++;
-	t->sent += sent;
-	t->sent_bytes += sent ? hs_packet_counted_bytes(&p) : 0;
+	stats->offered++;
+	stats->sent += sent;
+	stats->sent_bytes += sent ? hs_packet_counted_bytes(&p) : 0;
 	if (!(p.flags & HS_PACKET_TELEMETRY))
 		return;
-	t->telemetry++;
+	stats->telemetry++;
 	const uint8_t *trace = frame + p.trace_off, *e2e = frame + p.e2e_off;
 	must(!hs_flexint_decode(trace + 2, trace[1], e2e + 2, e2e[1], &telemetry), "telemetry");
 	if (m->hash.usr == CHURNING) // begins anew with each rule
 		return;
-	must(telemetry.e2e.tx_packets + (WORKERS - 1) * HS_BURST > t->stamp, "a stamp went back");
-	if (sent && telemetry.e2e.tx_packets > t->stamp)
-		t->stamp = telemetry.e2e.tx_packets;
+	must(telemetry.e2e.tx_packets + (WORKERS - 1) * HS_BURST > stats->stamp,
+			"a stamp went back");
+	if (sent && telemetry.e2e.tx_packets > stats->stamp)
+		stats->stamp = telemetry.e2e.tx_packets;
 }
 
 static uint16_t stress_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
@@ -286,17 +287,17 @@ static uint64_t expect_equations(const struct stress *s)
 	return c[0].rx_packets;
 }
 
-static struct tally sum_of(const struct stress *s, uint32_t flow)
+static struct flow_stats sum_of(const struct stress *s, uint32_t flow)
 {
-	struct tally sum = {0};
+	struct flow_stats sum = {0};
 
 	for (unsigned w = 0; w < WORKERS; w++) {
-		const struct tally *t = &s->queues[w].flows[flow];
-		sum.received += t->received;
-		sum.offered += t->offered;
-		sum.sent += t->sent;
-		sum.sent_bytes += t->sent_bytes;
-		sum.telemetry += t->telemetry;
+		const struct flow_stats *stats = &s->queues[w].flows[flow];
+		sum.received += stats->received;
+		sum.offered += stats->offered;
+		sum.sent += stats->sent;
+		sum.sent_bytes += stats->sent_bytes;
+		sum.telemetry += stats->telemetry;
 	}
 	return sum;
 }
@@ -308,16 +309,16 @@ static void expect_exact(struct stress *s, uint64_t packets)
 	uint64_t received = 0, sent = 0, offered = 0;
 
 	for (uint32_t flow = 0; flow <= FLOWS; flow++) {
-		struct tally t = sum_of(s, flow);
-		received += t.received;
-		sent += t.sent;
-		offered += t.offered;
+		struct flow_stats stats = sum_of(s, flow);
+		received += stats.received;
+		sent += stats.sent;
+		offered += stats.offered;
 		if (flow == CHURNING)
 			continue;
 		struct hs_flow_counters counted = counters_of(s, flow);
-		assert_int_equal(counted.rx_packets, t.received);
-		assert_int_equal(counted.tx_packets, t.sent);
-		assert_int_equal(counted.tx_bytes, t.sent_bytes);
+		assert_int_equal(counted.rx_packets, stats.received);
+		assert_int_equal(counted.tx_packets, stats.sent);
+		assert_int_equal(counted.tx_bytes, stats.sent_bytes);
 	}
 	hs_node_snapshot(s->node, c);
 	assert_int_equal(received, packets);

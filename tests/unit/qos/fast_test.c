@@ -8,7 +8,7 @@
 
 #define FLOWS 3
 
-struct twins {
+struct pair {
 	struct hs_qos *fast, *general;
 	struct catcher by_fast, by_general;
 	size_t compared;
@@ -28,18 +28,18 @@ static struct hs_qos *monitor_of(struct catcher *catcher, bool general)
 	return qos;
 }
 
-static void twins_init(struct twins *t, uint64_t seed)
+static void pair_init(struct pair *pair, uint64_t seed)
 {
-	memset(t, 0, sizeof(*t));
-	t->fast = monitor_of(&t->by_fast, false);
-	t->general = monitor_of(&t->by_general, true);
-	hs_rng_init(&t->rng, seed);
+	memset(pair, 0, sizeof(*pair));
+	pair->fast = monitor_of(&pair->by_fast, false);
+	pair->general = monitor_of(&pair->by_general, true);
+	hs_rng_init(&pair->rng, seed);
 }
 
-static void twins_fini(struct twins *t)
+static void pair_fini(struct pair *pair)
 {
-	monitor_free(t->fast, &t->by_fast);
-	monitor_free(t->general, &t->by_general);
+	monitor_free(pair->fast, &pair->by_fast);
+	monitor_free(pair->general, &pair->by_general);
 }
 
 static char *text_of(const struct hs_qos_window *window)
@@ -70,12 +70,12 @@ static struct hs_qos_window whole(const struct caught *caught)
 	return window;
 }
 
-static void check_windows(struct twins *t)
+static void check_windows(struct pair *pair)
 {
-	assert_int_equal(t->by_fast.n, t->by_general.n);
-	for (; t->compared < t->by_fast.n; t->compared++) {
-		struct hs_qos_window a = whole(&t->by_fast.windows[t->compared]);
-		struct hs_qos_window b = whole(&t->by_general.windows[t->compared]);
+	assert_int_equal(pair->by_fast.n, pair->by_general.n);
+	for (; pair->compared < pair->by_fast.n; pair->compared++) {
+		struct hs_qos_window a = whole(&pair->by_fast.windows[pair->compared]);
+		struct hs_qos_window b = whole(&pair->by_general.windows[pair->compared]);
 		check_same(&a, &b);
 	}
 }
@@ -86,37 +86,38 @@ static void add_up(void *user, const struct hs_report *report)
 	*sum = *sum * 31 + report->sink_rx_packets + report->telemetry.n_hops;
 }
 
-static void check_counters(struct twins *t)
+static void check_counters(struct pair *pair)
 {
 	struct hs_qos_counters a, b;
-	hs_qos_counters(t->fast, &a);
-	hs_qos_counters(t->general, &b);
+	hs_qos_counters(pair->fast, &a);
+	hs_qos_counters(pair->general, &b);
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
 // In the middle of what is placed: each must answer as if nothing were.
-static void ask(struct twins *t, uint32_t ns_id, int64_t now_ns)
+static void ask(struct pair *pair, uint32_t ns_id, int64_t now_ns)
 {
 	uint64_t sums[2] = {0};
-	switch (hs_rng_u32(&t->rng) % 4) {
+	switch (hs_rng_u32(&pair->rng) % 4) {
 	case 0:
-		check_same(hs_qos_latest(t->fast, ns_id, 0), hs_qos_latest(t->general, ns_id, 0));
+		check_same(hs_qos_latest(pair->fast, ns_id, 0),
+				hs_qos_latest(pair->general, ns_id, 0));
 		break;
 	case 1:
-		check_same(hs_qos_slide(t->fast, ns_id, now_ns - SECOND / 3, now_ns),
-				hs_qos_slide(t->general, ns_id, now_ns - SECOND / 3, now_ns));
+		check_same(hs_qos_slide(pair->fast, ns_id, now_ns - SECOND / 3, now_ns),
+				hs_qos_slide(pair->general, ns_id, now_ns - SECOND / 3, now_ns));
 		break;
 	case 2:
-		assert_int_equal(hs_qos_reports(t->fast, ns_id, 40, add_up, &sums[0]),
-				hs_qos_reports(t->general, ns_id, 40, add_up, &sums[1]));
+		assert_int_equal(hs_qos_reports(pair->fast, ns_id, 40, add_up, &sums[0]),
+				hs_qos_reports(pair->general, ns_id, 40, add_up, &sums[1]));
 		assert_int_equal(sums[0], sums[1]);
 		break;
 	default:
-		check_counters(t);
+		check_counters(pair);
 	}
 }
 
-static void feed(struct twins *t, const struct sim_result *truth)
+static void feed(struct pair *pair, const struct sim_result *truth)
 {
 	for (size_t i = 0; i < truth->n_reports; i++) {
 		const struct hs_report *report = &truth->reports[i].report;
@@ -124,18 +125,18 @@ static void feed(struct twins *t, const struct sim_result *truth)
 		const struct hs_qos_key key = {1 + (uint32_t)(i % FLOWS), 1, 1, 9};
 		if (i / 3000 % 10 == 9 && i % 3000 < 2000)
 			continue;
-		hs_qos_advance(t->fast, report->sink_ts_ns);
-		hs_qos_advance(t->general, report->sink_ts_ns);
-		assert_int_equal(hs_qos_report(t->fast, &key, report),
-				hs_qos_report(t->general, &key, report));
-		if (hs_rng_u32(&t->rng) % 500 == 0)
-			ask(t, key.ns_id, report->sink_ts_ns);
-		check_windows(t);
+		hs_qos_advance(pair->fast, report->sink_ts_ns);
+		hs_qos_advance(pair->general, report->sink_ts_ns);
+		assert_int_equal(hs_qos_report(pair->fast, &key, report),
+				hs_qos_report(pair->general, &key, report));
+		if (hs_rng_u32(&pair->rng) % 500 == 0)
+			ask(pair, key.ns_id, report->sink_ts_ns);
+		check_windows(pair);
 	}
-	flush_all(t->fast);
-	flush_all(t->general);
-	check_windows(t);
-	check_counters(t);
+	flush_all(pair->fast);
+	flush_all(pair->general);
+	check_windows(pair);
+	check_counters(pair);
 }
 
 static uint32_t draw(struct hs_rng *rng, uint32_t one_in, uint32_t most)
@@ -183,11 +184,11 @@ static void reports_taken_together_by_the_short_cut_leave_the_numbers_of_one_by_
 	for (uint64_t seed = 1; seed <= 40; seed += SIM_STEP) {
 		struct sim_config config = any_network(seed);
 		struct sim_result truth;
-		struct twins t;
+		struct pair pair;
 		sim_run(&config, &truth);
-		twins_init(&t, seed);
-		feed(&t, &truth);
-		twins_fini(&t);
+		pair_init(&pair, seed);
+		feed(&pair, &truth);
+		pair_fini(&pair);
 		sim_free(&truth);
 	}
 }
@@ -249,25 +250,25 @@ static void stamp(struct hs_rng *rng, int64_t now_ns, struct hs_report *report)
 	telemetry->e2e.bitmap = chance(rng, 50) ? HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES : 0x7000;
 }
 
-static void feed_nonsense(struct twins *t, unsigned n)
+static void feed_nonsense(struct pair *pair, unsigned n)
 {
 	static const uint16_t nodes[] = {1, 2, 3};
 	struct hs_report report = plain_report(1, MS, 3, nodes);
 	struct hs_qos_key key = {1, 1, 1, 9};
 	int64_t now_ns = T0;
 	for (unsigned i = 0; i < n; i++) {
-		now_ns += chance(&t->rng, 60) ? 150 * MS : MS;
-		count_on(&t->rng, &report);
-		disturb_counts(&t->rng, &report);
-		stamp(&t->rng, now_ns, &report);
-		key.generation += chance(&t->rng, 1500);
-		hs_qos_advance(t->fast, now_ns);
-		hs_qos_advance(t->general, now_ns);
-		assert_int_equal(hs_qos_report(t->fast, &key, &report),
-				hs_qos_report(t->general, &key, &report));
-		if (chance(&t->rng, 300))
-			ask(t, key.ns_id, now_ns);
-		check_windows(t);
+		now_ns += chance(&pair->rng, 60) ? 150 * MS : MS;
+		count_on(&pair->rng, &report);
+		disturb_counts(&pair->rng, &report);
+		stamp(&pair->rng, now_ns, &report);
+		key.generation += chance(&pair->rng, 1500);
+		hs_qos_advance(pair->fast, now_ns);
+		hs_qos_advance(pair->general, now_ns);
+		assert_int_equal(hs_qos_report(pair->fast, &key, &report),
+				hs_qos_report(pair->general, &key, &report));
+		if (chance(&pair->rng, 300))
+			ask(pair, key.ns_id, now_ns);
+		check_windows(pair);
 	}
 }
 
@@ -276,14 +277,14 @@ static void nonsense_counts_are_reckoned_alike_by_both_ways(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed += SIM_STEP) {
-		struct twins t;
-		twins_init(&t, seed);
-		feed_nonsense(&t, 4000);
-		flush_all(t.fast);
-		flush_all(t.general);
-		check_windows(&t);
-		check_counters(&t);
-		twins_fini(&t);
+		struct pair pair;
+		pair_init(&pair, seed);
+		feed_nonsense(&pair, 4000);
+		flush_all(pair.fast);
+		flush_all(pair.general);
+		check_windows(&pair);
+		check_counters(&pair);
+		pair_fini(&pair);
 	}
 }
 
@@ -390,36 +391,36 @@ static void scatter(struct hs_rng *rng, struct hs_report *report)
 		report->telemetry.hops[i].ts_ns += hs_rng_u32(rng) % 5000;
 }
 
-static void feed_one(struct twins *t, const struct hs_report *report)
+static void feed_one(struct pair *pair, const struct hs_report *report)
 {
 	const struct hs_qos_key key = {1, 1, 1, 9};
-	assert_int_equal(hs_qos_report(t->fast, &key, report),
-			hs_qos_report(t->general, &key, report));
+	assert_int_equal(hs_qos_report(pair->fast, &key, report),
+			hs_qos_report(pair->general, &key, report));
 }
 
 // Some reports come twice, or behind others: also behind others of the next window.
-static void feed_runs(struct twins *t, unsigned hops, unsigned n)
+static void feed_runs(struct pair *pair, unsigned hops, unsigned n)
 {
 	static const uint16_t nodes[HOPS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 	struct hs_report next = plain_report(1, MS, hops, nodes), held = next;
-	uint32_t one_in = 20 + hs_rng_u32(&t->rng) % 200;
-	bool fast = chance(&t->rng, 4);
+	uint32_t one_in = 20 + hs_rng_u32(&pair->rng) % 200;
+	bool fast = chance(&pair->rng, 4);
 	for (unsigned i = 0; i < n; i++) {
-		go_on(&t->rng, fast, &next);
+		go_on(&pair->rng, fast, &next);
 		struct hs_report report = next;
-		scatter(&t->rng, &report);
-		if (chance(&t->rng, one_in))
-			disturb(&t->rng, &next, &report);
-		hs_qos_advance(t->fast, next.sink_ts_ns);
-		hs_qos_advance(t->general, next.sink_ts_ns);
-		feed_one(t, &report);
-		if (chance(&t->rng, one_in))
-			feed_one(t, &held);
-		if (chance(&t->rng, 10))
+		scatter(&pair->rng, &report);
+		if (chance(&pair->rng, one_in))
+			disturb(&pair->rng, &next, &report);
+		hs_qos_advance(pair->fast, next.sink_ts_ns);
+		hs_qos_advance(pair->general, next.sink_ts_ns);
+		feed_one(pair, &report);
+		if (chance(&pair->rng, one_in))
+			feed_one(pair, &held);
+		if (chance(&pair->rng, 10))
 			held = report;
-		if (chance(&t->rng, 700))
-			ask(t, 1, next.sink_ts_ns);
-		check_windows(t);
+		if (chance(&pair->rng, 700))
+			ask(pair, 1, next.sink_ts_ns);
+		check_windows(pair);
 	}
 }
 
@@ -427,14 +428,14 @@ static void runs_end_before_the_first_report_that_is_not_like_the_others(void **
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 240; seed += SIM_STEP) {
-		struct twins t;
-		twins_init(&t, seed);
-		feed_runs(&t, (unsigned)(seed % (HOPS + 1)), 6000);
-		flush_all(t.fast);
-		flush_all(t.general);
-		check_windows(&t);
-		check_counters(&t);
-		twins_fini(&t);
+		struct pair pair;
+		pair_init(&pair, seed);
+		feed_runs(&pair, (unsigned)(seed % (HOPS + 1)), 6000);
+		flush_all(pair.fast);
+		flush_all(pair.general);
+		check_windows(&pair);
+		check_counters(&pair);
+		pair_fini(&pair);
 	}
 }
 
@@ -446,18 +447,18 @@ static void a_run_ends_where_stamps_are_of_the_life_before(void **state)
 {
 	(void)state;
 	static const uint16_t nodes[] = {1};
-	struct twins t;
-	twins_init(&t, 1);
+	struct pair pair;
+	pair_init(&pair, 1);
 	for (uint64_t i = 1; i <= 100; i++) {
 		struct hs_report report = plain_report(i, MS, 1, nodes);
 		report.sink_rx_packets += i < 40 ? 1ull << 41 : 0;
 		if (i == 40)
 			report.telemetry.e2e.ts_ns = (uint64_t)(T0 + 70 * MS) - (1ull << 63);
-		feed_one(&t, &report);
+		feed_one(&pair, &report);
 	}
-	check_same(hs_qos_latest(t.fast, 1, 0), hs_qos_latest(t.general, 1, 0));
-	check_counters(&t);
-	twins_fini(&t);
+	check_same(hs_qos_latest(pair.fast, 1, 0), hs_qos_latest(pair.general, 1, 0));
+	check_counters(&pair);
+	pair_fini(&pair);
 }
 
 // A run is longer than what is remembered of the source's order. Its oldest report that is
@@ -467,17 +468,17 @@ static void a_late_report_finds_its_neighbours_in_a_long_run(void **state)
 	(void)state;
 	static const uint16_t nodes[] = {1};
 	for (uint64_t late = 30; late <= 42; late++) {
-		struct twins t;
-		twins_init(&t, late);
+		struct pair pair;
+		pair_init(&pair, late);
 		for (uint64_t i = 1; i <= 101; i++) {
 			struct hs_report report = plain_report(i <= 100 ? i : late, MS, 1, nodes);
 			report.sink_ts_ns += (int64_t)(report.sink_rx_packets % 7 * US);
 			if (i != late)
-				feed_one(&t, &report);
+				feed_one(&pair, &report);
 		}
-		check_same(hs_qos_latest(t.fast, 1, 0), hs_qos_latest(t.general, 1, 0));
-		check_counters(&t);
-		twins_fini(&t);
+		check_same(hs_qos_latest(pair.fast, 1, 0), hs_qos_latest(pair.general, 1, 0));
+		check_counters(&pair);
+		pair_fini(&pair);
 	}
 }
 
@@ -489,20 +490,20 @@ static void delays_are_those_of_the_link_from_their_own_source(void **state)
 	static const struct hs_telemetry_family tells = {
 			.name = "tells", .packet_bits = 32, .has_locals = true};
 	for (uint64_t n = 600; n <= 2400; n += 1800) {
-		struct twins t;
-		twins_init(&t, n);
+		struct pair pair;
+		pair_init(&pair, n);
 		for (uint64_t i = 1; i <= n; i++) {
 			struct hs_report report = plain_report(i, MS / 4, 0, NULL);
 			report.telemetry.family = &tells;
 			report.telemetry.e2e.node_id = 5 + (uint32_t)(i / 7 % 2);
 			report.sink_ts_ns += (int64_t)(i / 7 % 2 * 500 * US + i % 100 * US);
-			feed_one(&t, &report);
+			feed_one(&pair, &report);
 		}
-		check_same(hs_qos_latest(t.fast, 1, 0), hs_qos_latest(t.general, 1, 0));
-		flush_all(t.fast);
-		flush_all(t.general);
-		check_windows(&t);
-		twins_fini(&t);
+		check_same(hs_qos_latest(pair.fast, 1, 0), hs_qos_latest(pair.general, 1, 0));
+		flush_all(pair.fast);
+		flush_all(pair.general);
+		check_windows(&pair);
+		pair_fini(&pair);
 	}
 }
 

@@ -10,7 +10,7 @@
 
 #define ROUNDS 4
 
-struct twins {
+struct pair {
 	struct hs_qos *by_record, *decoded;
 	struct catcher records, decodes;
 	struct hs_rng rng;
@@ -72,9 +72,9 @@ static void make_record(const struct hs_report *report, struct hs_report_record 
 }
 
 // Some have other fields, another order of nodes, other bytes, or end early.
-static void change(struct twins *t, struct hs_report *report, struct hs_report_record *record)
+static void change(struct pair *pair, struct hs_report *report, struct hs_report_record *record)
 {
-	uint32_t any = hs_rng_u32(&t->rng);
+	uint32_t any = hs_rng_u32(&pair->rng);
 	struct hs_decoded *telemetry = &report->telemetry;
 	struct hs_hop *hop = &telemetry->hops[any / 64 % (telemetry->n_hops + 1u)];
 	switch (any % 64) {
@@ -103,21 +103,21 @@ static void change(struct twins *t, struct hs_report *report, struct hs_report_r
 		record->data[(any >> 8) % 120] ^= (uint8_t)(1u << (any >> 16) % 8);
 }
 
-static void take(struct twins *t, const struct hs_report_record *record)
+static void take(struct pair *pair, const struct hs_report_record *record)
 {
 	struct hs_report report;
 	bool good = hs_report_decode(record, &hs_flexint_family, &report) == 0;
-	uint32_t expected = hs_qos_expect(t->by_record, KEY.ns_id);
-	hs_qos_expect_next(t->by_record, expected, record->sink_ts_ns);
-	if (hs_qos_place(t->by_record, expected, &KEY, record, &hs_flexint_family)) {
+	uint32_t expected = hs_qos_expect(pair->by_record, KEY.ns_id);
+	hs_qos_expect_next(pair->by_record, expected, record->sink_ts_ns);
+	if (hs_qos_place(pair->by_record, expected, &KEY, record, &hs_flexint_family)) {
 		assert_true(good);
-		t->placed++;
+		pair->placed++;
 	} else if (good) {
-		give(t->by_record, &report);
+		give(pair->by_record, &report);
 	}
-	t->bad += !good;
+	pair->bad += !good;
 	if (good)
-		give(t->decoded, &report);
+		give(pair->decoded, &report);
 }
 
 static void check_same(const struct caught *a, const struct caught *b)
@@ -138,53 +138,53 @@ static void check_same(const struct caught *a, const struct caught *b)
 	free(texts[1]);
 }
 
-static void with_seed(struct twins *t, uint64_t seed, bool changed)
+static void with_seed(struct pair *pair, uint64_t seed, bool changed)
 {
 	struct sim_config config = sim_defaults(seed);
 	struct sim_result truth;
 	sim_run(&config, &truth);
-	t->by_record = monitor_new(&t->records);
-	t->decoded = monitor_new(&t->decodes);
-	hs_rng_init(&t->rng, seed);
+	pair->by_record = monitor_new(&pair->records);
+	pair->decoded = monitor_new(&pair->decodes);
+	hs_rng_init(&pair->rng, seed);
 	for (size_t i = 0; i < truth.n_reports; i++) {
 		struct hs_report_record record;
 		struct hs_report *report = &truth.reports[i].report;
-		hs_qos_advance(t->by_record, report->sink_ts_ns);
-		hs_qos_advance(t->decoded, report->sink_ts_ns);
+		hs_qos_advance(pair->by_record, report->sink_ts_ns);
+		hs_qos_advance(pair->decoded, report->sink_ts_ns);
 		if (changed)
-			change(t, report, &record);
+			change(pair, report, &record);
 		else
 			make_record(report, &record);
-		take(t, &record);
+		take(pair, &record);
 	}
-	flush_all(t->by_record);
-	flush_all(t->decoded);
-	assert_int_equal(t->records.n, t->decodes.n);
-	assert_true(t->records.n > 10);
-	for (size_t i = 0; i < t->records.n; i++)
-		check_same(&t->records.windows[i], &t->decodes.windows[i]);
-	monitor_free(t->by_record, &t->records);
-	monitor_free(t->decoded, &t->decodes);
+	flush_all(pair->by_record);
+	flush_all(pair->decoded);
+	assert_int_equal(pair->records.n, pair->decodes.n);
+	assert_true(pair->records.n > 10);
+	for (size_t i = 0; i < pair->records.n; i++)
+		check_same(&pair->records.windows[i], &pair->decodes.windows[i]);
+	monitor_free(pair->by_record, &pair->records);
+	monitor_free(pair->decoded, &pair->decodes);
 	sim_free(&truth);
 }
 
 static void records_tell_what_decoded_reports_tell(void **state)
 {
 	(void)state;
-	struct twins t = {0};
-	with_seed(&t, 1, false);
-	assert_true(t.placed > 9000);
-	assert_int_equal(t.bad, 0);
+	struct pair pair = {0};
+	with_seed(&pair, 1, false);
+	assert_true(pair.placed > 9000);
+	assert_int_equal(pair.bad, 0);
 }
 
 static void so_they_do_where_some_are_not_usual_or_damaged(void **state)
 {
 	(void)state;
-	struct twins t = {0};
+	struct pair pair = {0};
 	for (uint64_t seed = 2; seed < 2 + ROUNDS; seed++)
-		with_seed(&t, seed, true);
-	assert_true(t.placed > 1000);
-	assert_true(t.bad > 100);
+		with_seed(&pair, seed, true);
+	assert_true(pair.placed > 1000);
+	assert_true(pair.bad > 100);
 }
 
 // Delays that differ by 60 ms from that of the first report, always or in turn: over a run, the

@@ -44,7 +44,7 @@ struct sim_config {
 	unsigned n_nodes;
 	struct sim_link links[SIM_MAX_NODES + 1];
 	struct sim_node nodes[SIM_MAX_NODES];
-	uint16_t other_id; // nodes[other_at] has a twin of this id, for another path
+	uint16_t other_id; // of another node in the place of nodes[other_at], for another path
 	unsigned other_at;
 	int64_t other_from_ns;	// all packets take it from then on; 0: never
 	uint32_t other_ppm;	// this share takes it, packet by packet
