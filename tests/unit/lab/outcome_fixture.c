@@ -129,22 +129,27 @@ static size_t send_one(struct fixture *f, const struct fate *fate, struct under_
 	return fate->lost_on ? 0 : fate->copy_ms ? 2 : 1;
 }
 
-// Lets dst receive what arrives before this time. Returns how many packets stay under way.
+static int by_time(const void *a, const void *b)
+{
+	const struct under_way *x = a, *y = b;
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+// Lets dst receive what arrives before this time, in the order of arrival. Returns how many packets
+// stay under way.
 static size_t receive(struct fixture *f, struct under_way *under_way, size_t n, int64_t until_ns)
 {
-	size_t left = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct hs_packet_truth *packet = &under_way[i].packet_truth;
-		int64_t at_ns = under_way[i].at_ns;
-		if (at_ns >= until_ns) {
-			under_way[left++] = under_way[i];
-			continue;
-		}
+	size_t received = 0;
+	qsort(under_way, n, sizeof(*under_way), by_time);
+	for (; received < n && under_way[received].at_ns < until_ns; received++) {
+		struct hs_packet_truth *packet = &under_way[received].packet_truth;
+		int64_t at_ns = under_way[received].at_ns;
 		hs_truth_arrive(f->run.truth, packet, 2, at_ns, at_ns + f->sink_ahead_ns,
 				FRAME + (packet->telemetry ? f->telemetry_bytes : 0));
 		hs_truth_sink(f->run.truth, packet);
 	}
-	return left;
+	memmove(under_way, under_way + received, (n - received) * sizeof(*under_way));
+	return n - received;
 }
 
 void fixture_send_some(struct fixture *f, uint64_t first, uint64_t last, const struct fate *fates)

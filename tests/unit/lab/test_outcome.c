@@ -290,6 +290,8 @@ static void a_late_report_is_no_edge(void **state)
 	TELL(f, 3, 20, 30, 3);
 	fixture_compute(f);
 	assert_int_equal(fixture_integer(f, "windows", 0, "true_reports"), 3);
+	// The span ends with packet 30, which came before the late one.
+	fixture_check(f, 0, "truth", HS_LAB_LOST_PACKETS, 0, 0, 0);
 }
 
 static void a_copy_has_a_delay_makes_no_pair_and_is_no_loss(void **state)
