@@ -3,10 +3,10 @@
 
     check_packets.py SCENARIO RESULT PACKETS
 
-It shares no code with the lab; the judge follows the packets and computes a window. It compares the measured, the true and the configured values of every
-flow, window and hop, then rows, losses of the run, overhead and the links' counters. It works for
-scenarios whose clocks are exact and whose nodes neither restart nor lose anything. It prints a line
-for each difference, and then exits with 1.
+It shares no code with the lab; the judge follows the packets and computes a window. It compares the
+measured, the true and the configured values of every flow, window and hop, then rows, losses of the
+run, overhead and the links' counters. It works for scenarios whose clocks are exact and whose nodes
+neither restart nor lose anything. It prints a line for each difference, and then exits with 1.
 """
 
 import bisect
