@@ -51,7 +51,7 @@ struct hs_idle {
 	bool exact_timers;
 	bool armed; // receive interrupts are on
 	bool bells_may_ring;
-	bool looked; // the last sleep took its whole time, and no round came after it
+	bool looked; // the last sleep was long, took its whole time, and no round came after it
 
 	alignas(64) rte_spinlock_t
 			lock; // protects entries: control changes them while the worker sleeps
@@ -334,16 +334,16 @@ void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 	struct waits waits; // not cleared: only added members are read
 	begin_sleep(idle, &waits);
 	if (waits.timed)
-		limit_ns = RTE_MIN(limit_ns, hs_pace_look_us(&idle->pace, rte_rdtsc(),
-							     !waits.timed_without_bell) *
-							     INT64_C(1000));
+		limit_ns = RTE_MIN(
+				limit_ns, hs_pace_look_us(&idle->pace, !waits.timed_without_bell) *
+							  INT64_C(1000));
 	struct timespec limit = {.tv_nsec = RTE_MIN(LONG_SLEEP_NS, limit_ns)};
 	int ready = ppoll(waits.fds, waits.n, &limit, NULL);
 
 	if (ready > 0)
 		clear_sockets(&waits);
 	idle->bells_may_ring |= ready > 0;
-	idle->looked = ready == 0;
+	idle->looked = ready == 0 && limit_ns > HS_PACE_LOOK_SOON_US * INT64_C(1000);
 	disarm(idle); // afterwards, a port may be detached
 	atomic_fetch_add(&idle->sleeps, 1);
 	// After a sleep that nothing interrupted, the next empty round may sleep again at once.

@@ -16,7 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// A worker that received packets polls its ports for at least this time.
+// A worker that received packets looks at its ports again after at most HS_PACE_LOOK_SOON_US, and
+// sleeps longer only if this look found none. That is more than two such pauses.
 #define PAUSE_US      20
 #define QUIET_AT_ONCE 64 // datagrams
 

@@ -183,16 +183,19 @@ static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 	return value < least ? least : at_most(value, most);
 }
 
-uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now, bool rung)
+uint32_t hs_pace_look_us(const struct hs_pace *pace, bool rung)
 {
-	uint64_t silence_us = pace->empty_since && pace->ticks_per_us
-					      ? (now - pace->empty_since) / pace->ticks_per_us
-					      : 0;
+	if (pace->ticks_per_us == 0)
+		return HS_PACE_LOOK_QUIET_US;
+	// The worker's last round came later, so that it found what was sent in this time.
+	uint64_t silence_us =
+			pace->empty_since ? (pace->last - pace->empty_since) / pace->ticks_per_us
+					  : 0;
 
-	if (rung)
+	if (rung && silence_us >= HS_PACE_LOOK_SOON_US)
 		return (uint32_t)within(
 				silence_us, HS_PACE_LOOK_RUNG_SOON_US, HS_PACE_LOOK_RUNG_LATER_US);
-	if (silence_us >= HS_PACE_QUIET_US || pace->ticks_per_us == 0)
+	if (silence_us >= HS_PACE_QUIET_US)
 		return HS_PACE_LOOK_QUIET_US;
 	return (uint32_t)within(
 			silence_us / LOOKS_IN_SILENCE, HS_PACE_LOOK_SOON_US, HS_PACE_LOOK_LATER_US);

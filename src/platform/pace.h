@@ -31,7 +31,8 @@
 #define HS_PACE_LOOK_LATER_US 1000
 #define HS_PACE_LOOK_QUIET_US 2000
 #define HS_PACE_QUIET_US      10000000
-// The same for ports whose other end rings a bell. Such looks only find packets without a bell.
+// The same for ports whose other end rings a bell, from HS_PACE_LOOK_SOON_US after a packet on.
+// Such looks only find packets without a bell.
 #define HS_PACE_LOOK_RUNG_SOON_US  1000
 #define HS_PACE_LOOK_RUNG_LATER_US 20000
 
@@ -81,5 +82,6 @@ enum hs_pace_step hs_pace_next(struct hs_pace *pace, uint64_t now);
 void hs_pace_woke(struct hs_pace *pace, uint64_t now, bool early);
 
 // Returns how long, in us, a worker with ports that wake nobody may sleep. The time grows with the
-// time without packets. `rung`: all such ports have bells that ring.
-uint32_t hs_pace_look_us(const struct hs_pace *pace, uint64_t now, bool rung);
+// time without packets before the last call. `rung`: all such ports have bells that ring. A bell
+// rings for no packet that soon follows another: a sleep so soon is as short as without a bell.
+uint32_t hs_pace_look_us(const struct hs_pace *pace, bool rung);
