@@ -179,7 +179,8 @@ static bool has_bell(const struct entry *entry)
 }
 
 // Quiets the bells of the worker's queues. The worker looks at its queues once more before it
-// sleeps: a packet whose bell is quieted here is already in its ring.
+// sleeps: a packet whose bell is quieted here is already in its ring. Nobody relies on a bell that
+// several workers share, because one may quiet it before another wakes.
 static void quiet_bells(struct hs_idle *idle)
 {
 	if (!idle->bells_may_ring)
@@ -190,7 +191,7 @@ static void quiet_bells(struct hs_idle *idle)
 		const struct entry *entry = &idle->entries[i];
 		struct queues queues = queues_of(entry);
 		for (uint16_t q = queues.first; has_bell(entry) && q < queues.end; q++)
-			if (memif_bell_quiet(wake_fd_of(entry, q)))
+			if (memif_bell_quiet(wake_fd_of(entry, q)) && entry->port->rx_queues == 1)
 				port_private(entry->port)->rung = true;
 	}
 	rte_spinlock_unlock(&idle->lock);

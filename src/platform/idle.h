@@ -5,7 +5,7 @@
 // `iface` ports are polled on the sockets that their driver receives from, which costs nothing
 // while the worker is busy. Ports without a wake-up limit the sleep to 2 ms, and to less soon after
 // a packet. Memif ports set the same limits until their bell rings (memif_bell.h): then the limit
-// is 20 ms.
+// is 20 ms for those of one queue.
 //
 // The loop is: if a round brought packets, call hs_idle_work. If not, do as hs_idle_next says: for
 // HS_PACE_REST, call hs_idle_rest; for HS_PACE_SLEEP, call hs_idle_arm, run one more round, and

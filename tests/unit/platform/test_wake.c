@@ -177,9 +177,10 @@ static void check_that_packets_wake(struct hs_port *port, struct sender *sender)
 	hs_idle_destroy(idle);
 }
 
-static struct hs_port *open_port(const char *devargs)
+static struct hs_port *open_queues(const char *devargs, uint16_t rx_queues)
 {
-	struct hs_port_config config = {.name = "wake", .kind = HS_PORT_DEVARGS};
+	struct hs_port_config config = {
+			.name = "wake", .kind = HS_PORT_DEVARGS, .rx_queues = rx_queues};
 	struct hs_error err = {0};
 	struct hs_port *port;
 
@@ -187,6 +188,11 @@ static struct hs_port *open_port(const char *devargs)
 	if (hs_port_open(&config, 0, 1, pool, &port, &err) < 0)
 		fail_msg("%s: %s", devargs, err.message);
 	return port;
+}
+
+static struct hs_port *open_port(const char *devargs)
+{
+	return open_queues(devargs, 1);
 }
 
 static void a_packet_of_the_kernel_wakes_a_worker_at_a_tap(void **state)
@@ -342,12 +348,52 @@ static void a_bell_is_quiet_before_the_next_sleep(void **state)
 	hs_port_close(port);
 }
 
+// The workers of several queues share the bell: a worker may quiet it before it wakes another one.
+static void workers_do_not_rely_on_a_bell_of_several_queues(void **state)
+{
+	char devargs[128];
+	struct hs_idle *idles[2];
+
+	(void)state;
+	snprintf(devargs, sizeof(devargs), "net_memif9,role=server,socket=hs-wakes-%d",
+			(int)getpid());
+	struct hs_port *port = open_queues(devargs, 2);
+	memcpy(strstr(devargs, "server"), "client", strlen("client"));
+	struct memif_bell *other = memif_bell_open(devargs);
+	memif_bell_connect(other);
+	for (uint16_t q = 0; q < 2; q++) {
+		assert_int_equal(hs_idle_create(true, &idles[q]), 0);
+		assert_int_equal(hs_idle_add_queue(idles[q], port, q), 0);
+	}
+
+	ring(other);
+	hs_idle_work(idles[0], 1);
+	hs_idle_arm(idles[0]);
+	assert_false(rings(port));
+	hs_idle_sleep(idles[1], INT64_MAX); // takes the news of the port
+	int64_t least = INT64_MAX;
+	for (unsigned i = 0; i < TIMES; i++) {
+		hs_idle_next(idles[1]); // the last sleep brought nothing
+		ring(other);
+		hs_idle_work(idles[0], 1);
+		hs_idle_arm(idles[0]);
+		least = RTE_MIN(least, sleep_ns(idles[1], HS_PACE_LOOK_SOON_US));
+	}
+	assert_true(least < HS_PACE_LOOK_RUNG_SOON_US * US);
+
+	memif_bell_close(other);
+	hs_idle_destroy(idles[0]);
+	hs_idle_destroy(idles[1]);
+	hs_port_close(port);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_packet_of_the_kernel_wakes_a_worker_at_a_tap),
 			cmocka_unit_test(a_packet_of_vhost_wakes_a_worker_at_virtio),
 			cmocka_unit_test(a_bell_is_quiet_before_the_next_sleep),
+			cmocka_unit_test(workers_do_not_rely_on_a_bell_of_several_queues),
 	};
 
 	return cmocka_run_group_tests_name("wake", tests, enter, leave);
