@@ -244,6 +244,8 @@ def bad_usage_ends_with_code_2(workspace):
             (("--conf=x", "--frobnicate=1"), "hopsightd: --frobnicate is not an option (see --help)\n"),
             (("-x",), "hopsightd: -x is not an option (see --help)\n"),
             (("--check=yes",), "hopsightd: --check takes no value (see --help)\n"),
+            (("--ver",), "hopsightd: --ver can mean --verbose and --version (see --help)\n"),
+            (("--config", "--check"), "hopsightd: --config needs a value (see --help)\n"),
             (("--config",), "hopsightd: --config needs a value (see --help)\n")):
         equal(daemon(*words).stderr, expected.format(*words), words)
 
