@@ -311,7 +311,7 @@ def page(results, rounds, seconds, sections, load):
         lines += [f"## {title}", "", f"`{_COMMANDS[measurement]}`", ""]
         if measurement is idle:
             lines += [_IDLE_TARGETS, "", _IDLE_SHARE, ""]
-        if measurement is steady:
+        if measurement in (idle, steady):
             lines += ["A bridge works in the time of those who send and has no process of its own.", ""]
         if measurement is udp:
             lines += [f"The capture has a packet of {_UDP_FLOWS} flows each. Through bridges the sender is the limit, because a bridge works in the",

@@ -38,6 +38,7 @@ def a_ratio_is_the_median_of_those_of_each_round():
     text = linux_compare.page(results, 1, 1, ((linux_compare.idle, "Both", True, paths[:2]),), [0, 0])
     check("| p50 against the bridges | p99 against the bridges |" in text, text)
     check("| two nodes | 20 | 120 | 2.00 | 4.00 |" in text, text)
+    check("A bridge works in the time of those who send" in text, "what `–` means in a share of a core", text)
 
 
 @test()
