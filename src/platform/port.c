@@ -358,6 +358,7 @@ int hs_port_detach(struct hs_port *port)
 	p->driver->detach(port);
 	for (unsigned i = 0; i < PORT_MAX_QUEUES; i++)
 		p->wake_fds[i] = -1;
+	p->rung = false;
 	port->ethdev_id = RTE_MAX_ETHPORTS;
 	return 0;
 }
