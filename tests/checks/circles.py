@@ -15,8 +15,7 @@ import layering
 APART = {
     "lib/state", "lib/telemetry/flexint",
     "src/config", "src/datapath/flexint", "src/datapath/forward",
-    "src/datapath/int", "src/datapath/probe",
-    "src/lab/scenario", "src/node",
+    "src/datapath/int", "src/datapath/probe", "src/node",
 }
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
