@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the reports of datagrams.
 #include "collect_hop.h"
-#include "collect_plain.h"
+#include "collect_fast_datagram.h"
 
 #include "int_report_head.h"
 
@@ -227,7 +227,7 @@ static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram
 	c->counters.datagrams++;
 	c->last = NULL;
 	if (c->plain_1_0 && !c->general) {
-		int refused = hs_collect_take_plain(c, datagram);
+		int refused = hs_collect_fast_datagram(c, datagram);
 		if (refused >= 0)
 			refuse(c, (enum hs_collect_refusal)refused, datagram);
 		if (refused != HS_COLLECT_FAST_NOT)

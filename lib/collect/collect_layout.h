@@ -39,7 +39,7 @@ enum hs_collect_layout_form {
 
 struct hs_collect_dialect {
 	bool taken;
-	bool fast;    // collect_fast.h can read packets of this dialect
+	bool fast;    // collect_fast_packet.h can read packets of this dialect
 	bool lenient; // accepts INTCollector's generator
 	bool wide_times;
 	bool wide_ports;    // 2016-06: each port has a word

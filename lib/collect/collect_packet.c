@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads flow and stack of hops from the copy of a packet. The copy may end at any byte.
-#include "collect_fast.h"
+#include "collect_fast_packet.h"
 #include "collect_lenient.h"
 #include "collect_stack.h"
 

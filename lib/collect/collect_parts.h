@@ -312,8 +312,8 @@ struct hs_collect {
 		bool any;
 	} first_refused[HS_COLLECT_REFUSALS];
 
-	// For collect_plain.c: the last datagram, if later datagrams of this burst may be like it;
-	// else NULL.
+	// For collect_fast_datagram.c: the last datagram, if later datagrams of this burst may be
+	// like it; else NULL.
 	const struct hs_collect_datagram *last;
 	struct {
 		_Alignas(64) uint8_t packet[HS_COLLECT_LIKE];

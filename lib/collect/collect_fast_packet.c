@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collect_fast.h"
+#include "collect_fast_packet.h"
 
 #include "extension.h"
 #include "ip.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collect_plain.h"
+#include "collect_fast_datagram.h"
 
-#include "collect_fast.h"
+#include "collect_fast_packet.h"
 #include "int_report_head.h"
 
 enum {
@@ -16,9 +16,9 @@ enum {
 	LEAST = REPORT + LIKE,
 };
 
-#define PLAIN	   0x14000000 // version and length; no RepMdBits
-#define PLAIN_MASK 0xff1f8000
-#define LIKE_MASK  UINT32_C(0x7fffffff) // of a report's first word in memory: all but Q
+#define HEAD	  0x14000000 // version and length; no RepMdBits
+#define HEAD_MASK 0xff1f8000
+#define LIKE_MASK UINT32_C(0x7fffffff) // of a report's first word in memory: all but Q
 
 // The bytes of Ethernet, IPv4, UDP and INT before the hops that must be equal: all except
 // addresses, identification, time to live, checksums and ports.
@@ -140,7 +140,7 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 {
 	uint8_t next = word >> 21 & 7;
 
-	if ((word & PLAIN_MASK) != PLAIN || next > 2)
+	if ((word & HEAD_MASK) != HEAD || next > 2)
 		return HS_COLLECT_FAST_NOT;
 	hs_collect_clear_view(view);
 	view->own.node_id = hs_be32_load(datagram->bytes + NODE);
@@ -170,7 +170,7 @@ static void keep_like(struct hs_collect *c, const struct hs_collect_datagram *da
 	memcpy(c->like.packet, datagram->bytes + REPORT, LIKE);
 }
 
-int hs_collect_take_plain(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+int hs_collect_fast_datagram(struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	struct hs_collect_view *view = &c->views[c->n_views];
 
