@@ -20,7 +20,7 @@ enum {
 #define NO_FLOW (-4) // the copy ends before the IP header does
 
 // Position in a packet, in bytes from its beginning. `end` is the end of the part that holds INT.
-struct way {
+struct cursor {
 	const uint8_t *packet;
 	size_t bytes; // of the copy
 	size_t at;
@@ -38,20 +38,20 @@ static uint64_t key_word(uint32_t ports, uint16_t vlan, uint8_t protocol, bool i
 	       (uint64_t)protocol << 48 | (uint64_t)is_ipv4 << 56;
 }
 
-static bool pass_ether(struct way *way, uint16_t *type, uint16_t *vlan)
+static bool pass_ether(struct cursor *cursor, uint16_t *type, uint16_t *vlan)
 {
 	*vlan = 0;
-	if (way->bytes < HS_ETHER_BYTES)
+	if (cursor->bytes < HS_ETHER_BYTES)
 		return false;
-	*type = hs_be16_load(way->packet + HS_ETHER_TYPE);
-	way->at = HS_ETHER_BYTES;
+	*type = hs_be16_load(cursor->packet + HS_ETHER_TYPE);
+	cursor->at = HS_ETHER_BYTES;
 	if (*type != HS_ETHERTYPE_VLAN)
 		return true;
-	if (way->bytes < HS_ETHER_BYTES + HS_VLAN_BYTES)
+	if (cursor->bytes < HS_ETHER_BYTES + HS_VLAN_BYTES)
 		return false;
-	*vlan = hs_be16_load(way->packet + HS_ETHER_BYTES) & 0xfff;
-	*type = hs_be16_load(way->packet + HS_ETHER_TYPE + HS_VLAN_BYTES);
-	way->at += HS_VLAN_BYTES;
+	*vlan = hs_be16_load(cursor->packet + HS_ETHER_BYTES) & 0xfff;
+	*type = hs_be16_load(cursor->packet + HS_ETHER_TYPE + HS_VLAN_BYTES);
+	cursor->at += HS_VLAN_BYTES;
 	return true;
 }
 
@@ -70,19 +70,19 @@ static bool are_options(const uint8_t *options, size_t bytes)
 }
 
 // The functions pass_* return what take_stack_of returns, or NO_FLOW.
-static int pass_ipv4(struct way *way, uint64_t words[4])
+static int pass_ipv4(struct cursor *cursor, uint64_t words[4])
 {
-	const uint8_t *ip = way->packet + way->at;
+	const uint8_t *ip = cursor->packet + cursor->at;
 	uint32_t src, dst;
 
-	if (way->bytes < way->at + HS_IPV4_BYTES)
+	if (cursor->bytes < cursor->at + HS_IPV4_BYTES)
 		return NO_FLOW;
 	if (ip[0] >> 4 != 4)
 		return HS_COLLECT_FAST_NOT;
 	size_t header = 4 * (ip[0] & 0xfu), total = hs_be16_load(ip + HS_IPV4_TOTAL);
 	if (header < HS_IPV4_BYTES || total < header)
 		return HS_COLLECT_REFUSED_PACKET;
-	if (way->bytes < way->at + header + PORTS ||
+	if (cursor->bytes < cursor->at + header + PORTS ||
 			hs_be16_load(ip + HS_IPV4_FRAGMENT) & (HS_IPV4_MORE | HS_IPV4_OFFSET))
 		return HS_COLLECT_FAST_NOT;
 	if (header > HS_IPV4_BYTES && !are_options(ip + HS_IPV4_BYTES, header - HS_IPV4_BYTES))
@@ -92,71 +92,71 @@ static int pass_ipv4(struct way *way, uint64_t words[4])
 	words[0] = src;
 	words[2] = dst;
 	words[1] = words[3] = 0;
-	way->dscp = ip[1] >> 2;
-	way->protocol = ip[HS_IPV4_PROTOCOL];
-	way->end = way->at + total;
-	way->at += header;
+	cursor->dscp = ip[1] >> 2;
+	cursor->protocol = ip[HS_IPV4_PROTOCOL];
+	cursor->end = cursor->at + total;
+	cursor->at += header;
 	return -1;
 }
 
 // Passes the extension headers before TCP or UDP, except Hop-by-Hop and fragment headers.
-static int pass_extensions(struct way *way)
+static int pass_extensions(struct cursor *cursor)
 {
-	for (unsigned n = 0; hs_extension_is_followed(way->protocol); n++) {
-		const uint8_t *header = way->packet + way->at;
-		size_t left = way->end < way->bytes ? way->end : way->bytes;
+	for (unsigned n = 0; hs_extension_is_followed(cursor->protocol); n++) {
+		const uint8_t *header = cursor->packet + cursor->at;
+		size_t left = cursor->end < cursor->bytes ? cursor->end : cursor->bytes;
 		if (n == HS_IPV6_MAX_EXTENSIONS)
 			return HS_COLLECT_REFUSED_PACKET;
-		if (way->protocol == HS_IP_FRAGMENT || way->at + 8 > left)
+		if (cursor->protocol == HS_IP_FRAGMENT || cursor->at + 8 > left)
 			return HS_COLLECT_FAST_NOT;
-		size_t bytes = hs_extension_bytes(header, way->protocol);
-		if (way->at + bytes + PORTS > left)
+		size_t bytes = hs_extension_bytes(header, cursor->protocol);
+		if (cursor->at + bytes + PORTS > left)
 			return HS_COLLECT_FAST_NOT;
-		way->protocol = header[0];
-		way->at += bytes;
+		cursor->protocol = header[0];
+		cursor->at += bytes;
 	}
 	return -1;
 }
 
-static int pass_ipv6(struct way *way, uint64_t words[4])
+static int pass_ipv6(struct cursor *cursor, uint64_t words[4])
 {
-	const uint8_t *ip = way->packet + way->at;
+	const uint8_t *ip = cursor->packet + cursor->at;
 
-	if (way->bytes < way->at + HS_IPV6_BYTES)
+	if (cursor->bytes < cursor->at + HS_IPV6_BYTES)
 		return NO_FLOW;
-	if (way->bytes < way->at + HS_IPV6_BYTES + PORTS || ip[0] >> 4 != 6)
+	if (cursor->bytes < cursor->at + HS_IPV6_BYTES + PORTS || ip[0] >> 4 != 6)
 		return HS_COLLECT_FAST_NOT;
 	memcpy(words, ip + HS_IPV6_SRC, 32);
-	way->dscp = hs_be16_load(ip) >> 6 & 0x3f;
-	way->protocol = ip[HS_IPV6_NEXT];
-	way->at += HS_IPV6_BYTES;
-	way->end = way->at + hs_be16_load(ip + HS_IPV6_PAYLOAD);
-	return pass_extensions(way);
+	cursor->dscp = hs_be16_load(ip) >> 6 & 0x3f;
+	cursor->protocol = ip[HS_IPV6_NEXT];
+	cursor->at += HS_IPV6_BYTES;
+	cursor->end = cursor->at + hs_be16_load(ip + HS_IPV6_PAYLOAD);
+	return pass_extensions(cursor);
 }
 
 // Passes TCP or UDP. Returns what take_stack_of returns, or CUT if the copy ends in the header.
-static int pass_l4(struct way *way)
+static int pass_l4(struct cursor *cursor)
 {
-	const uint8_t *l4 = way->packet + way->at;
-	size_t bytes = way->protocol == HS_IP_UDP ? UDP_BYTES : TCP_BYTES;
+	const uint8_t *l4 = cursor->packet + cursor->at;
+	size_t bytes = cursor->protocol == HS_IP_UDP ? UDP_BYTES : TCP_BYTES;
 
-	if (way->end < way->at + bytes + SHIM)
+	if (cursor->end < cursor->at + bytes + SHIM)
 		return HS_COLLECT_FAST_NOT;
-	if (way->bytes < way->at + bytes)
+	if (cursor->bytes < cursor->at + bytes)
 		return CUT;
-	if (way->protocol == HS_IP_UDP) {
+	if (cursor->protocol == HS_IP_UDP) {
 		size_t length = hs_be16_load(l4 + UDP_LENGTH);
-		if (length < UDP_BYTES || way->at + length > way->end)
+		if (length < UDP_BYTES || cursor->at + length > cursor->end)
 			return HS_COLLECT_REFUSED_STACK; // the DSCP says that there is a stack
-		way->end = way->at + length;
+		cursor->end = cursor->at + length;
 	} else {
 		bytes = 4u * (l4[TCP_OFFSET] >> 4);
-		if (bytes < TCP_BYTES || way->at + bytes + SHIM > way->end)
+		if (bytes < TCP_BYTES || cursor->at + bytes + SHIM > cursor->end)
 			return HS_COLLECT_FAST_NOT;
-		if (way->at + bytes > way->bytes)
+		if (cursor->at + bytes > cursor->bytes)
 			return CUT;
 	}
-	way->at += bytes;
+	cursor->at += bytes;
 	return -1;
 }
 
@@ -221,33 +221,34 @@ static inline __attribute__((always_inline)) bool is_version(unsigned version, u
 // Reads a stack. For a constant version, the compiler removes most of the code. Returns -1, why the
 // stack is refused, or HS_COLLECT_FAST_NOT.
 static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
-		const struct hs_collect_dialect *dialect, const struct way *way,
+		const struct hs_collect_dialect *dialect, const struct cursor *cursor,
 		struct hs_collect_view *view)
 {
 	size_t fixed = hs_int_head_bytes(version), tail = version == HS_INT_0_5 ? TAIL : 0;
-	const uint8_t *shim = way->packet + way->at, *head = shim + SHIM;
-	size_t begin = way->at + SHIM + fixed; // of the hops
+	const uint8_t *shim = cursor->packet + cursor->at, *head = shim + SHIM;
+	size_t begin = cursor->at + SHIM + fixed; // of the hops
 	unsigned hop_words;
 
-	if (begin > way->end)
+	if (begin > cursor->end)
 		return HS_COLLECT_FAST_NOT;
-	if (way->at + SHIM > way->bytes) {
+	if (cursor->at + SHIM > cursor->bytes) {
 		view->partial = true;
 		return -1;
 	}
 	unsigned words = words_of(version, shim);
-	size_t whole = way->at + SHIM + 4 * words + tail;
+	size_t whole = cursor->at + SHIM + 4 * words + tail;
 	if (4u * words < fixed)
-		return is_md(version, shim) && begin + tail <= way->bytes ? HS_COLLECT_REFUSED_STACK
-									  : HS_COLLECT_FAST_NOT;
-	if (whole > way->end)
+		return is_md(version, shim) && begin + tail <= cursor->bytes
+				       ? HS_COLLECT_REFUSED_STACK
+				       : HS_COLLECT_FAST_NOT;
+	if (whole > cursor->end)
 		return HS_COLLECT_REFUSED_STACK;
-	if (begin > way->bytes) {
+	if (begin > cursor->bytes) {
 		view->partial = true;
 		return -1;
 	}
 	// A stack that is cut is not refused because of its header.
-	int wrong = whole > way->bytes ? HS_COLLECT_FAST_NOT : HS_COLLECT_REFUSED_STACK;
+	int wrong = whole > cursor->bytes ? HS_COLLECT_FAST_NOT : HS_COLLECT_REFUSED_STACK;
 	if (!is_version(version, head[0]))
 		return wrong;
 	uint16_t bitmap = hs_be16_load(head + BITMAP);
@@ -256,54 +257,54 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 	int n = count_hops(version, head, words, &hop_words);
 	size_t end = begin + 4 * words;
 	if (n < 0 || n > HS_COLLECT_MAX_HOPS ||
-			(tail && end < way->bytes && way->packet[end] != way->protocol))
+			(tail && end < cursor->bytes && cursor->packet[end] != cursor->protocol))
 		return has_domain(version, head) || n >= 0 ? HS_COLLECT_FAST_NOT : wrong;
 	if (n && hs_collect_layout_bytes(layout, bitmap) != 4 * hop_words)
 		return HS_COLLECT_REFUSED_STACK;
-	if (end > way->bytes) {
-		n = (int)((way->bytes - begin) / 4 * share_of(hop_words) >> 16);
+	if (end > cursor->bytes) {
+		n = (int)((cursor->bytes - begin) / 4 * share_of(hop_words) >> 16);
 		view->partial = true;
 	}
 	view->has_stack = n || !view->partial;
 	view->n_hops = (uint8_t)n;
 	view->hop_bytes = (uint8_t)(4 * hop_words);
-	view->hops = way->packet + begin;
+	view->hops = cursor->packet + begin;
 	view->layout = layout;
 	return -1;
 }
 
-static int take_stack(const struct hs_collect_dialect *dialect, const struct way *way,
+static int take_stack(const struct hs_collect_dialect *dialect, const struct cursor *cursor,
 		struct hs_collect_view *view)
 {
 	switch (dialect->packet.version) {
 	case HS_INT_0_5:
-		return take_stack_of(HS_INT_0_5, dialect, way, view);
+		return take_stack_of(HS_INT_0_5, dialect, cursor, view);
 	case HS_INT_1_0:
-		return take_stack_of(HS_INT_1_0, dialect, way, view);
+		return take_stack_of(HS_INT_1_0, dialect, cursor, view);
 	default:
-		return take_stack_of(HS_INT_2_1, dialect, way, view);
+		return take_stack_of(HS_INT_2_1, dialect, cursor, view);
 	}
 }
 
 // ---- the packet ----
 
-static int pass_ip(struct way *way, uint8_t inner, uint16_t type, uint64_t words[4])
+static int pass_ip(struct cursor *cursor, uint8_t inner, uint16_t type, uint64_t words[4])
 {
 	if (inner == HS_INT_INNER_IPV4 || type == HS_ETHERTYPE_IPV4)
-		return pass_ipv4(way, words);
+		return pass_ipv4(cursor, words);
 	if (inner == HS_INT_INNER_IPV6 || type == HS_ETHERTYPE_IPV6)
-		return pass_ipv6(way, words);
+		return pass_ipv6(cursor, words);
 	return HS_COLLECT_FAST_NOT;
 }
 
-static int pass_headers(const struct hs_collect_dialect *dialect, bool is_marked, struct way *way,
-		struct hs_collect_view *view)
+static int pass_headers(const struct hs_collect_dialect *dialect, bool is_marked,
+		struct cursor *cursor, struct hs_collect_view *view)
 {
 	if (!is_marked)
-		return way->end < way->at + PORTS ? HS_COLLECT_FAST_NOT : -1;
-	int rc = pass_l4(way);
+		return cursor->end < cursor->at + PORTS ? HS_COLLECT_FAST_NOT : -1;
+	int rc = pass_l4(cursor);
 	if (rc == -1)
-		return take_stack(dialect, way, view);
+		return take_stack(dialect, cursor, view);
 	view->partial = rc == CUT;
 	return rc == CUT ? -1 : rc;
 }
@@ -311,24 +312,25 @@ static int pass_headers(const struct hs_collect_dialect *dialect, bool is_marked
 int hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
 		const uint8_t *packet, size_t bytes, struct hs_collect_view *view)
 {
-	struct way way = {.packet = packet, .bytes = bytes};
+	struct cursor cursor = {.packet = packet, .bytes = bytes};
 	const struct hs_int_settings *settings = &dialect->packet;
 	uint16_t type = 0, vlan = 0;
 	uint64_t words[5];
 
-	if (!dialect->fast || (inner == HS_INT_INNER_ETHERNET && !pass_ether(&way, &type, &vlan)))
+	if (!dialect->fast ||
+			(inner == HS_INT_INNER_ETHERNET && !pass_ether(&cursor, &type, &vlan)))
 		return HS_COLLECT_FAST_NOT;
-	int rc = pass_ip(&way, inner, type, words);
+	int rc = pass_ip(&cursor, inner, type, words);
 	if (rc != -1)
 		return rc == NO_FLOW ? -1 : rc;
-	if (way.protocol != HS_IP_UDP && way.protocol != HS_IP_TCP)
+	if (cursor.protocol != HS_IP_UDP && cursor.protocol != HS_IP_TCP)
 		return HS_COLLECT_FAST_NOT;
-	uint32_t ports = hs_be32_load(packet + way.at);
-	bool is_marked = tracked && !((way.dscp ^ settings->dscp) & settings->dscp_mask);
-	rc = pass_headers(dialect, is_marked, &way, view);
+	uint32_t ports = hs_be32_load(packet + cursor.at);
+	bool is_marked = tracked && !((cursor.dscp ^ settings->dscp) & settings->dscp_mask);
+	rc = pass_headers(dialect, is_marked, &cursor, view);
 	if (rc != -1)
 		return rc;
-	words[4] = key_word(ports, vlan, way.protocol,
+	words[4] = key_word(ports, vlan, cursor.protocol,
 			inner == HS_INT_INNER_IPV4 || type == HS_ETHERTYPE_IPV4);
 	memcpy(&view->key, words, sizeof(words));
 	view->has_flow = true;
