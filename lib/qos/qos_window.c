@@ -218,12 +218,21 @@ static json_t *print_flags(const void *at)
 	return list;
 }
 
-// Checks the list of flags. Accepts unknown flags, because a later version may have others.
+static uint32_t flag_of(const char *text)
+{
+	const struct hs_schema_word *word = hs_qos_flag_words;
+
+	while (word->text && strcmp(word->text, text) != 0)
+		word++;
+	return word->text ? (uint32_t)word->value : HS_QOS_OTHER_FLAG;
+}
+
+// Reads the list of flags. Accepts unknown flags, because a later version may have others.
 static int read_flags(json_t *list, const char *path, void *at, struct hs_error *err)
 {
+	uint32_t *flags = at;
 	size_t i;
 	json_t *flag;
-	(void)at;
 
 	if (!json_is_array(list) || json_array_size(list) > MAX_FLAGS)
 		return hs_schema_wrong_type(list, path, "a list of at most 32 words", err);
@@ -231,6 +240,7 @@ static int read_flags(json_t *list, const char *path, void *at, struct hs_error 
 		if (!json_is_string(flag) || json_string_length(flag) > MAX_WORD ||
 				hs_schema_check_name(json_string_value(flag), path, err))
 			return hs_schema_wrong_type(flag, path, "a word", err);
+		*flags |= flag_of(json_string_value(flag));
 	}
 	return 0;
 }

@@ -59,6 +59,8 @@ enum hs_qos_flag {
 	HS_QOS_FLAGS(HS_QOS_FLAG_BIT)
 };
 extern const struct hs_schema_word hs_qos_flag_words[]; // by bit
+// In a window that was read: a flag that this version does not know.
+#define HS_QOS_OTHER_FLAG (UINT32_C(1) << 31)
 
 struct hs_qos_delay {
 	uint64_t n; // values
@@ -108,7 +110,7 @@ struct hs_qos_window {
 	bool path_changed;
 	uint64_t reports;
 	int64_t age_ns; // since the newest report, where stale
-	uint32_t flags; // enum hs_qos_flag
+	uint32_t flags; // enum hs_qos_flag, HS_QOS_OTHER_FLAG
 	struct {
 		bool known;
 		bool synchronised;
@@ -137,8 +139,8 @@ extern const struct hs_schema_field hs_qos_window_fields[];
 // Returns the JSON Schema of a qos_report, as a new reference. $defs has its parts.
 json_t *hs_qos_window_schema(void);
 
-// Reads the content of a qos_report that hs_qos_window_take has accepted: path, hops, end to end.
-// Returns 0, -EINVAL or -ENOMEM. The caller frees *window in each case.
+// Reads the content of a qos_report that hs_qos_window_take has accepted: path, hops, end to end,
+// flags. Returns 0, -EINVAL or -ENOMEM. The caller frees *window in each case.
 int hs_qos_window_read(json_t *content, struct hs_qos_window *window);
 void hs_qos_window_free(struct hs_qos_window *window);
 

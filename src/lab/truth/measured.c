@@ -2,7 +2,6 @@
 #include "measured.h"
 
 #include "array.h"
-#include "schema.h"
 
 #include <errno.h>
 #include <math.h>
@@ -133,20 +132,6 @@ static void move_window(const struct hs_measured *measured, struct hs_measured_w
 	}
 }
 
-static uint32_t flags_of(const json_t *body)
-{
-	const json_t *name;
-	uint32_t flags = 0;
-	size_t i;
-	json_array_foreach (json_object_get(body, "flags"), i, name) {
-		const struct hs_schema_word *word = hs_qos_flag_words;
-		while (word->text && strcmp(word->text, json_string_value(name)))
-			word++;
-		flags |= word->text ? (uint32_t)word->value : HS_MEASURED_OTHER_FLAG;
-	}
-	return flags;
-}
-
 // Reads a window from its body, which is borrowed. A reply of qos_get names no publisher: the sink
 // is the last node of the path.
 static int read_window(json_t *body, uint32_t flow, struct hs_measured_window *window)
@@ -169,7 +154,7 @@ static int read_window(json_t *body, uint32_t flow, struct hs_measured_window *w
 				.path_changed = read.path_changed,
 				.clock_known = json_object_size(json_object_get(body, "clock")) > 0,
 				.synchronised = read.clock.synchronised,
-				.flags = flags_of(body),
+				.flags = read.flags,
 				.n_hops = read.n_hops,
 				.body = body,
 		};

@@ -16,9 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A flag that this version does not know.
-#define HS_MEASURED_OTHER_FLAG (UINT32_C(1) << 31)
-
 // A window as it was published: the values that are needed often, and the message for the rest.
 struct hs_measured_window {
 	uint32_t flow;
@@ -27,7 +24,7 @@ struct hs_measured_window {
 	uint64_t reports;
 	bool stale, path_changed;
 	bool clock_known, synchronised;
-	uint32_t flags; // enum hs_qos_flag, HS_MEASURED_OTHER_FLAG
+	uint32_t flags; // enum hs_qos_flag, HS_QOS_OTHER_FLAG
 	uint32_t n_hops;
 	json_t *body; // owned
 };

@@ -384,7 +384,7 @@ static void a_window_of_another_shape_is_refused(void **state)
 			fail_msg("not refused: %s -> %s", changes[i][0], changes[i][1]);
 	assert_int_equal(MEASURED(state)->n_windows, 0);
 	assert_int_equal(take_changed(*state, "\"epoch\"", "\"flood\""), 0);
-	assert_true(MEASURED(state)->windows[0].flags & HS_MEASURED_OTHER_FLAG);
+	assert_true(MEASURED(state)->windows[0].flags & HS_QOS_OTHER_FLAG);
 }
 
 static void a_report_of_another_shape_is_refused(void **state)

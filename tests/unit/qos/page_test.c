@@ -172,7 +172,8 @@ static void a_window_that_was_published_gives_the_same_page(void **state)
 				.n_hops = round % 5,
 				.n_path = round % 5 + 1,
 				.path = path,
-				.hops = hops};
+				.hops = hops,
+				.flags = hs_rng_u32(&rng) % (2 * HS_QOS_NODES_UNKNOWN)};
 		fill(&window.e2e, possible(hs_rng_u32(&rng)));
 		for (unsigned i = 0; i < 4; i++) {
 			fill(&hops[i], possible(hs_rng_u32(&rng)));
