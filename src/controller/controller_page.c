@@ -36,30 +36,14 @@ static const struct row own_rows[] = {
 		{COUNTER("published", "messages", "Messages published"), OF_CONTROLLER(seq)},
 		{COUNTER("publish_lost", "messages", "Messages that no listener took in time"),
 				OF_CONTROLLER(publish_lost)},
-		{COUNTER("messages", "messages", "Messages of nodes"),
-				OF_CONTROLLER(metrics.counters.messages)},
-		{COUNTER("messages_bad", "messages", "Messages that made no sense"),
-				OF_CONTROLLER(metrics.counters.bad)},
-		{COUNTER("messages_too_large", "messages", "Messages that were too long"),
-				OF_CONTROLLER(metrics.counters.too_large)},
-		{COUNTER("messages_of_unknown_nodes", "messages",
-				 "Messages of nodes that the configuration does not have"),
-				OF_CONTROLLER(metrics.counters.unknown_node)},
-		{COUNTER("reports", "reports", "Raw reports"),
-				OF_CONTROLLER(metrics.counters.reports)},
-		{COUNTER("reports_refused", "reports", "Reports without a monitor"),
-				OF_CONTROLLER(metrics.counters.refused)},
-		{COUNTER("reports_ahead", "reports", "Reports of the future"),
-				OF_CONTROLLER(metrics.counters.ahead)},
-		{COUNTER("reports_of_unknown_format", "reports",
-				 "Reports whose method or version is unknown, or not the rule's"),
-				OF_CONTROLLER(metrics.counters.formats_unknown)},
-		{COUNTER("windows", "windows", "Windows of metrics"),
-				OF_CONTROLLER(metrics.counters.windows)},
-		{COUNTER("windows_not_kept", "windows", "Windows without room"),
-				OF_CONTROLLER(metrics.counters.not_kept)},
-		{COUNTER("flows_replaced", "flows", "Flows that gave way to others"),
-				OF_CONTROLLER(metrics.counters.replaced)},
+#define MONITOR_ROW(member, name, unit, sentence)                                                  \
+	{COUNTER(name, unit, sentence), OF_CONTROLLER(metrics.counters.member)},
+#define HS_MONITOR_REPORT_COUNT(member, name, unit, sentence, help)                                \
+	MONITOR_ROW(member, name, unit, sentence)
+#include "controller_counter.def"
+#define HS_MONITOR_WINDOW_COUNT(member, name, unit, sentence, help)                                \
+	MONITOR_ROW(member, name, unit, sentence)
+#include "controller_counter.def"
 		{.family = {NULL}},
 };
 

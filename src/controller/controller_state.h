@@ -170,8 +170,9 @@ struct controller_metrics {
 	unsigned n;
 	uint64_t window_bytes; // of the windows that are kept
 	struct controller_monitor_counters {
-		uint64_t messages, bad, too_large, unknown_node;
-		uint64_t reports, refused, ahead, replaced, windows, not_kept, formats_unknown;
+#define HS_MONITOR_REPORT_COUNT(member, name, unit, sentence, help) uint64_t member;
+#define HS_MONITOR_WINDOW_COUNT(member, name, unit, sentence, help) uint64_t member;
+#include "controller_counter.def"
 	} counters;
 	struct hs_event_limit bad_limit; // of log lines about bad messages
 };

@@ -156,21 +156,12 @@ struct shown_monitor {
 
 #define MONITOR(...) HS_SCHEMA_ROW_AS(struct shown_monitor, __VA_ARGS__)
 static const struct hs_schema_field monitor_fields[] = {
-		MONITOR(UINT, "messages", counters.messages, "messages of nodes"),
-		MONITOR(UINT, "messages_missed", missed, "messages that did not come"),
-		MONITOR(UINT, "messages_bad", counters.bad, "messages that made no sense"),
-		MONITOR(UINT, "messages_too_large", counters.too_large,
-				"messages that were too long"),
-		MONITOR(UINT, "messages_of_unknown_nodes", counters.unknown_node,
-				"messages of nodes that the configuration does not have"),
-		MONITOR(UINT, "reports", counters.reports, "raw reports"),
-		MONITOR(UINT, "windows", counters.windows, "windows of metrics"),
-		MONITOR(UINT, "windows_not_kept", counters.not_kept, "windows without room"),
-		MONITOR(UINT, "reports_refused", counters.refused, "reports without a monitor"),
-		MONITOR(UINT, "reports_ahead", counters.ahead, "reports of the future"),
-		MONITOR(UINT, "reports_of_unknown_format", counters.formats_unknown,
-				"reports whose method or version is unknown, or not the rule's"),
-		MONITOR(UINT, "flows_replaced", counters.replaced, "flows that gave way to others"),
+#define HS_MONITOR_REPORT_COUNT(member, name, unit, sentence, help)                                \
+	MONITOR(UINT, name, counters.member, help),
+#define HS_MONITOR_WINDOW_COUNT(member, name, unit, sentence, help)                                \
+	MONITOR(UINT, name, counters.member, help),
+#define HS_MONITOR_REPLY_COUNT(member, name, help) MONITOR(UINT, name, member, help),
+#include "controller_counter.def"
 		MONITOR(UINT, "flows", flows, "flows with metrics"),
 		{NULL},
 };
