@@ -38,6 +38,23 @@ static json_t *describe_integer(const struct hs_schema_field *field)
 	return integer;
 }
 
+static json_t *describe_real(const struct hs_schema_field *field, bool printed)
+{
+	if (printed)
+		return json_pack("{s:s}", "type", "number");
+	return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", field->least, "maximum",
+			field->most);
+}
+
+// Each character has at least one byte.
+static json_t *describe_text(const struct hs_schema_field *field, bool printed)
+{
+	if (printed)
+		return json_pack("{s:s}", "type", "string");
+	return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
+			(json_int_t)(field->min > 0), "maxLength", (json_int_t)field->max);
+}
+
 static json_t *describe_value(const struct hs_schema_field *field, bool printed);
 
 static json_t *describe_list(const struct hs_schema_field *field, bool printed)
@@ -83,10 +100,7 @@ static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 		return describe_integer(field);
 	case HS_SCHEMA_REAL:
 	case HS_SCHEMA_SECONDS:
-		if (!printed)
-			return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum",
-					field->least, "maximum", field->most);
-		return json_pack("{s:s}", "type", "number");
+		return describe_real(field, printed);
 	case HS_SCHEMA_BOOL:
 		if (field->optional)
 			return json_pack("{s:b}", "const", 1);
@@ -97,12 +111,8 @@ static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 		return json_pack("{s:s}", "type", hs_schema_type_of(field));
 	case HS_SCHEMA_PARSED:
 		return hs_schema_shape(field->text->shape);
-	case HS_SCHEMA_TEXT: // each character has at least one byte
-		if (!printed)
-			return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
-					(json_int_t)(field->min > 0), "maxLength",
-					(json_int_t)field->max);
-		return json_pack("{s:s}", "type", "string");
+	case HS_SCHEMA_TEXT:
+		return describe_text(field, printed);
 	case HS_SCHEMA_WORD:
 		return describe_words(field->words);
 	case HS_SCHEMA_NAME:
