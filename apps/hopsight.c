@@ -422,10 +422,51 @@ static int show_help(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 	return HS_CLI_DONE;
 }
 
+// Finds the endpoints that the options and the environment mean. They may use the texts.
+static int find_endpoints(
+		const struct hs_cli_verb *verb, struct hs_cli *cli, char texts[2][PATH_MAX])
+{
+	const char *environment = getenv("HOPSIGHT_ENDPOINT");
+	int rc = HS_CLI_DONE;
+
+	cli->endpoint = cli->values[HS_CLI_ENDPOINT]  ? cli->values[HS_CLI_ENDPOINT]
+			: environment && *environment ? environment
+						      : DEFAULT_ENDPOINT;
+	if (verb->run != hs_cli_keygen) // keygen asks no node
+		rc = find_endpoint(&cli->endpoint, texts[0]);
+	if (rc == HS_CLI_DONE && cli->values[HS_CLI_FROM])
+		rc = find_endpoint(&cli->values[HS_CLI_FROM], texts[1]);
+	return rc;
+}
+
+static int read_timeout(struct hs_cli *cli)
+{
+	double seconds;
+
+	if (!cli->values[HS_CLI_TIMEOUT])
+		return HS_CLI_DONE;
+	if (!hs_cli_read_seconds(cli->values[HS_CLI_TIMEOUT], &seconds))
+		return hs_cli_usage("--timeout: " SECONDS, cli->values[HS_CLI_TIMEOUT]);
+	cli->timeout_ms = (int)(seconds * 1000);
+	return HS_CLI_DONE;
+}
+
+// Runs a verb once, or again and again with --watch.
+static int run_verb(const struct hs_cli_verb *verb, struct hs_cli *cli)
+{
+	double seconds;
+
+	if (!cli->values[HS_CLI_WATCH])
+		return verb->run(cli);
+	if (!hs_cli_read_seconds(cli->values[HS_CLI_WATCH], &seconds))
+		return hs_cli_usage("--watch: " SECONDS, cli->values[HS_CLI_WATCH]);
+	return hs_cli_watch(verb, cli, seconds);
+}
+
 static int run(int argc, char **argv)
 {
 	struct hs_cli cli = {.timeout_ms = 5000};
-	double seconds;
+	char endpoints[2][PATH_MAX];
 
 	const struct hs_cli_verb *verb = look_for_verb(argc, argv);
 	help_of = verb && verb->options ? verb : NULL;
@@ -447,33 +488,17 @@ static int run(int argc, char **argv)
 	rc = check_words(verb, &cli);
 	if (rc)
 		return rc;
-
-	char endpoint[2][PATH_MAX];
-	const char *environment = getenv("HOPSIGHT_ENDPOINT");
-	cli.endpoint = cli.values[HS_CLI_ENDPOINT]   ? cli.values[HS_CLI_ENDPOINT]
-		       : environment && *environment ? environment
-						     : DEFAULT_ENDPOINT;
-	if (verb->run != hs_cli_keygen) // keygen asks no node
-		rc = find_endpoint(&cli.endpoint, endpoint[0]);
-	if (rc == HS_CLI_DONE && cli.values[HS_CLI_FROM])
-		rc = find_endpoint(&cli.values[HS_CLI_FROM], endpoint[1]);
+	rc = find_endpoints(verb, &cli, endpoints);
 	if (rc)
 		return rc;
 	hs_cli_fit_tables(cli.values[HS_CLI_WIDE] != NULL);
 	rc = hs_cli_find_keys(&cli);
 	if (rc && verb->run != hs_cli_keygen)
 		return rc;
-	if (cli.values[HS_CLI_TIMEOUT]) {
-		if (!hs_cli_read_seconds(cli.values[HS_CLI_TIMEOUT], &seconds))
-			return hs_cli_usage("--timeout: " SECONDS, cli.values[HS_CLI_TIMEOUT]);
-		cli.timeout_ms = (int)(seconds * 1000);
-	}
-	if (!cli.values[HS_CLI_WATCH])
-		rc = verb->run(&cli);
-	else if (hs_cli_read_seconds(cli.values[HS_CLI_WATCH], &seconds))
-		rc = hs_cli_watch(verb, &cli, seconds);
-	else
-		rc = hs_cli_usage("--watch: " SECONDS, cli.values[HS_CLI_WATCH]);
+	rc = read_timeout(&cli);
+	if (rc)
+		return rc;
+	rc = run_verb(verb, &cli);
 	hs_bus_client_close(cli.client);
 	return rc;
 }
