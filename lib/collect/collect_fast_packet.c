@@ -218,6 +218,13 @@ static inline __attribute__((always_inline)) bool is_version(unsigned version, u
 	return (first & masks[version]) == values[version];
 }
 
+// The copy ends before the hops.
+static inline int take_cut(struct hs_collect_view *view)
+{
+	view->partial = true;
+	return -1;
+}
+
 // Reads a stack. For a constant version, the compiler removes most of the code. Returns -1, why the
 // stack is refused, or HS_COLLECT_FAST_NOT.
 static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
@@ -231,10 +238,8 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 
 	if (begin > cursor->end)
 		return HS_COLLECT_FAST_NOT;
-	if (cursor->at + SHIM > cursor->bytes) {
-		view->partial = true;
-		return -1;
-	}
+	if (cursor->at + SHIM > cursor->bytes)
+		return take_cut(view);
 	unsigned words = words_of(version, shim);
 	size_t whole = cursor->at + SHIM + 4 * words + tail;
 	if (4u * words < fixed)
@@ -243,10 +248,8 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 				       : HS_COLLECT_FAST_NOT;
 	if (whole > cursor->end)
 		return HS_COLLECT_REFUSED_STACK;
-	if (begin > cursor->bytes) {
-		view->partial = true;
-		return -1;
-	}
+	if (begin > cursor->bytes)
+		return take_cut(view);
 	// A stack that is cut is not refused because of its header.
 	int wrong = whole > cursor->bytes ? HS_COLLECT_FAST_NOT : HS_COLLECT_REFUSED_STACK;
 	if (!is_version(version, head[0]))
@@ -305,8 +308,7 @@ static int pass_headers(const struct hs_collect_dialect *dialect, bool is_marked
 	int rc = pass_l4(cursor);
 	if (rc == -1)
 		return take_stack(dialect, cursor, view);
-	view->partial = rc == CUT;
-	return rc == CUT ? -1 : rc;
+	return rc == CUT ? take_cut(view) : rc;
 }
 
 int hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
