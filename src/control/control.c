@@ -387,21 +387,8 @@ static int make_parts(struct hs_control *control)
 	return hs_control_open_rules(&control->rules);
 }
 
-int hs_control_create(const struct hs_control_config *config, struct hs_node *node,
-		struct hs_clock *clock, const struct hs_control_output *output, int64_t now_ns,
-		struct hs_control **out)
+static void open_backend(struct hs_control *control)
 {
-	struct hs_control *control = calloc(1, sizeof(*control));
-	if (!control)
-		return -ENOMEM;
-	control->config = *config;
-	if (!config->window_ns[0])
-		memcpy(control->config.window_ns, default_windows_ns, sizeof(default_windows_ns));
-	control->output = *output;
-	control->node = node;
-	control->flows = hs_node_flows(node);
-	control->now_ns = control->start_ns = now_ns;
-	open_events(control);
 	control->backend = (struct hs_api_backend){
 			.context = control,
 			.run = hs_control_run_verb,
@@ -418,8 +405,26 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 			.port_of = port_of,
 			.commit_routes = commit_routes,
 			.generation = generation,
-			.spent_ns = config->spent_ns,
+			.spent_ns = control->config.spent_ns,
 	};
+}
+
+int hs_control_create(const struct hs_control_config *config, struct hs_node *node,
+		struct hs_clock *clock, const struct hs_control_output *output, int64_t now_ns,
+		struct hs_control **out)
+{
+	struct hs_control *control = calloc(1, sizeof(*control));
+	if (!control)
+		return -ENOMEM;
+	control->config = *config;
+	if (!config->window_ns[0])
+		memcpy(control->config.window_ns, default_windows_ns, sizeof(default_windows_ns));
+	control->output = *output;
+	control->node = node;
+	control->flows = hs_node_flows(node);
+	control->now_ns = control->start_ns = now_ns;
+	open_events(control);
+	open_backend(control);
 	int rc = hs_control_open_routes(&control->routes, node);
 	if (!rc)
 		rc = open_in_band(control);
