@@ -59,6 +59,18 @@ static inline uint64_t may_be_step(int64_t before_ns, int64_t ns)
 	return (uint64_t)(change > 2 * HS_QOS_STEP_NS) | (uint64_t)(ns < -HS_QOS_STAMP_BACK_NS);
 }
 
+// Computes the counts of the step from end to end. Returns whether they are plausible.
+static inline bool count_ends(
+		const struct hs_qos_flow *flow, const struct hs_report *report, struct step *step)
+{
+	step->sent = (uint32_t)(report->telemetry.e2e.tx_packets -
+				flow->edge.telemetry.e2e.tx_packets);
+	step->received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
+	step->received_bytes = (int64_t)(report->sink_rx_bytes - flow->edge.sink_rx_bytes);
+	return step->sent <= MOST_PACKETS && step->received > 0 && step->received <= MOST_PACKETS &&
+	       step->received_bytes > 0 && step->received_bytes <= step->received * MOST_BYTES;
+}
+
 // Computes the step. Returns false if a multiple of 65536 packets or of 2^32 bytes may be hidden,
 // or if a count ran backwards. With few packets, frames of plausible size and a loss that adds up,
 // neither is possible.
@@ -67,12 +79,7 @@ static inline bool reckon(
 {
 	const struct hs_decoded *a = &flow->edge.telemetry, *b = &report->telemetry;
 	int32_t slack = (int32_t)flow->slack;
-	step->sent = (uint32_t)(b->e2e.tx_packets - a->e2e.tx_packets);
-	step->received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
-	step->received_bytes = (int64_t)(report->sink_rx_bytes - flow->edge.sink_rx_bytes);
-	if (step->sent > MOST_PACKETS || step->received <= 0 || step->received > MOST_PACKETS ||
-			step->received_bytes <= 0 ||
-			step->received_bytes > step->received * MOST_BYTES)
+	if (!count_ends(flow, report, step))
 		return false;
 	int32_t running = (int32_t)step->sent;
 	int32_t *lost = step->lost;
