@@ -176,10 +176,8 @@ static void add_window(struct hs_prometheus *page, json_t *content,
 {
 	struct hs_qos_window window = {0};
 
-	if (content && hs_qos_window_read(content, &window) == 0) {
-		window.flags = 0; // the page has none
+	if (content && hs_qos_window_read(content, &window) == 0)
 		add(page, &window);
-	}
 	hs_qos_window_free(&window);
 	json_decref(content);
 }

@@ -307,6 +307,16 @@ def a_controller_shows_its_nodes_and_their_flows(workspace):
     equal(page.get("hopsight_controller_rules"), 1, "rules")
     scrape(None, port, openmetrics=True)
 
+    # The source counts anew.
+    chain.nodes[0].stop()
+    chain.nodes[0].start()
+
+    def flagged():
+        sender.send(*[FRAME] * 10)
+        return 'flag="epoch"' in scrape(None, port)[1]
+
+    until(flagged, 15, "a window with a flag at the controller")
+
 
 # ---- dashboards and rules ----
 
