@@ -79,5 +79,7 @@ struct hs_api_check {
 	int (*admits)(void *context, const struct hs_rule *rule,
 			struct hs_error *err); // may be NULL
 	void *context;
-	bool looked; // looking at each request has named those that are wrong by themselves
+	// Requests, or what they name, were refused before: requests that are wrong by themselves
+	// are named already, and what others name may be missing for that reason.
+	bool refused;
 };

@@ -80,8 +80,8 @@ static int plan_all(
 	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
 	struct hs_error err = {0};
 	unsigned before = errors->n;
-	bool looked = before && ((const struct hs_api_check *)backend->context)->looked;
-	bool refused = before > 0; // what was refused is missing later
+	bool looked = ((const struct hs_api_check *)backend->context)->refused;
+	bool refused = looked; // what was refused is missing later
 	int rc = plan ? hs_api_check_is_list(requests, &err)
 		      : hs_error_set(&err, "internal", "", "", "memory is out");
 

@@ -212,9 +212,10 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 	return rc ? rc : hs_rule_admission(&config->node, rule, err);
 }
 
-static void check_tables(struct hs_config *config, const struct hs_api_check *check,
-		struct hs_errors *errors)
+static void check_tables(
+		struct hs_config *config, struct hs_api_check *check, struct hs_errors *errors)
 {
+	static const char *const of_requests[] = {"forwarding", "requests", NULL};
 	unsigned before = errors->n;
 	bool known = config->neighbours || !hs_errors_touch_one(errors, "forwarding.neighbours");
 
@@ -222,6 +223,7 @@ static void check_tables(struct hs_config *config, const struct hs_api_check *ch
 		hs_api_check_routes(config->neighbours, config->routes, check, errors);
 	hs_errors_prefix(errors, before, "forwarding");
 	before = errors->n;
+	check->refused = hs_errors_touch(errors, before, of_requests);
 	hs_api_check_list(config->requests, check, errors);
 	hs_errors_prefix(errors, before, "requests");
 }
@@ -236,8 +238,7 @@ static void check_requests(struct hs_config *config, unsigned n, struct hs_error
 	struct hs_api_check check = {.rules = config->node.rules,
 			.port_of = hs_errors_touch(errors, n, of_names) ? find_any_port : find_port,
 			.admits = hs_errors_touch(errors, errors->n, of_rules) ? NULL : admits,
-			.context = config,
-			.looked = true};
+			.context = config};
 
 	if (hs_errors_touch_one(errors, "memory.rules"))
 		check.rules = HS_CONFIG_MOST_RULES;

@@ -143,6 +143,14 @@ static void an_element_that_is_wrong_hides_no_error_of_another_one(void **state)
 	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'polling': 'busy', 'worker_scheduling': {'class': "
 		      "'rr', 'nice': 1}}",
 			"worker_scheduling.nice", "worker_scheduling.class");
+	// What a request names may have been refused only where requests or routes are wrong.
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'nod': 1, 'requests': [{'int_delete': {'ns_id': 9}}]}",
+			"nod", "requests[0].int_delete.ns_id");
+	ASSERT_ERRORS("{" PORTS ", " PAIR ", 'requests': [{'int_request': {'ns_id': 9}}, "
+		      "{'int_delete': {'ns_id': 9}}]}",
+			"requests[0].int_request.src_ip", "requests[0].int_request.dst_ip",
+			"requests[0].int_request.protocol", "requests[0].int_request.mode",
+			"requests[0].int_request.mode_setting");
 }
 
 static void a_port_without_a_name_is_called_by_its_index(void **state)
