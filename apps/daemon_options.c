@@ -4,10 +4,9 @@
 #include "clean_stdio.h"
 #include "help_line.h"
 #include "log.h"
-#include "nearest.h"
+#include "option_words.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,53 +89,14 @@ static int read_option(int letter, struct options *options)
 	}
 }
 
-// Returns the name of the option that getopt_long returns a number for, or NULL.
-static const char *name_of(int number)
+// Says what is wrong with the option that getopt refused. Returns -EINVAL.
+static int refuse_option(const struct daemon_program *program, const struct option *longs, int code,
+		int option, const char *word)
 {
-	for (size_t i = 0; i < N_OPTIONS; i++)
-		if (table[i].option.val == number)
-			return table[i].option.name;
-	return NULL;
-}
+	char text[OPTION_TEXT];
 
-// Says that no option has this name, and which ones may be meant.
-static void refuse_name(const char *word, int len)
-{
-	char name[HS_NEAREST_BYTES];
-	struct hs_nearest nearest = {.typed = name};
-	const char *meant[2];
-	unsigned n = 0;
-
-	snprintf(name, sizeof(name), "%.*s", len - 2, word + 2);
-	for (size_t i = 0; i < N_OPTIONS; i++) {
-		const char *option = table[i].option.name;
-		hs_nearest_try(&nearest, option);
-		if (name[0] && strncmp(option, name, strlen(name)) == 0 && n < 2)
-			meant[n++] = option;
-	}
-	if (n == 2) {
-		fprintf(stderr, "%.*s can mean --%s and --%s", len, word, meant[0], meant[1]);
-		return;
-	}
-	fprintf(stderr, "%.*s is not an option", len, word);
-	if (nearest.word)
-		fprintf(stderr, "; did you mean --%s?", nearest.word);
-}
-
-// Says what is wrong with the option that getopt refused. `word` is the argument that getopt read
-// last, and optopt is as getopt left it. Returns -EINVAL.
-static int refuse_option(const struct daemon_program *program, bool lacks_value, const char *word)
-{
-	const char *known = name_of(optopt);
-
-	fprintf(stderr, "%s: ", program->name);
-	if (known)
-		fprintf(stderr, "--%s %s", known, lacks_value ? "needs a value" : "takes no value");
-	else if (optopt)
-		fprintf(stderr, "-%c is not an option", optopt);
-	else
-		refuse_name(word, (int)strcspn(word, "="));
-	fprintf(stderr, " (see --help)\n");
+	option_refusal(&(struct option_set){.all = longs}, code, option, word, text);
+	fprintf(stderr, "%s: %s (see --help)\n", program->name, text);
 	return -EINVAL;
 }
 
@@ -155,13 +115,10 @@ static int read_options(const struct daemon_program *program, int argc, char **a
 	for (size_t i = 0; i < N_OPTIONS; i++)
 		longs[i] = table[i].option;
 	while ((letter = getopt_long(argc, argv, "+:c:vh", longs, NULL)) >= 0) {
-		// The word behind the option is the next option: the value was forgotten.
-		if (optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0) {
-			optopt = letter;
-			letter = ':';
-		}
+		if (option_lacks_value(argv))
+			return refuse_option(program, longs, ':', letter, argv[optind - 1]);
 		if (read_option(letter, options) < 0)
-			return refuse_option(program, letter == ':', argv[optind - 1]);
+			return refuse_option(program, longs, letter, optopt, argv[optind - 1]);
 	}
 	bool words = program->takes_eal_words;
 	if (optind < argc && !(words && strcmp(argv[optind - 1], "--") == 0)) {

@@ -4,16 +4,17 @@
 
 #include "clean_stdio.h"
 #include "help_line.h"
+#include "option_words.h"
 #include "rule_field.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HELP_COLUMNS	 29
+#define SHORTS		 (3 * HS_CLI_OPTIONS + 2)
 #define SECONDS		 "%s is no number of seconds above 0, to 86400"
 #define DEFAULT_ENDPOINT "ipc:///run/hopsight/hopsight.api"
 
@@ -75,11 +76,6 @@ static struct cli_option option_of(enum hs_cli_option option)
 	const struct hs_cli_rule_option *of_rule = rule_option(option);
 	return of_rule ? (struct cli_option){of_rule->name, of_rule->letter, of_rule->value, NULL}
 		       : options[option];
-}
-
-const char *hs_cli_option_name(enum hs_cli_option option)
-{
-	return option_of(option).name;
 }
 
 bool hs_cli_takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
@@ -196,12 +192,25 @@ int hs_cli_usage(const char *format, ...)
 
 // ---- words ----
 
-// The verb is NULL if the words name none.
-static int read_options(int argc, char **argv, const struct hs_cli_verb *verb, struct hs_cli *cli)
+// Returns what getopt_long returns for the long form of a letter; other numbers unchanged.
+static int long_of(int c)
 {
-	struct option longs[HS_CLI_OPTIONS + 1] = {0};
-	char shorts[3 * HS_CLI_OPTIONS + 2] = ":"; // getopt prints nothing
+	for (unsigned i = 0; c && i < HS_CLI_OPTIONS; i++)
+		if (option_of(i).letter == c)
+			return HS_CLI_LONG + (int)i;
+	return c;
+}
 
+static struct option longs[HS_CLI_OPTIONS + 1];
+
+const struct option *hs_cli_longs(void)
+{
+	return longs;
+}
+
+static void describe_options(char shorts[SHORTS])
+{
+	strcpy(shorts, ":"); // getopt prints nothing
 	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++) {
 		const struct cli_option one = option_of(i);
 		longs[i] = (struct option){one.name, one.value ? required_argument : no_argument,
@@ -210,21 +219,6 @@ static int read_options(int argc, char **argv, const struct hs_cli_verb *verb, s
 			snprintf(shorts + strlen(shorts), 3, "%c%s", one.letter,
 					one.value ? ":" : "");
 	}
-	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-		unsigned i = (unsigned)c - HS_CLI_LONG;
-		if (c == '?' || c == ':')
-			return hs_cli_refuse_option(verb, c == ':', argv[optind - 1]);
-		if (c < HS_CLI_LONG)
-			for (i = 0; option_of(i).letter != c; i++)
-				;
-		// The word behind the option is the next option: the value was forgotten.
-		if (optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0)
-			return hs_cli_usage("--%s needs a value", option_of(i).name);
-		cli->values[i] = optarg ? optarg : "";
-	}
-	cli->args = argv + optind;
-	cli->n_args = argc - optind;
-	return HS_CLI_DONE;
 }
 
 // Removes the verb's words from the arguments. Returns NULL if they name no verb.
@@ -248,14 +242,41 @@ static const struct hs_cli_verb *find_verb(struct hs_cli *cli)
 	return NULL;
 }
 
-// Looks for a verb among words whose options are not read yet. Returns NULL if there is none.
-static const struct hs_cli_verb *look_for_verb(int argc, char **argv)
+// Looks for a verb among the arguments. Returns NULL if there is none.
+static const struct hs_cli_verb *look_for_verb(const struct hs_cli *cli)
 {
 	const struct hs_cli_verb *verb = NULL;
 
-	for (int i = 1; i < argc && !verb; i++)
-		verb = find_verb(&(struct hs_cli){.args = argv + i, .n_args = argc - i});
+	for (int i = 0; i < cli->n_args && !verb; i++)
+		verb = find_verb(
+				&(struct hs_cli){.args = cli->args + i, .n_args = cli->n_args - i});
 	return verb;
+}
+
+// Reads all options. Refuses the first wrong one at the end, when the verb is known.
+static int read_options(int argc, char **argv, struct hs_cli *cli)
+{
+	char shorts[SHORTS];
+	int wrong = 0, option = 0;
+	const char *word = NULL;
+
+	describe_options(shorts);
+	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+		bool refused = c == '?' || c == ':', lacks = !refused && option_lacks_value(argv);
+		if ((refused || lacks) && !wrong) {
+			wrong = lacks ? ':' : c;
+			option = long_of(lacks ? c : optopt);
+			word = argv[optind - 1];
+		}
+		optind -= lacks; // the word behind is an option
+		if (!refused && !lacks)
+			cli->values[long_of(c) - HS_CLI_LONG] = optarg ? optarg : "";
+	}
+	cli->args = argv + optind;
+	cli->n_args = argc - optind;
+	const struct hs_cli_verb *verb = look_for_verb(cli);
+	help_of = verb && verb->options ? verb : NULL;
+	return wrong ? hs_cli_refuse_option(verb, wrong, option, word) : HS_CLI_DONE;
 }
 
 // Returns whether the text is UTF-8. JSON can hold no other text, so that the value would be left
@@ -468,9 +489,7 @@ static int run(int argc, char **argv)
 	struct hs_cli cli = {.timeout_ms = 5000};
 	char endpoints[2][PATH_MAX];
 
-	const struct hs_cli_verb *verb = look_for_verb(argc, argv);
-	help_of = verb && verb->options ? verb : NULL;
-	int rc = read_options(argc, argv, verb, &cli);
+	int rc = read_options(argc, argv, &cli);
 	if (rc)
 		return rc;
 	if (cli.values[HS_CLI_VERSION]) {
@@ -480,7 +499,7 @@ static int run(int argc, char **argv)
 	bool help = cli.n_args && strcmp(cli.args[0], "help") == 0;
 	cli.args += help;
 	cli.n_args -= help;
-	verb = find_verb(&cli);
+	const struct hs_cli_verb *verb = find_verb(&cli);
 	if (help || cli.values[HS_CLI_HELP])
 		return show_help(verb, &cli);
 	if (!verb)

@@ -57,7 +57,8 @@ enum hs_cli_option {
 
 // For getopt, a long option without a letter is HS_CLI_LONG + its number.
 #define HS_CLI_LONG 256
-const char *hs_cli_option_name(enum hs_cli_option option);
+// Returns all options by number, as getopt_long gets them.
+const struct option *hs_cli_longs(void);
 
 struct hs_cli {
 	const char *values[HS_CLI_OPTIONS]; // NULL: not given
@@ -197,10 +198,9 @@ bool hs_cli_read_seconds(const char *text, double *seconds);
 
 // ---- unknown words ----
 
-// Says what is wrong with the option that getopt refused, and which option may be meant. `word` is
-// the argument that getopt read last, and optopt is as getopt left it. The verb is NULL if it is
-// not known. Returns HS_CLI_USAGE.
-int hs_cli_refuse_option(const struct hs_cli_verb *verb, bool lacks_value, const char *word);
+// Says what is wrong with the option that getopt refused, and which option may be meant
+// (option_refusal). The verb is NULL if it is not known. Returns HS_CLI_USAGE.
+int hs_cli_refuse_option(const struct hs_cli_verb *verb, int code, int option, const char *word);
 // Says that the verb does not take this option, and which of its options may be meant. Returns
 // HS_CLI_USAGE.
 int hs_cli_refuse_other_option(const struct hs_cli_verb *verb, enum hs_cli_option option);

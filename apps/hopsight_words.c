@@ -3,72 +3,33 @@
 #include "hopsight_cli.h"
 
 #include "nearest.h"
+#include "option_words.h"
 
-#include <getopt.h>
-#include <limits.h>
 #include <string.h>
 
 // ---- options ----
 
-// Writes "; did you mean --sport or --dport?": the options of the verb that are nearest to this
-// name, or "" if none is near. Of more than two equally near options, it names two.
-static void write_nearest(const struct hs_cli_verb *verb, const char *name, char text[HS_CLI_TEXT])
+static bool may_mean(const void *verb, int val)
 {
-	const char *meant[2] = {NULL, NULL};
-	unsigned n = 0, changes = UINT_MAX;
-
-	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++) {
-		struct hs_nearest nearest = {.typed = name};
-		if (verb && !hs_cli_takes(verb, i))
-			continue;
-		hs_nearest_try(&nearest, hs_cli_option_name(i));
-		if (!nearest.word || nearest.changes > changes)
-			continue;
-		if (nearest.changes < changes)
-			n = 0;
-		changes = nearest.changes;
-		if (n < 2)
-			meant[n++] = nearest.word;
-	}
-	text[0] = '\0';
-	if (n)
-		snprintf(text, HS_CLI_TEXT, "; did you mean --%s%s%s?", meant[0],
-				n > 1 ? " or --" : "", n > 1 ? meant[1] : "");
+	return !verb || hs_cli_takes(verb, (enum hs_cli_option)(val - HS_CLI_LONG));
 }
 
-int hs_cli_refuse_option(const struct hs_cli_verb *verb, bool lacks_value, const char *word)
+int hs_cli_refuse_option(const struct hs_cli_verb *verb, int code, int option, const char *word)
 {
-	size_t len = strcspn(word, "=");
-	char name[HS_NEAREST_BYTES] = "", text[HS_CLI_TEXT];
-	const char *meant[2];
-	unsigned n = 0;
+	const struct option_set set = {hs_cli_longs(), may_mean, verb};
+	char text[OPTION_TEXT];
 
-	if (lacks_value)
-		return hs_cli_usage("%s needs a value", word);
-	if (optopt >= HS_CLI_LONG)
-		return hs_cli_usage("%.*s takes no value", (int)len, word);
-	if (optopt)
-		return hs_cli_usage("-%c is not an option", optopt);
-	if (len < sizeof(name) + 2)
-		snprintf(name, sizeof(name), "%.*s", (int)len - 2, word + 2);
-	for (unsigned i = 0; name[0] && i < HS_CLI_OPTIONS; i++) {
-		const char *option = hs_cli_option_name(i);
-		if (strncmp(option, name, strlen(name)) == 0 && n < 2 &&
-				(!verb || hs_cli_takes(verb, i)))
-			meant[n++] = option;
-	}
-	if (n == 2)
-		return hs_cli_usage("%s can mean --%s and --%s", word, meant[0], meant[1]);
-	write_nearest(verb, name, text);
-	return hs_cli_usage("%.*s is not an option%s", (int)len, word, text);
+	option_refusal(&set, code, option, word, text);
+	return hs_cli_usage("%s", text);
 }
 
 int hs_cli_refuse_other_option(const struct hs_cli_verb *verb, enum hs_cli_option option)
 {
-	const char *name = hs_cli_option_name(option);
-	char text[HS_CLI_TEXT];
+	const struct option_set set = {hs_cli_longs(), may_mean, verb};
+	const char *name = set.all[option].name;
+	char text[OPTION_TEXT];
 
-	write_nearest(verb, name, text);
+	option_nearest(&set, name, text);
 	return hs_cli_usage("%s takes no --%s%s", verb->name, name, text);
 }
 

@@ -532,6 +532,12 @@ def a_mistyped_verb_or_option_is_answered_with_the_nearest_one(workspace):
             (("--s", "7"), "--s can mean --s"),
             (("ports", "-x"), "-x is not an option"),
             (("rule", "add", "--in-band", "--proto", "icmp"), "--in-band needs a value"),
+            (("rule", "add", "--in-band", "-c", "x"), "--in-band needs a value (see hopsight help rule add)"),
+            (("rule", "add", "-s", "-d", "::2"), "--src needs a value (see hopsight help rule add)"),
+            (("-c", "events", "--xyzzy", "3"), "--xyzzy is not an option (see hopsight --help)"),
+            (("-c", "events"), "a verb is missing (see hopsight --help)"),
+            (("--timeout", "-5", "events"), "-5 is no number of seconds"),
+            (("ports", "-t"), "--timeout needs a value"),
             (("ports", "--timeout"), "--timeout needs a value")):
         error = node.run(*words, expected=2).stderr
         check(said in error, error)
@@ -540,6 +546,9 @@ def a_mistyped_verb_or_option_is_answered_with_the_nearest_one(workspace):
         error = node.run(*words, expected=2).stderr
         check("did you mean" not in error, error)
     equal(node.asked, [], "requests")
+    node.replies["int_request"] = {"ok": {"ns_id": 7}}
+    node.run("rule", "add", "--src", "::1", "--trace", "all", "--mode", "count", "--setting", "-5")
+    equal(node.request()["int_request"]["mode_setting"], -5, "a number below 0")
 
 
 @test()

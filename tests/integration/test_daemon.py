@@ -246,6 +246,7 @@ def bad_usage_ends_with_code_2(workspace):
             (("--check=yes",), "hopsightd: --check takes no value (see --help)\n"),
             (("--ver",), "hopsightd: --ver can mean --verbose and --version (see --help)\n"),
             (("--config", "--check"), "hopsightd: --config needs a value (see --help)\n"),
+            (("--config", "-v"), "hopsightd: --config needs a value (see --help)\n"),
             (("--config",), "hopsightd: --config needs a value (see --help)\n")):
         equal(daemon(*words).stderr, expected.format(*words), words)
 
