@@ -5,13 +5,14 @@
 #include "clean_stdio.h"
 #include "help_line.h"
 #include "lab_words.h"
+#include "nearest.h"
+#include "option_words.h"
 
 #include <rte_version.h>
 
 #include <jansson.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -312,13 +313,24 @@ static const struct verb *find_verb(const char *word)
 	return NULL;
 }
 
+static int refuse_verb(const char *word)
+{
+	struct hs_nearest nearest = {.typed = word};
+
+	for (size_t i = 0; i < N_VERBS; i++)
+		hs_nearest_try(&nearest, verbs[i].name);
+	if (nearest.word)
+		return usage("%s is not a verb; did you mean %s?", word, nearest.word);
+	return usage("the first argument must be run, list, check or plan");
+}
+
 static int check_words(
 		const struct verb *verb, const struct lab_options *options, const char *strange)
 {
 	if (options->help || options->version)
 		return 0;
 	if (!verb)
-		return usage("the first argument must be run, list, check or plan");
+		return refuse_verb(options->n_args ? options->args[0] : "");
 	if (options->n_args < verb->needs_arg)
 		return usage("%s: %s is missing", verb->name, verb->arg);
 	if (options->n_args > 1)
@@ -326,6 +338,31 @@ static int check_words(
 	if (strange)
 		return usage("%s does not take --%s", verb->name, strange);
 	return 0;
+}
+
+static size_t row_of(int code)
+{
+	size_t row = 0;
+
+	while (row < N_OPTIONS && code_of(row) != code)
+		row++;
+	return row;
+}
+
+static bool may_mean(const void *verb, int code)
+{
+	const struct verb *of = verb;
+
+	return !of || table[row_of(code)].verbs & of->verb;
+}
+
+static int refuse_option(const struct verb *verb, const struct option *longs, int code, int option,
+		const char *word)
+{
+	char text[OPTION_TEXT];
+
+	option_refusal(&(struct option_set){longs, may_mean, verb}, code, option, word, text);
+	return usage("%s", text);
 }
 
 // Returns 0, or -EINVAL after an error message. getopt may reorder the words, but keeps the order
@@ -344,14 +381,11 @@ static int read_words(int argc, char **argv, const struct verb *verb, struct lab
 	}
 	optind = verb ? 2 : 1;
 	while ((code = getopt_long(argc, argv, ":qh", longs, NULL)) >= 0) {
-		size_t row = 0;
-		while (row < N_OPTIONS && code_of(row) != code)
-			row++;
-		if (code == ':')
-			return usage("%s needs a value", argv[optind - 1]);
+		size_t row = row_of(code);
+		if (option_lacks_value(argv))
+			return refuse_option(verb, longs, ':', code, argv[optind - 1]);
 		if (row == N_OPTIONS)
-			return usage("%s: there is no such option, or it takes no value",
-					argv[optind - 1]);
+			return refuse_option(verb, longs, code, optopt, argv[optind - 1]);
 		if (take_option(&table[row], optarg, options) < 0)
 			return -EINVAL;
 		if (verb && !(table[row].verbs & verb->verb))

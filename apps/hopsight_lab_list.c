@@ -3,6 +3,7 @@
 #include "hopsight_lab.h"
 
 #include "array.h"
+#include "nearest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,27 +28,6 @@ static bool find_file(char path[HS_LAB_PATH], const char *folder, const char *na
 {
 	return snprintf(path, HS_LAB_PATH, "%s/%s%s", folder, name, end) < HS_LAB_PATH &&
 	       is_file(path);
-}
-
-int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
-		char path[HS_LAB_PATH], struct hs_error *err)
-{
-	char where[sizeof(err->expected)] = "";
-	size_t used = 0;
-
-	if (is_file(word) && strlen(word) < HS_LAB_PATH) {
-		strcpy(path, word);
-		return 0;
-	}
-	for (size_t i = 0; i < n_folders && !strchr(word, '/'); i++) {
-		if (find_file(path, folders[i], word, END) || find_file(path, folders[i], word, ""))
-			return 0;
-		if (used < sizeof(where))
-			used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s",
-					i ? ", " : "a file, or a name in ", folders[i]);
-	}
-	hs_error_set(err, "no_file", "", where, "there is no such scenario: %s", word);
-	return -ENOENT;
 }
 
 // ---- lists ----
@@ -112,4 +92,43 @@ void hs_lab_list_fini(struct hs_lab_list *list)
 {
 	free(list->entries);
 	*list = (struct hs_lab_list){0};
+}
+
+// ---- the file that a word names ----
+
+// Says that there is no such scenario, and which one may be meant.
+static void refuse_word(const char *word, const char *const *folders, size_t n_folders,
+		const char *where, struct hs_error *err)
+{
+	struct hs_nearest nearest = {.typed = word};
+	struct hs_lab_list list;
+
+	hs_lab_list_read(folders, n_folders, &list);
+	for (size_t i = 0; i < list.n; i++)
+		hs_nearest_try(&nearest, list.entries[i].name);
+	hs_error_set(err, "no_file", "", where, "there is no such scenario: %s%s%s%s", word,
+			nearest.word ? "; did you mean " : "", nearest.word ? nearest.word : "",
+			nearest.word ? "?" : "");
+	hs_lab_list_fini(&list);
+}
+
+int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
+		char path[HS_LAB_PATH], struct hs_error *err)
+{
+	char where[sizeof(err->expected)] = "";
+	size_t used = 0;
+
+	if (is_file(word) && strlen(word) < HS_LAB_PATH) {
+		strcpy(path, word);
+		return 0;
+	}
+	for (size_t i = 0; i < n_folders && !strchr(word, '/'); i++) {
+		if (find_file(path, folders[i], word, END) || find_file(path, folders[i], word, ""))
+			return 0;
+		if (used < sizeof(where))
+			used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s",
+					i ? ", " : "a file, or a name in ", folders[i]);
+	}
+	refuse_word(word, folders, n_folders, where, err);
+	return -ENOENT;
 }

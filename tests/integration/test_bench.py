@@ -42,6 +42,11 @@ def bad_words_of_the_bench_are_bad_usage_and_said(workspace):
         done = bench(*words, expected=2)
         check(done.stderr.startswith("hopsight-bench: ") and "\x1b" not in done.stderr, words, done.stderr)
         equal(done.stdout, "", words)
+    for words, said in ((["no_ruels"], 'there is no case "no_ruels"; did you mean no_rules? (--list)'),
+                        (["--secnds", "1"], "did you mean --seconds?"), (["--json", "--list"], "--json needs a value"),
+                        (["--seconds", "-1"], '"-1" is no number')):
+        error = bench(*words, expected=2).stderr
+        check(said in error and len(error.splitlines()) == 1, words, error)
 
 
 @test()

@@ -454,7 +454,16 @@ def a_plan_that_cannot_be_says_which_input_is_wrong(workspace):
                         (["plan", "{"], "1:1: "), (["plan", "no-such-name"], "no-such-name"), (["plan"], "missing"),
                         (["plan", path, "--probes", "0"], "--probes"), (["plan", path, "--mtu", "x"], "--mtu"),
                         (["plan", path, "--real"], "plan does not take --real"),
-                        (["run", path, "--euler"], "run does not take --euler")):
+                        (["run", path, "--euler"], "run does not take --euler"),
+                        (["rnu", path], "rnu is not a verb; did you mean run?"),
+                        (["run", path, "--sed", "3"], "--sed is not an option; did you mean --seed?"),
+                        (["check", path, "--eulr"], "--eulr is not an option (see"),
+                        (["plan", path, "--eulr"], "--eulr is not an option; did you mean --euler?"),
+                        (["run", path, "--json", "--quiet"], "--json needs a value"),
+                        (["run", path, "--json", "-q"], "--json needs a value"),
+                        (["run", path, "--quiet=yes"], "--quiet takes no value"),
+                        (["run", path, "-x"], "-x is not an option"),
+                        (["run", "paper-loss-constnat"], "paper-loss-constnat; did you mean paper-loss-constant?")):
         done = lab(*words, expected=2)
         check(said in done.stderr, words, done.stderr)
         equal((done.stdout, len(done.stderr.splitlines())), ("", 1), f"lines of {words}")

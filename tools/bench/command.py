@@ -2,6 +2,7 @@
 """The command line of hopsight-bench, and what it writes."""
 
 import contextlib
+import difflib
 import fnmatch
 import getopt
 import json
@@ -120,13 +121,22 @@ def read_cores(options):
     return worker, next((core for core in cores if core != worker), worker)
 
 
+def nearest(word, words):
+    """Returns the end of an error: the known word that a mistyped one most likely means, if one is near."""
+    return "".join(f"; did you mean {near}?" for near in difflib.get_close_matches(word, words, 1))
+
+
 def read_options(words):
     """Returns the options by name, and the names of cases."""
     try:
         pairs, names = getopt.gnu_getopt(
             words, "h", [name + ("=" if value else "") for name, value, _ in OPTIONS])
     except getopt.GetoptError as error:
-        raise Usage(error.msg) from error
+        unknown = error.opt not in [name for name, *_ in OPTIONS]
+        raise Usage(error.msg + (nearest(f"--{error.opt}", [f"--{name}" for name, *_ in OPTIONS]) if unknown else "")) from error
+    for word, value in pairs:
+        if re.match("-[^0-9.]", value):
+            raise Usage(f"{word} needs a value")
     return {"help" if word == "-h" else word[2:]: value for word, value in pairs}, names
 
 
@@ -134,7 +144,7 @@ def choose_cases(cases, names, quick):
     """Returns the chosen cases in the order of the table, whatever the order of the names."""
     for name in names:
         if not fnmatch.filter([case.name for case in cases], name):
-            raise Usage(f'there is no case "{name}" (--list)')
+            raise Usage(f'there is no case "{name}"{nearest(name, [case.name for case in cases])} (--list)')
     if not names:
         return [case for case in cases if case.quick or not quick]
     return [case for case in cases if any(fnmatch.fnmatchcase(case.name, name) for name in names)]
