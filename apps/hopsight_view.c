@@ -113,8 +113,9 @@ static json_t *labels_of(const json_t *stat)
 
 void hs_cli_view_stats(const json_t *ok)
 {
-	static const struct hs_cli_column columns[] = {{"name", NULL}, {"labels", NULL, 1},
-			{"value", NULL}, {"unit", NULL, 2}, {"help", "meaning", HS_TEXT_CUT}};
+	static const struct hs_cli_column columns[] = {{"name", NULL, HS_TEXT_CUT},
+			{"labels", NULL, 2}, {"value", NULL}, {"unit", NULL, 3},
+			{"help", "meaning", HS_TEXT_CUT}};
 	json_t *stats = json_deep_copy(json_object_get(ok, "stats")), *stat;
 	size_t i;
 

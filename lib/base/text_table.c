@@ -134,16 +134,17 @@ static size_t line_width(const struct hs_text_table *table)
 	return width;
 }
 
-// Leaves out the column of the highest rank; those that are cut go last. The first column stays.
-// Returns whether there was one.
-static bool leave_out_one(struct hs_text_table *table, const uint8_t *ranks)
+// Leaves out the column of the highest rank, which is `lowest` or more. Those that are cut go last,
+// or as of rank 1 where the first column is cut too. The first column stays. Returns whether there
+// was one.
+static bool leave_out_one(struct hs_text_table *table, const uint8_t *ranks, int lowest)
 {
 	struct column *least = NULL;
 	bool after_first = false;
-	int highest = -1;
+	int highest = lowest, of_cut = ranks[0] == HS_TEXT_CUT ? 1 : -1;
 
 	for (size_t c = 0; c < table->n_columns; c++) {
-		int rank = ranks[c] == HS_TEXT_CUT ? -1 : ranks[c];
+		int rank = ranks[c] == HS_TEXT_CUT ? of_cut : ranks[c];
 		if (!is_shown(&table->columns[c]))
 			continue;
 		if (after_first && rank >= highest) {
@@ -196,10 +197,14 @@ char *hs_text_table_fit(struct hs_text_table *table, size_t width, const uint8_t
 	if (table->failed)
 		return NULL;
 	if (line_width(table) > width)
-		for (size_t c = 0; c < table->n_columns; c++)
+		for (size_t c = 1; c < table->n_columns; c++)
 			if (ranks[c] == HS_TEXT_CUT)
 				table->columns[c].most = LEAST_CUT;
-	while (line_width(table) > width && leave_out_one(table, ranks))
+	while (line_width(table) > width && leave_out_one(table, ranks, 1))
+		;
+	if (line_width(table) > width && ranks[0] == HS_TEXT_CUT)
+		table->columns[0].most = LEAST_CUT;
+	while (line_width(table) > width && leave_out_one(table, ranks, -1))
 		;
 	size_t used = line_width(table);
 	spend(table, used < width ? width - used : 0);

@@ -80,6 +80,12 @@ def a_counter_on_80_columns_has_its_value(workspace):
     lines = _on_terminal(node, "stats")
     equal([line.split()[1] for line in lines[:3]], ["value", "4711", "42"], lines)
     equal(_on_terminal(node, "stats", columns=110)[2].split()[1:4], ["port=west", "reason=host_telemetry", "42"], "110 columns")
+    check(_on_terminal(node, "stats")[1].split()[2] == "Packets", "80 columns have room for the beginning of a meaning")
+    for columns, name in ((60, stat["name"]), (30, "hopsight_reports_piggy…")):
+        lines = _on_terminal(node, "stats", columns=columns)
+        equal([line.split() for line in lines[:3]], [["name", "value"], [name, "4711"], [labelled["name"][:22] + "…" * (columns == 30)
+              if columns == 30 else labelled["name"], "42"]], lines)
+        check({"labels", "meaning"} <= set(re.split("[ ,]+", " ".join(lines[3:]))), lines)
 
 
 @test()

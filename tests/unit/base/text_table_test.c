@@ -112,6 +112,46 @@ static void a_column_that_may_be_cut_gets_what_is_left(void **state)
 	expect_fit(21, ranks, "rx, tx, note", "name\nwest\na→b\n");
 }
 
+static void a_first_column_that_may_be_cut_is_cut_when_only_those_of_rank_0_are_left(void **state)
+{
+	static const char *const headers[] = {"name", "rx", "tx", "note"};
+	static const char *const cells[] = {"a name of thirty characters...", "10", "1234",
+			"a text of twenty-six chars"};
+	static const uint8_t ranks[] = {HS_TEXT_CUT, 0, 2, HS_TEXT_CUT};
+	static const struct {
+		size_t width;
+		const char *left_out, *text;
+	} cases[] = {
+			{58, "note",
+					"name                            rx    tx  note\n"
+					"a name of thirty characters...  10  1234  a text of "
+					"twent…\n"},
+			{57, "tx, note",
+					"name                            rx  note\n"
+					"a name of thirty characters...  10  a text of "
+					"twenty-six…\n"},
+			{34, "tx, note",
+					"name                            rx\n"
+					"a name of thirty characters...  10\n"},
+			{33, "name, tx, note",
+					"name                           rx\n"
+					"a name of thirty characters.…  10\n"},
+			{20, "name, tx, note", "name              rx\na name of thirt…  10\n"},
+			{19, "name, rx, tx, note", "name\na name of thirty c…\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hs_text_table *table =
+				table_of(headers, (bool[]){false, true, true, false}, 4, cells, 4);
+		char *names = hs_text_table_fit(table, cases[i].width, ranks);
+
+		assert_string_equal(names, cases[i].left_out);
+		free(names);
+		expect_text(table, cases[i].text);
+	}
+}
+
 static void a_column_without_a_value_is_left_out(void **state)
 {
 	(void)state;
@@ -160,6 +200,8 @@ int main(void)
 			cmocka_unit_test(
 					columns_of_the_highest_rank_are_left_out_first_and_of_one_rank_the_last),
 			cmocka_unit_test(a_column_that_may_be_cut_gets_what_is_left),
+			cmocka_unit_test(
+					a_first_column_that_may_be_cut_is_cut_when_only_those_of_rank_0_are_left),
 			cmocka_unit_test(a_column_without_a_value_is_left_out),
 			cmocka_unit_test(a_table_without_rows_or_columns_is_no_text),
 			cmocka_unit_test(many_rows_keep_their_order),
