@@ -102,11 +102,21 @@ static void format_time(json_int_t ns, char *text)
 	snprintf(text, HS_CLI_TEXT, "%s.%06dZ", date, (int)(ns % 1000000000 / 1000));
 }
 
+// Returns whether 0 means that there is none: a time that was never, an MTU that was never missed.
+static bool is_none(const char *path, double number)
+{
+	bool never = strncmp(path, "last_", 5) == 0 && has(path, "_ns");
+
+	return number == 0 && (never || strcmp(path, "mtu_needed_bytes") == 0);
+}
+
 static void format_number(const char *path, const json_t *value, char *text)
 {
 	double number = json_number_value(value);
 
-	if (has(path, "_bps"))
+	if (is_none(path, number))
+		snprintf(text, HS_CLI_TEXT, "–");
+	else if (has(path, "_bps"))
 		format_rate(number, "bit/s", text);
 	else if (has(path, "_pps"))
 		format_rate(number, "/s", text);

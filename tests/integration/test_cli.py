@@ -191,6 +191,19 @@ def rule_set_and_del_send_what_they_are_told(workspace):
 
 
 @test()
+def rule_show_has_no_time_of_what_never_was(workspace):
+    counters = {"int_packets": 0, "mtu_needed_bytes": 0, "last_int_tx_ns": 0}
+    node = FakeNode(workspace, int_get={"ok": {"rule": RULE, "counters": counters, "state": {"monitored": False}}})
+    lines = [line.split() for line in node.run("rule", "show", "7").stdout.splitlines()]
+    for line in (["int_packets", "0"], ["mtu_needed_bytes", "–"], ["last_int_tx_ns", "–"]):
+        check(line in lines, line, lines)
+    equal(json.loads(node.run("--json", "rule", "show", "7").stdout)["counters"], counters, "json")
+    counters |= {"mtu_needed_bytes": 1540, "last_int_tx_ns": 1700000000000000000}
+    said = node.run("rule", "show", "7").stdout
+    check("1540" in said and "2023-11-14 22:13:20" in said, said)
+
+
+@test()
 def a_refusal_is_exit_1_with_message_path_and_what_was_allowed(workspace):
     error = {"code": "wrong_family", "path": "int_request.src_ip",
              "message": "src_ip: \"192.0.2.1\" is an IPv4 address\u001b[2J",
