@@ -89,38 +89,38 @@ void hs_cli_view_drops(const json_t *ok)
 	print_lost_before(json_object_get(ok, "ports"), NULL);
 }
 
-// Returns the text of one column for the further members of a counter, for example port or reason.
-static json_t *labels_of(const json_t *stat)
+// Returns the name of a counter with its further members, for example port and reason.
+static json_t *series_of(const json_t *stat)
 {
 	static const char *const named[] = {"name", "kind", "value", "unit", "help"};
-	char text[HS_CLI_TEXT] = "", value_text[HS_CLI_TEXT];
-	size_t used = 0;
+	const char *name = json_string_value(json_object_get(stat, "name"));
+	json_t *series = json_string(name ? name : ""), *value;
+	char text[HS_CLI_TEXT];
 	const char *key;
-	json_t *value;
 
 	json_object_foreach ((json_t *)stat, key, value) {
 		size_t i = 0;
 		while (i < sizeof(named) / sizeof(named[0]) && strcmp(named[i], key) != 0)
 			i++;
-		if (i < sizeof(named) / sizeof(named[0]) || used >= sizeof(text))
+		if (i < sizeof(named) / sizeof(named[0]))
 			continue;
-		hs_cli_format(key, value, value_text);
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s=%s",
-				used ? " " : "", key, value_text);
+		hs_cli_format(key, value, text);
+		json_t *longer = json_sprintf("%s %s=%s", json_string_value(series), key, text);
+		json_decref(series);
+		series = longer;
 	}
-	return json_string(text);
+	return series;
 }
 
 void hs_cli_view_stats(const json_t *ok)
 {
-	static const struct hs_cli_column columns[] = {{"name", NULL, HS_TEXT_CUT},
-			{"labels", NULL, 2}, {"value", NULL}, {"unit", NULL, 3},
-			{"help", "meaning", HS_TEXT_CUT}};
+	static const struct hs_cli_column columns[] = {{"name", NULL, HS_TEXT_CUT}, {"value", NULL},
+			{"unit", NULL, 1}, {"help", "meaning", HS_TEXT_CUT}};
 	json_t *stats = json_deep_copy(json_object_get(ok, "stats")), *stat;
 	size_t i;
 
 	json_array_foreach (stats, i, stat)
-		json_object_set_new(stat, "labels", labels_of(stat));
+		json_object_set_new(stat, "name", series_of(stat));
 	table_or(stats, "no counters", COLUMNS(columns), false);
 	json_decref(stats);
 }
