@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP	  2 // between columns
-#define LEAST_CUT 16
+#define GAP	   2 // between columns
+#define LEAST_CUT  16
+#define BEFORE_CUT 3 // columns of this rank and above go before texts are cut
 
 struct column {
 	char *header;
@@ -196,6 +197,8 @@ char *hs_text_table_fit(struct hs_text_table *table, size_t width, const uint8_t
 {
 	if (table->failed)
 		return NULL;
+	while (line_width(table) > width && leave_out_one(table, ranks, BEFORE_CUT))
+		;
 	if (line_width(table) > width)
 		for (size_t c = 1; c < table->n_columns; c++)
 			if (ranks[c] == HS_TEXT_CUT)

@@ -24,12 +24,12 @@ void hs_text_table_cell(struct hs_text_table *table, const char *text);
 #define HS_TEXT_CUT UINT8_MAX // the rank of a column that is cut in place of being left out
 
 // Makes lines fit a terminal of `width` columns. Leaves out columns of the table, those of the
-// highest rank first and of one rank the last one, until a line fits. The first column stays. Cuts
-// texts of columns of rank HS_TEXT_CUT, if need be to 16 characters, and leaves these columns out
-// last. A first column of this rank is cut when only columns of rank 0 are left beside it. `ranks`
-// has a rank for each column. Call it after the last cell. Returns the headers of the columns that
-// were left out or cut, with ", " between them, or "". The caller frees the text. Returns NULL if
-// memory was out.
+// highest rank first and of one rank the last one, until a line fits. The first column stays. When
+// those of rank 3 and above are left out, cuts texts of columns of rank HS_TEXT_CUT, if need be to
+// 16 characters, and leaves these columns out last. A first column of this rank is cut when only
+// columns of rank 0 are left beside it. `ranks` has a rank for each column. Call it after the last
+// cell. Returns the headers of the columns that were left out or cut, with ", " between them, or
+// "". The caller frees the text. Returns NULL if memory was out.
 char *hs_text_table_fit(struct hs_text_table *table, size_t width, const uint8_t *ranks);
 
 // Returns a line for the headers and one line for each row, or "" if the table has no value. The

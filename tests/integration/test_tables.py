@@ -51,7 +51,7 @@ def tables_fit_the_terminal_and_name_the_columns_that_they_leave_out(workspace):
     equal(piped, whole, "COLUMNS does not change what is no terminal")
     lines = _on_terminal(node, "events")
     check(len(lines[1]) == 80 and "the link of port" in lines[1] and "…" in lines[1], "a message is cut", lines)
-    equal(lines[2:], ["left out: message (--wide shows all)"], "what is not whole")
+    equal(lines[2:], ["left out: message, port (--wide shows all)"], "a message has room before a column that no view names")
     lines = _on_terminal(node, "qos")
     equal(lines[1].split(), QOS["flags"], "what has no room above the table")
     check(all(word in lines[2] for word in ("hop", "throughput", "delay mean", "jitter", "loss")), lines)
