@@ -126,6 +126,7 @@ static int lab_list(const struct lab_options *options)
 int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
 		struct hs_scenario *scenario)
 {
+	struct hs_errors errors = {0};
 	struct hs_error err = {0};
 
 	int rc = hs_lab_find(options->args[0], options->folders, options->n_folders, path, &err);
@@ -133,9 +134,13 @@ int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
 		lab_say_error(NULL, &err);
 		return LAB_USAGE;
 	}
-	if (hs_scenario_load(path, &options->override, scenario, &err) == 0)
+	if (hs_scenario_load(path, &options->override, scenario, &errors) == 0)
 		return LAB_DONE;
-	lab_say_error(path, &err);
+	for (unsigned i = 0; i < errors.n && i < HS_ERRORS_MOST; i++)
+		lab_say_error(path, &errors.list[i]);
+	if (errors.n > HS_ERRORS_MOST)
+		fprintf(stderr, "hopsight-lab: %s: %u more errors\n", path,
+				errors.n - HS_ERRORS_MOST);
 	return LAB_USAGE;
 }
 

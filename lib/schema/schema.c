@@ -489,6 +489,18 @@ int hs_schema_read_all_as(const struct hs_schema_style *style, const struct hs_s
 	return rc < 0 ? rc : errors->n > before ? -EINVAL : 0;
 }
 
+int hs_schema_read_value_all(const struct hs_schema_field *field, json_t *value, const char *path,
+		void *into, struct hs_errors *errors)
+{
+	struct hs_error err = {0};
+	const struct reader reader = {.root = into, .err = &err, .all = errors};
+	int rc = read_field(&reader, field, value, path, into);
+
+	if (rc < 0)
+		hs_errors_keep(errors, &err);
+	return rc == -ENOMEM ? rc : 0;
+}
+
 int hs_schema_read_all(const struct hs_schema_field *fields, json_t *object, const char *path,
 		void *into, struct hs_errors *errors)
 {

@@ -38,6 +38,9 @@ void hs_schema_list_keys(const struct hs_schema_style *style, const struct hs_sc
 // Reads the value of one row.
 int hs_schema_read_value(const struct hs_schema_field *field, json_t *value, const char *path,
 		void *into, struct hs_error *err);
+// Does the same and goes on after each error. Returns 0 whatever *errors got, or -ENOMEM.
+int hs_schema_read_value_all(const struct hs_schema_field *field, json_t *value, const char *path,
+		void *into, struct hs_errors *errors);
 
 // Prints a struct as JSON, the inverse of reading. Returns a new reference, or NULL if memory is
 // out.

@@ -85,6 +85,32 @@ def bad_scenarios_are_errors_with_their_path_and_code_2(workspace):
 
 
 @test()
+def a_scenario_with_several_mistakes_names_each_and_none_that_follows_from_another(workspace):
+    nodes, links = small()["nodes"], small()["links"]
+    up = small()["traffic"][0]
+    for paths, changes in (
+            (["links[1].loss_ratio", "traffic[0].to", "expect[0].metric"],
+             {"links": [links[0], dict(links[1], loss_ratio=2)], "traffic": [dict(up, to="moon")],
+              "expect": [{"metric": "beauty", "min": 1}, {"metric": "delay_ns", "hop": "src-sw", "min": 1}]}),
+            (["colour", "seed", "nodes[2].id", "expect[0].min"],
+             {"colour": "red", "seed": "x", "nodes": [*nodes[:2], dict(nodes[2], id=-1)], "expect": [{"metric": "reports", "min": "x"}]}),
+            (["nodes[0].name", "traffic[0].rate_pps"], {"nodes": [dict(nodes[0], name=7), *nodes[1:]], "traffic": [dict(up, rate_pps=-1)]}),
+            (["duration_s", "links[0].from"], {"duration_s": 0, "links": [dict(links[0], **{"from": "moon"}), links[1]]}),
+            (["nods", "links[0].delay"], {"nods": nodes, "nodes": None, "links": [dict(links[0], delay=3), links[1]]}),
+            (["links[0].to", "links[1].to"], {"links": [dict(links[0], to="src"), dict(links[1], to="sw")]}),
+            (["traffic[0].rate_pps"], {"traffic": [dict(up, rate_pps=-1), dict(up, name="on", type="relay", after="up")],
+                                       "events": [{"at_s": 1, "traffic": "up", "set": {"rate_pps": 5}}],
+                                       "expect": [{"metric": "loss_ratio", "flow": "up", "max": 0}]}),
+            (["profiles.p.method"], {"profiles": {"p": {"method": "magic"}}, "links": [dict(link, profile="p") for link in links]})):
+        scenario = {key: value for key, value in small(**changes).items() if value is not None}
+        said = lab("check", write(workspace, scenario), expected=2).stderr.splitlines()
+        equal([line.split("small.json:")[1].split(":")[0] for line in said], paths, said)
+    many = small(links=[dict(links[0], loss_ratio=2)] * 20)
+    said = lab("check", write(workspace, many), expected=2).stderr.splitlines()
+    equal((len(said), said[16].split(": ")[-1]), (17, "4 more errors"), said)
+
+
+@test()
 def bad_usage_ends_with_code_2_before_anything_runs(workspace):
     path = write(workspace, small())
     for words in ([], ["walk"], ["run"], ["run", path, "more"], ["run", path, "--seed", "x"],

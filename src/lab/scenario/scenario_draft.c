@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- errors ----
 
@@ -69,17 +70,40 @@ uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, cons
 	return index ? (uint32_t)json_integer_value(index) : HS_NO_INDEX;
 }
 
-#define NAMES_OF(kind, ARTICLE, WHAT)                                                              \
+// Items without a name may have any: links get theirs, and a name may be the error. A topology and
+// a pattern of traffic make many names.
+bool hs_draft_may_be(struct hs_draft *draft, const char *list, const char *name)
+{
+	const json_t *items = json_object_get(draft->root, list);
+	bool head = !draft->limit_ns; // has an error, perhaps the list's key
+	bool made = json_object_get(draft->root, "topology") || (head && !items) ||
+		    hs_errors_touch_one(draft->errors, list);
+	json_t *item;
+	size_t i;
+
+	if (!draft->broken && !draft->errors->n)
+		return false;
+	json_array_foreach (items, i, item) {
+		const char *own = json_string_value(json_object_get(item, "name"));
+		made |= !own || strcmp(own, name) == 0 || json_object_get(item, "pattern");
+	}
+	draft->broken |= made;
+	return made;
+}
+
+#define NAMES_OF(kind, LIST, ARTICLE, WHAT)                                                        \
 	static uint32_t find_##kind(const void *draft, const char *name)                           \
 	{                                                                                          \
-		return hs_draft_find_name(draft, WHAT, name);                                      \
+		uint32_t index = hs_draft_find_name(draft, WHAT, name);                            \
+		bool may_be = index == HS_NO_INDEX && hs_draft_may_be((void *)draft, LIST, name);  \
+		return may_be ? 0 : index;                                                         \
 	}                                                                                          \
 	const struct hs_schema_names hs_draft_##kind##_names = {                                   \
 			"unknown_name", WHAT, ARTICLE WHAT, find_##kind, NULL}
-NAMES_OF(node, "the name of a ", HS_NAME_NODE);
-NAMES_OF(link, "the name of a ", HS_NAME_LINK);
-NAMES_OF(host, "the name of a ", HS_NAME_HOST);
-NAMES_OF(traffic, "the name of an ", HS_NAME_TRAFFIC);
+NAMES_OF(node, "nodes", "the name of a ", HS_NAME_NODE);
+NAMES_OF(link, "links", "the name of a ", HS_NAME_LINK);
+NAMES_OF(host, "hosts", "the name of a ", HS_NAME_HOST);
+NAMES_OF(traffic, "traffic", "the name of an ", HS_NAME_TRAFFIC);
 const struct hs_schema_word hs_draft_all_nodes[] = {{"*", HS_NO_INDEX}, {NULL, 0}};
 
 // ---- checks that several lists share ----

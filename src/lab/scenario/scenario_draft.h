@@ -38,6 +38,11 @@ struct hs_draft_request {
 struct hs_draft {
 	struct hs_scenario scenario;
 	struct hs_error *err;
+	// There was an error before the list that is being read, or an item refers to one that may
+	// have an error. Items are then read for more errors and not taken, because what they mean
+	// together is not known.
+	bool broken;
+	struct hs_errors *errors;	// of the whole file so far
 	struct hs_schema_item item;	// of the list that is being read
 	char place[48];			// of what is no item of this list, for errors
 	json_t *root;			// the file's JSON; borrowed
@@ -69,9 +74,13 @@ extern const struct hs_draft_topology hs_draft_new_topology;
 			void *into, const struct hs_schema_item *item, struct hs_error *err)       \
 	{                                                                                          \
 		struct hs_draft *draft = into;                                                     \
-		(void)err;                                                                         \
+		if (draft->broken)                                                                 \
+			return 0;                                                                  \
 		draft->item = *item;                                                               \
-		return take_item(draft, item->read);                                               \
+		int rc = take_item(draft, item->read);                                             \
+		if (rc < 0)                                                                        \
+			*err = *draft->err;                                                        \
+		return rc;                                                                         \
 	}                                                                                          \
 	const struct hs_schema_list hs_draft_##name##_list = {                                     \
 			.item = {.kind = HS_SCHEMA_OBJECT, .fields = rows},                        \
@@ -122,6 +131,9 @@ void *hs_draft_room(struct hs_draft *draft, size_t n, size_t size);
 int hs_draft_add_name(struct hs_draft *draft, const char *kind, const char *name, size_t index);
 // Returns the index of the item with this name, or HS_NO_INDEX if there is none.
 uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, const char *name);
+// Returns whether an item whose error is already known may have this name. The draft is broken
+// then.
+bool hs_draft_may_be(struct hs_draft *draft, const char *list, const char *name);
 // The names for rows of tables.
 extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names, hs_draft_host_names,
 		hs_draft_traffic_names;

@@ -30,7 +30,7 @@ static uint32_t find_flow(const void *root, const char *wanted)
 		if (scenario->flows[i].traffic != HS_NO_INDEX &&
 				strcmp(scenario->flows[i].name, wanted) == 0)
 			return i;
-	return HS_NO_INDEX;
+	return hs_draft_may_be((void *)root, "requests", wanted) ? 0 : HS_NO_INDEX;
 }
 
 static const struct hs_schema_names flow_names = {"unknown_name", "monitored flow",

@@ -25,7 +25,7 @@ static uint32_t find_profile(const void *root, const char *name)
 	for (uint32_t i = 0; config && i < config->n_profiles; i++)
 		if (strcmp(config->profiles[i].name, name) == 0)
 			return i + 1;
-	return HS_NO_INDEX;
+	return hs_draft_may_be((void *)root, "profiles", name) ? 0 : HS_NO_INDEX;
 }
 
 static const struct hs_schema_names profile_names = {

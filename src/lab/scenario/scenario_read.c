@@ -176,7 +176,7 @@ json_t *hs_scenario_schema(void)
 
 // Begins to read a scenario. Its folder is the first bytes of a path.
 static int begin(struct hs_draft *draft, json_t *root, const char *path, size_t folder_bytes,
-		struct hs_error *err)
+		struct hs_errors *errors, struct hs_error *err)
 {
 	*draft = (struct hs_draft){
 			.scenario = {.seed = 1,
@@ -189,6 +189,7 @@ static int begin(struct hs_draft *draft, json_t *root, const char *path, size_t 
 					.clock_step_ms = 1000},
 			.root = root,
 			.err = err,
+			.errors = errors,
 	};
 	hs_in_band_init(&draft->scenario.in_band);
 	draft->names = json_pack("{s{}s{}s{}s{}s{}s{}}", HS_NAME_NODE, HS_NAME_LINK, HS_NAME_HOST,
@@ -240,6 +241,26 @@ static int choose_window(struct hs_draft *draft)
 			draft->window);
 }
 
+// Keeps an error, to go on. Returns 0 or -ENOMEM.
+static int keep(struct hs_draft *draft, int rc)
+{
+	if (rc < 0)
+		hs_errors_keep(draft->errors, draft->err);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int read_head(struct hs_draft *draft, const struct hs_scenario_override *override)
+{
+	int rc = hs_schema_read_all(fields, draft->root, "", draft, draft->errors);
+
+	if (rc < 0) // its errors are kept
+		return rc == -ENOMEM ? rc : 0;
+	return keep(draft, hs_schema_check_name(draft->scenario.name, "name", draft->err)
+			?: apply(override, draft)
+			?: choose_window(draft)
+			?: hs_draft_make_topology(draft));
+}
+
 // Reads the lists of the file in the order of the table. Each refers only to those before it.
 static int read_lists(struct hs_draft *draft)
 {
@@ -249,13 +270,17 @@ static int read_lists(struct hs_draft *draft)
 		struct hs_schema_field list = *field;
 		json_t *value = json_object_get(draft->root, field->key);
 		list.kind = HS_SCHEMA_LIST;
+		draft->broken = draft->errors->n > 0;
 		if (field->list && value)
-			rc = hs_schema_read_value(&list, value, field->key, draft, draft->err);
+			rc = hs_schema_read_value_all(
+					&list, value, field->key, draft, draft->errors);
 		draft->item.path = ""; // the path of the last item is no longer valid
-		if (rc == 0 && field->list == &hs_draft_traffic_list)
-			rc = hs_draft_check_network(draft);
-		if (rc == 0 && field->list == &hs_draft_event_list)
-			rc = hs_draft_check_events(draft);
+		if (draft->errors->n)
+			continue;
+		if (field->list == &hs_draft_traffic_list)
+			rc = keep(draft, hs_draft_check_network(draft));
+		if (field->list == &hs_draft_event_list)
+			rc = keep(draft, hs_draft_check_events(draft));
 	}
 	return rc;
 }
@@ -263,17 +288,16 @@ static int read_lists(struct hs_draft *draft)
 // Reads a scenario from the root of a file, and releases the root.
 static int read_root(json_t *root, const char *path, size_t folder_bytes,
 		const struct hs_scenario_override *override, struct hs_scenario *scenario,
-		struct hs_error *err)
+		struct hs_errors *errors)
 {
+	struct hs_error err;
 	struct hs_draft draft;
 
-	int rc = begin(&draft, root, path, folder_bytes, err)
-		?: hs_schema_read(fields, root, "", &draft, err)
-		?: hs_schema_check_name(draft.scenario.name, "name", err)
-		?: apply(override, &draft)
-		?: choose_window(&draft)
-		?: hs_draft_make_topology(&draft)
+	int rc = keep(&draft, begin(&draft, root, path, folder_bytes, errors, &err))
+		?: read_head(&draft, override)
 		?: read_lists(&draft);
+	if (rc == 0 && errors->n)
+		rc = -EINVAL;
 	json_decref(draft.names);
 	free(draft.room);
 	json_decref(root);
@@ -288,22 +312,30 @@ int hs_scenario_parse(const char *text, size_t len, const char *folder,
 		const struct hs_scenario_override *override, struct hs_scenario *scenario,
 		struct hs_error *err)
 {
+	struct hs_errors errors = {0};
 	json_error_t syntax;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 
-	return root ? read_root(root, folder, strlen(folder), override, scenario, err)
-		    : hs_schema_syntax_error(&syntax, err);
+	if (!root)
+		return hs_schema_syntax_error(&syntax, err);
+	int rc = read_root(root, folder, strlen(folder), override, scenario, &errors);
+	if (rc < 0)
+		*err = errors.list[0];
+	return rc;
 }
 
 int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
-		struct hs_scenario *scenario, struct hs_error *err)
+		struct hs_scenario *scenario, struct hs_errors *errors)
 {
 	const char *slash = strrchr(file, '/');
 	size_t len = slash == file ? 1 : slash ? (size_t)(slash - file) : 0;
+	struct hs_error err = {0};
 	json_t *root = NULL;
+	int rc = hs_schema_load_file(file, &root, &err);
 
-	return hs_schema_load_file(file, &root, err)
-			       ?: read_root(root, file, len, override, scenario, err);
+	if (rc < 0)
+		hs_errors_keep(errors, &err);
+	return rc < 0 ? rc : read_root(root, file, len, override, scenario, errors);
 }
 
 int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err)

@@ -14,10 +14,12 @@ struct hs_scenario_override {
 			     // error
 };
 
-// Returns 0, or a negative errno with *err. The path of a syntax error is "line:column", that of
-// other errors is like "links[3].loss_ratio". On failure, nothing needs to be released.
+// Returns 0, or a negative errno with all errors of the file that do not follow from others. The
+// path of a syntax error is "line:column", that of other errors is like "links[3].loss_ratio". On
+// failure, nothing needs to be released.
 int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
-		struct hs_scenario *scenario, struct hs_error *err);
+		struct hs_scenario *scenario, struct hs_errors *errors);
+// Does the same with a text, and returns the first error.
 int hs_scenario_parse(const char *text, size_t len, const char *folder,
 		const struct hs_scenario_override *override, struct hs_scenario *scenario,
 		struct hs_error *err);

@@ -212,17 +212,19 @@ static int add_request(struct hs_draft *draft, uint32_t traffic)
 static int take_request(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
 	struct hs_draft *draft = into;
-	int rc;
 
-	(void)err;
+	if (draft->broken)
+		return 0;
 	draft->item = *item;
-	if (hs_draft_read_request(draft, item->value, false) < 0)
-		return -EINVAL;
-	if (draft->request.traffic != HS_DRAFT_ALL)
-		return add_request(draft, draft->request.traffic);
-	rc = 0;
-	for (uint32_t t = 0; t < draft->scenario.n_traffic && rc == 0; t++)
+	int rc = hs_draft_read_request(draft, item->value, false);
+	if (rc == 0 && draft->request.traffic != HS_DRAFT_ALL)
+		rc = add_request(draft, draft->request.traffic);
+	for (uint32_t t = 0; draft->request.traffic == HS_DRAFT_ALL &&
+			     t < draft->scenario.n_traffic && rc == 0;
+			t++)
 		rc = add_request(draft, t);
+	if (rc < 0)
+		*err = *draft->err;
 	return rc;
 }
 

@@ -44,6 +44,10 @@ static uint32_t find_end(const void *root, const char *name)
 					(uint8_t)place, [15] = 1}, // 2001:db8:0:PLACE::1
 			.implicit = true};
 
+	if (host == HS_NO_INDEX && node == HS_NO_INDEX &&
+			(hs_draft_may_be(draft, "hosts", name) ||
+					hs_draft_may_be(draft, "nodes", name)))
+		return 0;
 	if (host != HS_NO_INDEX || node == HS_NO_INDEX)
 		return host;
 	strcpy(made.name, draft->scenario.nodes[node].name);

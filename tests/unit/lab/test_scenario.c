@@ -14,12 +14,14 @@ static void refuses_as_its_folder_says(void **state)
 	const char *name = *state;
 	char folder[384], file[512];
 	struct hs_scenario scenario;
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 
 	snprintf(folder, sizeof(folder), "%s/%s", GOLDEN_DIR, name);
 	snprintf(file, sizeof(file), "%s/scenario.json", folder);
-	assert_true(hs_scenario_load(file, NULL, &scenario, &err) < 0);
-	assert_refused_as_said(folder, &err);
+	assert_true(hs_scenario_load(file, NULL, &scenario, &errors) < 0);
+	assert_refused_as_said(folder, &errors.list[0]);
+	if (errors.n != 1)
+		fail_msg("%s: %s", errors.list[1].path, errors.list[1].message);
 }
 
 // ---- what the command line says ----
@@ -97,7 +99,7 @@ static void a_file_of_traffic_is_looked_for_beside_the_scenario(void **state)
 			" 'traffic': [{'name': 'x', 'type': 'pcap', 'from': 'a', 'to': 'b',"
 			"              'file': 'frames.pcap'}]}";
 	char folder[] = "/tmp/hs-scenario-XXXXXX", pcap[64], file[64];
-	struct hs_error err = {0};
+	struct hs_errors errors = {0};
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(pcap, sizeof(pcap), "%s/frames.pcap", folder);
@@ -108,7 +110,7 @@ static void a_file_of_traffic_is_looked_for_beside_the_scenario(void **state)
 	fputs(json, out);
 	fclose(out);
 	free(json);
-	int rc = hs_scenario_load(file, NULL, &s, &err);
+	int rc = hs_scenario_load(file, NULL, &s, &errors);
 	unlink(pcap);
 	unlink(file);
 	rmdir(folder);
@@ -122,10 +124,11 @@ static void a_file_of_traffic_is_looked_for_beside_the_scenario(void **state)
 static void a_scenario_that_is_not_there_is_an_error_with_its_reason(void **state)
 {
 	(void)state;
+	struct hs_errors errors = {0};
 	struct hs_error err = {0};
-	assert_int_equal(hs_scenario_load("/nonexistent/x.json", NULL, &s, &err), -ENOENT);
-	assert_string_equal(err.code, "not_readable");
-	assert_non_null(strstr(err.message, "No such file"));
+	assert_int_equal(hs_scenario_load("/nonexistent/x.json", NULL, &s, &errors), -ENOENT);
+	assert_string_equal(errors.list[0].code, "not_readable");
+	assert_non_null(strstr(errors.list[0].message, "No such file"));
 	assert_int_equal(hs_scenario_peek("/nonexistent/x.json", &s, &err), -ENOENT);
 }
 
