@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the reports of datagrams.
-#include "collect_hop.h"
 #include "collect_fast_datagram.h"
+#include "collect_hop.h"
 
 #include "int_report_head.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "influx.h"
 
-#include "influx_http.h"
 #include "influx_database.h"
+#include "influx_http.h"
 
 #include "log.h"
 #include "os_clock.h"

@@ -2,8 +2,8 @@
 #include "qos.h"
 
 #include "qos_absorb.h"
-#include "qos_parts.h"
 #include "qos_clock_steps.h"
+#include "qos_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

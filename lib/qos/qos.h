@@ -7,10 +7,10 @@
 #pragma once
 
 #include "qos_answer.h"
-#include "qos_own_clock.h"
 #include "qos_close.h"
 #include "qos_config.h"
 #include "qos_memory.h"
+#include "qos_own_clock.h"
 
 #include "report.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_absorb.h"
 
+#include "qos_clock_steps.h"
 #include "qos_delays.h"
 #include "qos_entries.h"
 #include "qos_fast.h"
@@ -10,7 +11,6 @@
 #include "qos_path.h"
 #include "qos_reorder.h"
 #include "qos_run.h"
-#include "qos_clock_steps.h"
 #include "qos_step.h"
 #include "qos_sum.h"
 

@@ -4,9 +4,9 @@
 
 #include "qos_absorb.h"
 #include "qos_delays.h"
-#include "qos_parts.h"
 #include "qos_entries.h"
 #include "qos_local.h"
+#include "qos_parts.h"
 #include "qos_sum.h"
 
 #include <assert.h>

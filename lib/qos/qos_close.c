@@ -3,11 +3,11 @@
 #include "qos_close.h"
 
 #include "qos_absorb.h"
+#include "qos_clock_steps.h"
 #include "qos_delays.h"
 #include "qos_entries.h"
 #include "qos_parts.h"
 #include "qos_path.h"
-#include "qos_clock_steps.h"
 #include "qos_sum.h"
 
 // ---- flows with windows to close ----

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_fast.h"
 
-#include "qos_order.h"
 #include "qos_clock_steps.h"
+#include "qos_order.h"
 #include "qos_sum.h"
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)

@@ -5,9 +5,9 @@
 // Thread rule: owner.
 #pragma once
 
-#include "qos_metrics.h"
 #include "qos_config.h"
 #include "qos_flow.h"
+#include "qos_metrics.h"
 
 #include "u32_map.h"
 

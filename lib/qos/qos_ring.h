@@ -5,8 +5,8 @@
 // Thread rule: owner.
 #pragma once
 
-#include "telemetry_packed.h"
 #include "report.h"
+#include "telemetry_packed.h"
 
 #include <stdbool.h>
 #include <stddef.h>

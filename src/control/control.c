@@ -12,11 +12,11 @@
 #include "control_verbs.h"
 #include "control_watch.h"
 
+#include "dpdk_telemetry.h"
 #include "metric_page.h"
 #include "qos_lengths.h"
 #include "rule_admission.h"
 #include "rule_mask.h"
-#include "dpdk_telemetry.h"
 
 #include <errno.h>
 #include <rte_common.h>

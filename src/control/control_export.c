@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control_export.h"
-#include "control_event.h"
 #include "control_config.h"
+#include "control_event.h"
 
 #include "clock.h"
 #include "ip_address.h"

@@ -5,8 +5,8 @@
 
 #include "int_ask.h"
 #include "int_fields.h"
-#include "rule_admission.h"
 #include "route_text.h"
+#include "rule_admission.h"
 #include "rule_instructions.h"
 
 static const struct hs_schema_word sides[] = {

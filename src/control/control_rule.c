@@ -2,10 +2,10 @@
 #include "control_rule.h"
 
 #include "clock.h"
+#include "dpdk_telemetry.h"
 #include "in_band.h"
 #include "metric.h"
 #include "qos.h"
-#include "dpdk_telemetry.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 #include "controller_daemon.h"
 
 #include "controller.h"
+#include "controller_connections.h"
 #include "controller_influx.h"
 #include "controller_label_capture.h"
 #include "controller_label_udp.h"
-#include "controller_connections.h"
 #include "controller_probing_socket.h"
 
 #include "api.h"

@@ -4,8 +4,8 @@
 // Thread rule: the main thread, once per process.
 #pragma once
 
-#include "exit_code.h"
 #include "controller_config.h"
+#include "exit_code.h"
 
 // Runs until SIGTERM, SIGINT or SIGQUIT; a second signal exits at once. Returns the exit code. The
 // log contains any error.

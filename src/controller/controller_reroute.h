@@ -11,8 +11,8 @@
 #pragma once
 
 #include "api.h"
-#include "controller_state.h"
 #include "controller_probing.h"
+#include "controller_state.h"
 #include "gpint_damping.h"
 #include "gpint_routes.h"
 

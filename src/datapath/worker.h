@@ -7,8 +7,8 @@
 
 #include "flow_worker.h"
 #include "packet.h"
-#include "port_types.h"
 #include "port_counters.h"
+#include "port_types.h"
 #include "profile.h"
 #include "report.h"
 #include "rng.h"

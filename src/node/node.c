@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node.h"
-#include "node_parts.h"
 #include "fdb.h"
 #include "fib_cache.h"
 #include "flexint_steps.h"
 #include "forward.h"
+#include "node_parts.h"
 #include "ring.h"
 #include "worker_poll.h"
 
@@ -18,8 +18,8 @@
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
-#include <rte_ring_peek_zc.h>
 #include <rte_ring_peek.h>
+#include <rte_ring_peek_zc.h>
 
 #define REPORT_RING_DEFAULT 16384
 #define PUNT_RING_DEFAULT   512

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Egress queues of the ports that have one.
-#include "node.h"
-#include "node_parts.h"
 #include "egress.h"
 #include "label_fragments.h"
+#include "node.h"
+#include "node_parts.h"
 #include "probe_state.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flexint_fast.h"
+#include "flexint_steps.h"
 #include "room.h"
 #include "skeleton.h"
-#include "flexint_steps.h"
 
 #include <string.h>
 

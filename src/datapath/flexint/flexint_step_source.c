@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
 #include "flexint_fast.h"
-#include "flow_sampling.h"
 #include "flexint_pending.h"
+#include "flexint_steps.h"
+#include "flow_sampling.h"
 #include "room.h"
 #include "skeleton.h"
-#include "flexint_steps.h"
 
 static inline enum hs_flexint_layout layout_of(
 		const struct hs_worker *worker, const struct hs_port *out)

@@ -2,9 +2,9 @@
 #include "fit.h"
 #include "flexint_fast.h"
 #include "flexint_partial.h"
+#include "flexint_steps.h"
 #include "room.h"
 #include "skeleton.h"
-#include "flexint_steps.h"
 
 // Inserts an entry. `fast` is a constant: if true, is_fast is true of the packet, and `bitmap` has
 // all fields.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "punt_record.h"
 #include "flexint.h"
-#include "report_cbor.h"
 #include "flexint_steps.h"
+#include "report_cbor.h"
 
 #include <string.h>
 

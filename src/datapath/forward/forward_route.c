@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarding by destination (IPv6: RFC 8200, RFC 4291; IPv4: RFC 1812): the rules of a router
 // without its ICMP messages. A packet that may not be passed on is dropped and counted.
-#include "forward.h"
 #include "fib.h"
 #include "fib_cache.h"
+#include "forward.h"
 #include "ip.h"
 #include "packet_fast.h"
 #include "room.h"

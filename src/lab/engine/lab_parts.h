@@ -4,8 +4,8 @@
 
 #include "event_queue.h"
 #include "gpint_prober.h"
-#include "label_item.h"
 #include "lab_clock.h"
+#include "label_item.h"
 #include "measured.h"
 #include "packet.h"
 #include "queue_truth.h"

@@ -5,9 +5,9 @@
 // Thread rule: owner.
 #pragma once
 
-#include "measured.h"
 #include "lab_metric.h"
 #include "label_truth.h"
+#include "measured.h"
 #include "queue_truth.h"
 #include "scenario.h"
 #include "stream.h"

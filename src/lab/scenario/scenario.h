@@ -13,8 +13,8 @@
 #include "label_pro.h"
 #include "link.h"
 #include "partial_config.h"
-#include "profile.h"
 #include "port.h"
+#include "profile.h"
 #include "qos.h"
 
 #include <jansson.h>

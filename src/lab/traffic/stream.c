@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream.h"
 
-#include "ip.h"
 #include "array.h"
+#include "ip.h"
 
 #include <rte_common.h>
 
