@@ -111,7 +111,7 @@ static void print_option(enum hs_cli_option option)
 	hs_help_line(stdout, HELP_COLUMNS, text, field ? field->help : one.help);
 	if (!field)
 		return;
-	const char *fallback = of_rule->fallback;
+	const char *fallback = of_rule->fallback ? of_rule->fallback : field->fallback;
 	snprintf(limits, sizeof(limits), "(%s%s%s)",
 			of_rule->allowed ? of_rule->allowed : field->allowed,
 			fallback	  ? "; default "

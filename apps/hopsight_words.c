@@ -120,6 +120,11 @@ int hs_cli_refuse_words(const struct hs_cli *cli)
 		return hs_cli_usage("%s needs %s", verb, words);
 	group = nearest_group(verb);
 	len = group ? strcspn(group, " ") : 0;
+	bool option = false;
+	for (const struct option *one = hs_cli_longs(); one->name; one++)
+		option |= strcmp(one->name, verb) == 0;
+	if (option && !group)
+		return hs_cli_usage("%s is not a verb; did you mean --%s?", verb, verb);
 	if (!list_group(group, len, words))
 		return hs_cli_usage("%s is not a verb", verb);
 	return hs_cli_usage(

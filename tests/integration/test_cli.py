@@ -533,6 +533,8 @@ def a_mistyped_verb_or_option_is_answered_with_the_nearest_one(workspace):
             (("rules",), "rules is not a verb; did you mean rule add, list, show, set or del?"),
             (("help", "nieghbour"), "nieghbour is not a verb; did you mean neighbour list, add or del?"),
             (("help", "audt"), "audt is not a verb; did you mean audit?"),
+            (("watch", "ports"), "watch is not a verb; did you mean --watch?"),
+            (("help", "version"), "version is not a verb; did you mean --version?"),
             (("ports", "--jsn"), "--jsn is not an option; did you mean --json?"),
             (("rule", "add", "--proto=udp", "--moed", "count"), "did you mean --mode?"),
             (("rule", "add", "--port", "5"), "rule add takes no --port; did you mean --sport or --dport?"),
@@ -630,7 +632,7 @@ def help_names_every_verb_and_every_field_of_a_rule(workspace):
         check(f"  {verb} " in out, verb, out)
     out = " ".join(node.run("rule", "add", "--help").stdout.split())  # lines are wrapped
     for said in ("rule add --src ADDRESS --dst ADDRESS", "--trace HEX", "0xF000E000",
-                 "1 to 4294967295", "required", "-s, --src", "default any", "--every N|TIME", "or names of packets, time, bytes, telemetry"):
+                 "1 to 4294967295", "required", "-s, --src", "default any", "(true or false; default false)", "--every N|TIME", "or names of packets, time, bytes, telemetry"):
         check(said in out, said, out)
     check("hop_enabled" in node.run("rule", "set", "--help").stdout, "keys")
     check("hopsight 0." in node.run("--version").stdout, "version")
