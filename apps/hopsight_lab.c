@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LINE_WIDTH 100
@@ -86,16 +87,26 @@ static int list_json(const struct hs_lab_list *list)
 	return rc;
 }
 
+// Returns the columns of the terminal behind stdout, if there are fewer than other output has.
+static size_t list_width(void)
+{
+	struct winsize size = {0};
+	bool narrow = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col &&
+		      size.ws_col < LINE_WIDTH;
+
+	return narrow ? size.ws_col : LINE_WIDTH;
+}
+
 static int list_table(const struct hs_lab_list *list)
 {
 	static const char *const columns[] = {"name", "description"};
 	struct hs_text_table *table = hs_lab_table_begin("ll", columns);
-	size_t width = 4;
+	size_t width = 4, line = list_width();
 
 	for (size_t i = 0; i < list->n; i++)
 		if (hs_text_width(list->entries[i].name) > width)
 			width = hs_text_width(list->entries[i].name);
-	width = width + 32 < LINE_WIDTH ? LINE_WIDTH - width - 2 : 30;
+	width = width + 32 < line ? line - width - 2 : 30;
 	for (size_t i = 0; i < list->n; i++) {
 		hs_lab_cell(table, "%s", list->entries[i].name);
 		hs_lab_wrapped_cell(table, 1, list->entries[i].words, width);

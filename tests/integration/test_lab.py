@@ -11,6 +11,7 @@ import time
 import xml.etree.ElementTree
 
 from lib import Skip, check, equal, main, netlab, test, until
+from terminal import Terminal
 
 PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-lab")
 REPRODUCE = os.path.join(netlab.ROOT, "tools", "reproduce", "run.py")
@@ -324,6 +325,10 @@ def scenarios_are_listed_and_run_by_name(workspace):
     equal(lines[0].split(), ["name", "description"], "header")
     check(any(line.split() == ["tiny", "Three", "nodes."] for line in lines), lines)
     check(max(len(line) for line in lines) <= 100, lines)
+    with Terminal([PROGRAM, "list"]) as terminal:
+        equal(terminal.end(), 0, "exit code")
+        said = terminal.raw.decode().splitlines()
+    check(max(len(line) for line in said) <= 80 and len(said) > 10, said)
     listed = json.loads(lab("list", "--json", cwd=here).stdout)
     equal(listed, sorted(listed, key=lambda entry: entry["name"]), "order")
     tiny = next(entry for entry in listed if entry["name"] == "tiny")
