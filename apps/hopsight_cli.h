@@ -220,7 +220,7 @@ struct hs_cli_column {
 
 // Writes a value as text for people, by the unit in its key: rates in bit/s or /s, times, percent.
 // null is "–": a number that is not known now.
-#define HS_CLI_TEXT 512
+#define HS_CLI_TEXT 4096
 void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]);
 // Writes the time of day by UTC, and returns it in ns since 1970.
 int64_t hs_cli_now_text(char text[HS_CLI_TEXT]);

@@ -132,11 +132,17 @@ static void format_number(const char *path, const json_t *value, char *text)
 		snprintf(text, HS_CLI_TEXT, "%.6g", number);
 }
 
-// Appends as much of a text as fits; `text` has HS_CLI_TEXT bytes.
+// Appends as much of a text as fits; `text` has HS_CLI_TEXT bytes. A text that was cut ends with …
 static void add(char *text, const char *more)
 {
+	static const char cut[] = "…";
 	size_t used = strlen(text);
-	snprintf(text + used, HS_CLI_TEXT - used, "%s", more);
+
+	if (snprintf(text + used, HS_CLI_TEXT - used, "%s", more) < (int)(HS_CLI_TEXT - used))
+		return;
+	text[HS_CLI_TEXT - sizeof(cut)] = '\0';
+	hs_clean_mend(text); // the last character may be cut
+	strcat(text, cut);
 }
 
 static void format_list(const char *path, const json_t *list, char *text)

@@ -373,6 +373,17 @@ def every_query_prints_a_table_and_json(workspace):
 
 
 @test()
+def long_settings_are_shown_whole_or_say_that_they_are_cut(workspace):
+    settings = {f"key_{i}": "é" * 40 for i in range(20)}
+    node = FakeNode(workspace, node_get={"ok": {"settings": settings}})
+    said = node.run("node").stdout
+    check(all(f"{key}={value}" in said for key, value in settings.items()), said)
+    settings |= {f"more_{i}": "é" * 40 for i in range(100)}
+    said = node.run("node").stdout.rstrip()
+    check("more_5=" in said and "more_99=" not in said and "…" in said[-8:], said)
+
+
+@test()
 def what_ports_lost_before_the_node_stands_beside_drops_and_equations(workspace):
     node = FakeNode(workspace)
     for lost, said in (((0, 0), "lost before the node: no packet (rx_errors 0, rx_missed 0)\n"),
