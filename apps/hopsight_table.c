@@ -6,6 +6,7 @@
 #include "text_table.h"
 
 #include <math.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -110,11 +111,25 @@ static bool is_none(const char *path, double number)
 	return number == 0 && (never || strcmp(path, "mtu_needed_bytes") == 0);
 }
 
+// Returns the name of an IP protocol as rules say it, or NULL.
+static const char *protocol_of(const char *path, json_int_t number)
+{
+	if (strcmp(path, "protocol") != 0)
+		return NULL;
+	return number == IPPROTO_TCP				    ? "tcp"
+	       : number == IPPROTO_UDP				    ? "udp"
+	       : number == IPPROTO_ICMP || number == IPPROTO_ICMPV6 ? "icmp"
+								    : NULL;
+}
+
 static void format_number(const char *path, const json_t *value, char *text)
 {
+	const char *protocol = protocol_of(path, json_integer_value(value));
 	double number = json_number_value(value);
 
-	if (is_none(path, number))
+	if (protocol)
+		snprintf(text, HS_CLI_TEXT, "%s", protocol);
+	else if (is_none(path, number))
 		snprintf(text, HS_CLI_TEXT, "–");
 	else if (has(path, "_bps"))
 		format_rate(number, "bit/s", text);

@@ -384,6 +384,14 @@ def long_settings_are_shown_whole_or_say_that_they_are_cut(workspace):
 
 
 @test()
+def flows_of_a_collector_have_the_names_of_protocols(workspace):
+    flows = [{"src_ip": "::1", "src_port": 1, "dst_ip": "::2", "dst_port": 2, "protocol": number} for number in (6, 17, 58, 132)]
+    node = FakeNode(workspace, flow_get={"ok": {"flows": flows}})
+    equal([line.split()[4] for line in node.run("flow").stdout.splitlines()[1:]], ["tcp", "udp", "icmp", "132"], "names")
+    equal(json.loads(node.run("--json", "flow").stdout)["flows"], flows, "json")
+
+
+@test()
 def what_ports_lost_before_the_node_stands_beside_drops_and_equations(workspace):
     node = FakeNode(workspace)
     for lost, said in (((0, 0), "lost before the node: no packet (rx_errors 0, rx_missed 0)\n"),
