@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "clock_servo.h"
+#include "cpu_latency.h"
 #include "eal.h"
 #include "endpoints.h"
 #include "error.h"
@@ -18,7 +19,6 @@
 #include "port_types.h"
 #include "probe_profile.h"
 #include "qos.h"
-#include "cpu_latency.h"
 #include "scheduling.h"
 #include "scrape_settings.h"
 #include "state.h"
