@@ -3,36 +3,17 @@
 
 #include "bytes.h"
 #include "ip.h"
+#include "ip_sum.h"
 
 #include <string.h>
 
 #define DF 0x4000
 
-// Adds eight bytes at once, in the byte order of this machine. With its bytes swapped, this sum is
-// that of network order (RFC 1071 section 2).
 uint32_t hs_ip_sum(const uint8_t *at, size_t bytes)
 {
-	uint64_t sum = 0, v;
-	uint8_t two[2];
+	uint32_t sum = hs_ip_sum_even(at, bytes);
 
-	for (; bytes >= 8; at += 8, bytes -= 8) {
-		memcpy(&v, at, 8);
-		sum += v;
-		sum += sum < v;
-	}
-	if (bytes) {
-		v = 0;
-		memcpy(&v, at, bytes);
-		sum += v;
-		sum += sum < v;
-	}
-	sum = (sum >> 32) + (sum & UINT32_MAX);
-	sum = (sum >> 32) + (sum & UINT32_MAX);
-	sum = (sum >> 16) + (sum & UINT16_MAX);
-	sum = (sum >> 16) + (sum & UINT16_MAX);
-	uint16_t native = (uint16_t)((sum >> 16) + (sum & UINT16_MAX));
-	memcpy(two, &native, 2);
-	return hs_be16_load(two);
+	return bytes % 2 ? sum + ((uint32_t)at[bytes - 1] << 8) : sum;
 }
 
 static uint32_t write_ipv4(const struct hs_ip_header *header, uint8_t *ip)

@@ -107,7 +107,7 @@ static bool is_wrong_ipv4(const struct hs_int_view *view)
 	size_t header = 4u * (ip[0] & 0xfu);
 
 	return view->packet->flags & HS_PACKET_IPV4 && header > HS_IPV4_BYTES &&
-	       hs_int_sum(ip, header) != 0xffff;
+	       hs_ip_sum_even(ip, header) != 0xffff;
 }
 
 static bool claims_in_ipv6(struct hs_int_view *view)

@@ -7,10 +7,11 @@
 // Thread rule: any; pure functions on bytes that the caller owns.
 #pragma once
 
+#include "checksum_change.h"
 #include "front.h"
 #include "int.h"
-#include "int_checksum.h"
 #include "int_values_wire.h"
+#include "ip_sum.h"
 #include "packet_fast.h"
 
 #define HS_INT_FAST_SHIM      4
@@ -67,7 +68,7 @@ static inline void hs_int_fast_block_make(struct hs_int_fast_block *block, uint1
 	block->bitmap = bitmap;
 	block->n = (uint32_t)(hs_int_put_values(HS_INT_2_1, bitmap, block->bytes, values) -
 			      block->bytes);
-	block->sum = hs_int_sum(block->bytes, block->n);
+	block->sum = hs_ip_sum_even(block->bytes, block->n);
 }
 
 static inline void hs_int_fast_block_put(const struct hs_int_fast_block *block, uint8_t *to)
@@ -342,7 +343,7 @@ static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 	hs_int_fast_ip(ip, packet, packet->l3_bytes + (uint32_t)growth,
 			keep | (settings->dscp & settings->dscp_mask));
 	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
-			(uint32_t)hs_int_sum(shim, HS_INT_FAST_FIXED) + own->sum);
+			(uint32_t)hs_ip_sum_even(shim, HS_INT_FAST_FIXED) + own->sum);
 }
 
 // ---- transit ----
@@ -407,7 +408,7 @@ static inline __attribute__((always_inline)) size_t hs_int_fast_strip(
 {
 	size_t taken = packet->telemetry_bytes, at = packet->e2e_off;
 	uint8_t dscp = frame[at + 3] >> 2;
-	uint16_t removed = hs_int_sum(frame + at, taken);
+	uint16_t removed = hs_ip_sum_even(frame + at, taken);
 	uint8_t *rest = frame + taken;
 
 	hs_front_move_up(rest, frame, at);

@@ -12,8 +12,8 @@ void hs_int_note_before(const uint8_t *frame, const struct hs_packet *packet,
 {
 	const uint8_t *ip = frame + packet->l3_off;
 
-	before->ip = packet->flags & HS_PACKET_IPV4 ? hs_int_sum(ip, ipv4_bytes(ip)) : 0;
-	before->l4 = hs_int_sum(frame + l4->off, end - l4->off);
+	before->ip = packet->flags & HS_PACKET_IPV4 ? hs_ip_sum_even(ip, ipv4_bytes(ip)) : 0;
+	before->l4 = hs_ip_sum_even(frame + l4->off, end - l4->off);
 }
 
 static void add16(uint8_t *at, int growth)
@@ -33,7 +33,7 @@ void hs_int_correct_lengths(uint8_t *frame, const struct hs_packet *packet, cons
 		return;
 	}
 	add16(ip + HS_IPV4_TOTAL, growth);
-	uint32_t change = hs_sum_change(before->ip, hs_int_sum(ip, ipv4_bytes(ip)));
+	uint32_t change = hs_sum_change(before->ip, hs_ip_sum_even(ip, ipv4_bytes(ip)));
 	uint8_t *checksum = ip + HS_IPV4_CHECKSUM;
 	hs_be16_store(checksum, hs_checksum_changed(hs_be16_load(checksum), change));
 }
@@ -41,7 +41,7 @@ void hs_int_correct_lengths(uint8_t *frame, const struct hs_packet *packet, cons
 uint32_t hs_int_l4_change(const uint8_t *frame, const struct hs_l4 *l4, size_t end, int growth,
 		const struct hs_int_before *before)
 {
-	uint32_t change = hs_sum_change(before->l4, hs_int_sum(frame + l4->off, end - l4->off));
+	uint32_t change = hs_sum_change(before->l4, hs_ip_sum_even(frame + l4->off, end - l4->off));
 
 	if (l4->proto != HS_IP_UDP && l4->proto != HS_IP_TCP)
 		return change;

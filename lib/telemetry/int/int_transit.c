@@ -94,7 +94,7 @@ void hs_int_transit_insert(const struct hs_int_settings *settings, uint8_t *fram
 	uint32_t change = hs_int_l4_change(frame, &l4, end + growth, (int)growth, &before);
 	bool complement = bitmap & hs_int_known(version) & 1;
 	if (complement && l4.proto != IP_GRE && hs_int_checksum_at(frame, &l4))
-		hs_be32_store(last, (uint16_t)~hs_int_fold(change)); // keeps the checksum right
+		hs_be32_store(last, (uint16_t)~hs_ip_sum_fold(change)); // keeps the checksum right
 	else
 		hs_int_correct_checksum(frame, &l4, change);
 }

@@ -30,7 +30,7 @@ static void write_outer_ipv4(const struct hs_int_settings *settings, uint8_t *ou
 	outer[HS_IPV4_PROTOCOL] = IP_GRE;
 	memcpy(outer + HS_IPV4_SRC, settings->gre_src, 4);
 	memcpy(outer + HS_IPV4_SRC + 4, settings->gre_dst, 4);
-	hs_be16_store(outer + HS_IPV4_CHECKSUM, (uint16_t)~hs_int_sum(outer, HS_IPV4_BYTES));
+	hs_be16_store(outer + HS_IPV4_CHECKSUM, (uint16_t)~hs_ip_sum_even(outer, HS_IPV4_BYTES));
 }
 
 static void write_outer_ipv6(const struct hs_int_settings *settings, uint8_t *outer,

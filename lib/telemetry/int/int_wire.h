@@ -8,9 +8,10 @@
 #pragma once
 
 #include "bytes.h"
+#include "checksum_change.h"
 #include "int.h"
-#include "int_checksum.h"
 #include "ip.h"
+#include "ip_sum.h"
 #include "l4.h"
 
 #define SHIM_BYTES	  4
