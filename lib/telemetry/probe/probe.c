@@ -2,12 +2,15 @@
 #include "probe.h"
 
 #include "bytes.h"
+#include "checksum_change.h"
 #include "ip_header.h"
+#include "ip_sum.h"
 
 enum {
 	MAC_BYTES = 6,
 	TOS = 1,
-	ECN = 3,
+	DSCP_BITS = 0xfc, // of the first word
+	TTL_ONE = 0x100,  // in the word of TTL and protocol
 	UDP_PORT = 2,
 	UDP_LENGTH = 4,
 	UDP_CHECKSUM = 6,
@@ -26,44 +29,51 @@ static size_t header_bytes(const uint8_t *ip)
 	return 4u * (ip[0] & 0xfu);
 }
 
-static uint16_t udp_sum(const uint8_t *ip, const uint8_t *udp, size_t bytes)
+// Returns the sum of what UDP's checksum covers in the header of IP.
+static uint32_t addresses_sum(const uint8_t *ip)
 {
-	return folded(hs_ip_sum(ip + HS_IPV4_SRC, 8) + HS_IP_UDP + (uint32_t)bytes +
-			hs_ip_sum(udp, bytes));
+	return hs_ip_sum_even(ip + HS_IPV4_SRC, 8) + HS_IP_UDP;
 }
 
-static void set_ip_sum(uint8_t *ip)
+// Returns the sum of what UDP's checksum covers in a probe and in its feedback alike: addresses,
+// protocol, ports and request.
+static uint32_t kept_sum(const uint8_t *ip, const uint8_t *udp)
 {
-	hs_be16_store(ip + HS_IPV4_CHECKSUM, 0);
-	hs_be16_store(ip + HS_IPV4_CHECKSUM, (uint16_t)~folded(hs_ip_sum(ip, header_bytes(ip))));
+	return addresses_sum(ip) + hs_be16_load(udp) + hs_be16_load(udp + UDP_PORT) +
+	       hs_be16_load(udp + HS_PROBE_UDP_BYTES);
 }
 
-static void set_udp_sum(const uint8_t *ip, uint8_t *udp, size_t bytes)
+// Replaces a word of a header of IP that has a right checksum.
+static void set_ip_word(uint8_t *ip, size_t at, uint16_t word)
 {
-	hs_be16_store(udp + UDP_CHECKSUM, 0);
-	uint16_t sum = (uint16_t)~udp_sum(ip, udp, bytes);
-	hs_be16_store(udp + UDP_CHECKSUM, sum ? sum : UINT16_MAX);
+	uint32_t change = hs_sum_change(hs_be16_load(ip + at), word);
+
+	hs_be16_store(ip + at, word);
+	hs_be16_store(ip + HS_IPV4_CHECKSUM,
+			hs_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
 }
 
-// Writes lengths and checksums of a packet with udp_bytes of UDP. Without `checksum`, UDP has none.
-static void set_lengths(uint8_t *ip, uint8_t *udp, size_t udp_bytes, bool checksum)
+// Writes lengths and checksums of a packet with udp_bytes of UDP. The checksum of its header of IP
+// is right before. `sum` is that of all that UDP's checksum covers, but for lengths. A packet
+// without UDP's checksum gets none.
+static void set_lengths(uint8_t *ip, uint8_t *udp, size_t udp_bytes, uint32_t sum)
 {
-	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)(header_bytes(ip) + udp_bytes));
+	uint16_t checksum = (uint16_t)~folded(sum + 2 * (uint32_t)udp_bytes);
+
+	set_ip_word(ip, HS_IPV4_TOTAL, (uint16_t)(header_bytes(ip) + udp_bytes));
 	hs_be16_store(udp + UDP_LENGTH, (uint16_t)udp_bytes);
-	set_ip_sum(ip);
-	if (checksum)
-		set_udp_sum(ip, udp, udp_bytes);
-	else
-		hs_be16_store(udp + UDP_CHECKSUM, 0);
+	if (hs_be16_load(udp + UDP_CHECKSUM))
+		hs_be16_store(udp + UDP_CHECKSUM, checksum ? checksum : UINT16_MAX);
 }
 
 // ---- parsing ----
 
 static bool sums_are_right(const uint8_t *ip, const uint8_t *udp, size_t bytes)
 {
-	if (folded(hs_ip_sum(ip, header_bytes(ip))) != UINT16_MAX)
+	if (hs_ip_sum_even(ip, header_bytes(ip)) != UINT16_MAX)
 		return false;
-	return !hs_be16_load(udp + UDP_CHECKSUM) || udp_sum(ip, udp, bytes) == UINT16_MAX;
+	return !hs_be16_load(udp + UDP_CHECKSUM) ||
+	       folded(addresses_sum(ip) + (uint32_t)bytes + hs_ip_sum(udp, bytes)) == UINT16_MAX;
 }
 
 static enum hs_probe_kind kind_of(const struct hs_probe_settings *settings, const uint8_t *ip)
@@ -138,39 +148,53 @@ void hs_probe_parse(const struct hs_probe_settings *settings, const uint8_t *fra
 		parse_cut(settings, frame, len, frame_len, packet);
 }
 
-// ---- reading ----
-
-struct hs_probe_stack hs_probe_stack_of(const uint8_t *frame, const struct hs_packet *packet)
-{
-	struct hs_probe_stack stack;
-	size_t bytes = packet->l3_off + (size_t)packet->l3_bytes - packet->trace_off;
-
-	(void)hs_probe_stack_open(frame + packet->trace_off, bytes, &stack);
-	return stack;
-}
-
-uint16_t hs_probe_id(const uint8_t *frame, const struct hs_packet *packet)
-{
-	return hs_be16_load(frame + packet->trace_off) >> 1;
-}
-
 // ---- writing ----
+
+static uint16_t swapped(uint32_t sum)
+{
+	return __builtin_bswap16(folded(sum));
+}
+
+static uint32_t hop_sum(const struct hs_probe_hop *hop, const uint32_t *values)
+{
+	uint32_t sum = ((uint32_t)hop->node << 8) + hop->depth + hop->n_values;
+
+	for (unsigned i = 0; i < hop->n_values; i++)
+		sum += (values[i] >> 16) + (values[i] & UINT16_MAX);
+	return sum;
+}
+
+// Returns the sum for set_lengths of a probe that grew, before it grows. The bytes that only move
+// are not read: a right checksum says what their sum is. An entry is three bytes and a hop four, so
+// that each byte that moves is the other one of a word afterwards, which swaps the bytes of the sum
+// (RFC 1071 section 2). The hop, #DLV and #MEA are behind the other entries.
+static uint32_t grown_sum(const uint8_t *ip, const uint8_t *udp, const struct hs_probe_stack *stack,
+		const struct hs_probe_hop *hop, const uint32_t *values)
+{
+	const uint8_t *entry = stack->entries;
+	uint32_t kept = kept_sum(ip, udp), added = 1u + hop->n_values + hop_sum(hop, values);
+	uint32_t not_moved = kept + 2u * hs_be16_load(udp + UDP_LENGTH) +
+			     hs_be16_load(udp + UDP_CHECKSUM) + stack->n_entries +
+			     hs_be16_load(entry) + ((uint32_t)entry[2] << 8);
+
+	return kept + stack->n_entries - 1u + swapped((uint16_t)~folded(not_moved)) +
+	       (stack->n_entries % 2 ? added : swapped(added));
+}
 
 void hs_probe_add(uint8_t *frame, struct hs_packet *packet, const struct hs_probe_stack *stack,
 		const struct hs_probe_hop *hop, const uint32_t *values)
 {
-	uint8_t *udp = frame + packet->l4_off;
-	bool checksum = hs_be16_load(udp + UDP_CHECKSUM);
+	uint8_t *ip = frame + packet->l3_off, *udp = frame + packet->l4_off;
+	uint32_t sum = grown_sum(ip, udp, stack, hop, values);
 
 	hs_probe_stack_add(frame + packet->trace_off, stack, hop, values);
 	packet->l3_bytes += (uint32_t)hs_probe_stack_growth(hop->n_values);
-	set_lengths(frame + packet->l3_off, udp,
-			packet->l3_off + (size_t)packet->l3_bytes - packet->l4_off, checksum);
+	set_lengths(ip, udp, packet->l3_off + (size_t)packet->l3_bytes - packet->l4_off, sum);
 }
 
 static void set_dscp(uint8_t *ip, uint8_t dscp)
 {
-	ip[TOS] = (uint8_t)(dscp << 2 | (ip[TOS] & ECN));
+	set_ip_word(ip, 0, (uint16_t)((hs_be16_load(ip) & ~DSCP_BITS) | dscp << 2));
 }
 
 size_t hs_probe_feedback(const struct hs_probe_settings *settings, const uint8_t *frame,
@@ -183,8 +207,7 @@ size_t hs_probe_feedback(const struct hs_probe_settings *settings, const uint8_t
 	memcpy(out, frame + MAC_BYTES, MAC_BYTES);
 	memcpy(out + MAC_BYTES, frame, MAC_BYTES);
 	set_dscp(ip, settings->feedback_dscp);
-	set_lengths(ip, udp, HS_PROBE_UDP_BYTES + HS_PROBE_REQUEST_BYTES,
-			hs_be16_load(udp + UDP_CHECKSUM));
+	set_lengths(ip, udp, HS_PROBE_UDP_BYTES + HS_PROBE_REQUEST_BYTES, kept_sum(ip, udp));
 	return bytes;
 }
 
@@ -194,13 +217,11 @@ bool hs_probe_age(uint8_t *frame, const struct hs_packet *packet)
 
 	if (ip[HS_IPV4_TTL] <= 1)
 		return false;
-	ip[HS_IPV4_TTL]--;
-	set_ip_sum(ip);
+	set_ip_word(ip, HS_IPV4_TTL, (uint16_t)(hs_be16_load(ip + HS_IPV4_TTL) - TTL_ONE));
 	return true;
 }
 
 void hs_probe_mark_recovery(const struct hs_probe_settings *settings, uint8_t *frame, size_t l3_off)
 {
 	set_dscp(frame + l3_off, settings->recovery_dscp);
-	set_ip_sum(frame + l3_off);
 }

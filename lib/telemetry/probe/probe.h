@@ -68,9 +68,16 @@ void hs_probe_parse_marked(const struct hs_probe_settings *settings, const uint8
 // ---- packets with HS_PACKET_TELEMETRY ----
 
 // Returns the payload of a probe or a recovery packet.
-struct hs_probe_stack hs_probe_stack_of(const uint8_t *frame, const struct hs_packet *packet);
+static inline struct hs_probe_stack hs_probe_stack_of(
+		const uint8_t *frame, const struct hs_packet *packet)
+{
+	return hs_probe_stack_read(frame + packet->trace_off);
+}
 // Returns the request ID of a packet of any of the three kinds.
-uint16_t hs_probe_id(const uint8_t *frame, const struct hs_packet *packet);
+static inline uint16_t hs_probe_id(const uint8_t *frame, const struct hs_packet *packet)
+{
+	return hs_be16_load(frame + packet->trace_off) >> 1;
+}
 
 // Removes the first entry, adds a hop, and corrects lengths and checksums. After the IP packet
 // there must be hs_probe_stack_growth(hop->n_values) free bytes, and its length must stay below

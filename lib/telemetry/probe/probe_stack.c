@@ -12,12 +12,6 @@ enum {
 	HOP_VALUES = 2,
 };
 
-static const uint8_t *read_list(struct hs_reader *reader, size_t item_bytes, uint16_t *n)
-{
-	*n = hs_reader_be16(reader);
-	return hs_reader_take(reader, *n * item_bytes);
-}
-
 static uint32_t values_of_hops(const struct hs_probe_stack *stack, unsigned n)
 {
 	const uint8_t *hop = stack->hops + HOP_VALUES;
@@ -28,26 +22,24 @@ static uint32_t values_of_hops(const struct hs_probe_stack *stack, unsigned n)
 	return sum;
 }
 
+// Adds up the bytes that the numbers ask for. Each number is read where the list before it ends.
 int hs_probe_stack_open(const uint8_t *payload, size_t bytes, struct hs_probe_stack *out)
 {
-	struct hs_reader reader = hs_reader_over(payload, bytes);
-	uint16_t request = hs_reader_be16(&reader);
+	size_t asked = HS_PROBE_BYTES;
 
-	out->id = request >> 1;
-	out->type = request & 1;
-	out->entries = read_list(&reader, HS_PROBE_ENTRY_BYTES, &out->n_entries);
-	out->hops = read_list(&reader, HS_PROBE_HOP_BYTES, &out->n_hops);
-	out->values = read_list(&reader, HS_PROBE_VALUE_BYTES, &out->n_values);
-	if (reader.failed || reader.at != reader.end)
+	if (bytes < asked)
 		return -EBADMSG;
+	asked += HS_PROBE_ENTRY_BYTES * (size_t)hs_be16_load(payload + N_ENTRIES);
+	if (bytes < asked)
+		return -EBADMSG;
+	asked += HS_PROBE_HOP_BYTES * (size_t)hs_be16_load(payload + asked - 2 * NUMBER);
+	if (bytes < asked)
+		return -EBADMSG;
+	asked += HS_PROBE_VALUE_BYTES * (size_t)hs_be16_load(payload + asked - NUMBER);
+	if (bytes != asked)
+		return -EBADMSG;
+	*out = hs_probe_stack_read(payload);
 	return values_of_hops(out, out->n_hops) == out->n_values ? 0 : -EBADMSG;
-}
-
-struct hs_probe_entry hs_probe_stack_entry(const struct hs_probe_stack *stack, unsigned i)
-{
-	const uint8_t *at = stack->entries + (size_t)HS_PROBE_ENTRY_BYTES * i;
-
-	return (struct hs_probe_entry){.port = at[0], .first = at[1], .end = at[2]};
 }
 
 struct hs_probe_hop hs_probe_stack_hop(

@@ -12,6 +12,8 @@
 // Thread rule: any; pure functions on bytes that the caller owns.
 #pragma once
 
+#include "bytes.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,8 +54,29 @@ struct hs_probe_stack {
 // match the bytes, or the hops' numbers of values do not add up to #MEA.
 int hs_probe_stack_open(const uint8_t *payload, size_t bytes, struct hs_probe_stack *out);
 
+// Reads a payload that was opened before.
+static inline struct hs_probe_stack hs_probe_stack_read(const uint8_t *payload)
+{
+	uint16_t request = hs_be16_load(payload);
+	struct hs_probe_stack stack = {
+			.id = request >> 1, .type = request & 1, .entries = payload + 4};
+
+	stack.n_entries = hs_be16_load(payload + 2);
+	stack.hops = stack.entries + HS_PROBE_ENTRY_BYTES * (size_t)stack.n_entries + 2;
+	stack.n_hops = hs_be16_load(stack.hops - 2);
+	stack.values = stack.hops + HS_PROBE_HOP_BYTES * (size_t)stack.n_hops + 2;
+	stack.n_values = hs_be16_load(stack.values - 2);
+	return stack;
+}
+
 // Returns entry i, with i below n_entries.
-struct hs_probe_entry hs_probe_stack_entry(const struct hs_probe_stack *stack, unsigned i);
+static inline struct hs_probe_entry hs_probe_stack_entry(
+		const struct hs_probe_stack *stack, unsigned i)
+{
+	const uint8_t *at = stack->entries + (size_t)HS_PROBE_ENTRY_BYTES * i;
+
+	return (struct hs_probe_entry){.port = at[0], .first = at[1], .end = at[2]};
+}
 // Returns hop i, with i below n_hops, and sets *values to its first value.
 struct hs_probe_hop hs_probe_stack_hop(
 		const struct hs_probe_stack *stack, unsigned i, const uint8_t **values);

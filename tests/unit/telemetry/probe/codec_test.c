@@ -128,6 +128,81 @@ static void mend_sums(struct frame *frame)
 			(uint16_t)~probe_sum(17 + bytes + probe_sum(0, ip + 12, 8), udp, bytes));
 }
 
+static void assert_mended(const struct frame *frame)
+{
+	struct frame mended = frame_of(frame->bytes, frame->len);
+
+	mend_sums(&mended);
+	if (!hs_be16_load(mended.bytes + L4 + 6))
+		hs_be16_store(mended.bytes + L4 + 6, UINT16_MAX); // 0 is no checksum
+	frame_assert_equal(frame, &mended);
+	frame_free(&mended);
+}
+
+// The example with another request, of n entries with any bytes.
+static struct frame frame_with_entries(uint16_t n, struct hs_rng *rng)
+{
+	struct frame example = frame_from_hex(ETHER INITIAL);
+	uint8_t bytes[256];
+	struct hs_probe_entry entries[32];
+
+	memcpy(bytes, example.bytes, REQUEST);
+	frame_free(&example);
+	for (unsigned i = 0; i < n; i++)
+		entries[i] = (struct hs_probe_entry){(uint8_t)hs_rng_u32(rng),
+				(uint8_t)hs_rng_u32(rng), (uint8_t)hs_rng_u32(rng)};
+	size_t len = REQUEST +
+		     hs_probe_stack_write(bytes + REQUEST, 5, HS_PROBE_RULE_HITS, entries, n);
+	hs_be16_store(bytes + TOTAL, (uint16_t)(len - L3));
+	hs_be16_store(bytes + UDP_LENGTH, (uint16_t)(len - L4));
+	struct frame frame = frame_of(bytes, len);
+	mend_sums(&frame);
+	return frame;
+}
+
+static void checksums_are_those_of_all_bytes(void **state)
+{
+	(void)state;
+	struct hs_rng rng;
+	uint32_t values[8];
+
+	hs_rng_init(&rng, 17);
+	for (unsigned round = 0; round < 2000; round++) {
+		uint16_t n = (uint16_t)(1 + hs_rng_u32(&rng) % 31);
+		struct frame frame = frame_with_entries(n, &rng);
+		for (unsigned i = 0; i < n; i++) {
+			struct hs_probe_hop hop = {.node = (uint8_t)hs_rng_u32(&rng),
+					.depth = (uint8_t)hs_rng_u32(&rng),
+					.n_values = hs_rng_u32(&rng) % 9};
+			for (unsigned v = 0; v < 8; v++)
+				values[v] = hs_rng_u32(&rng);
+			probe_add(&usual, &frame, &hop, values);
+			assert_mended(&frame);
+			struct frame feedback = probe_feedback(&usual, &frame);
+			assert_mended(&feedback);
+			frame_free(&feedback);
+		}
+		frame_free(&frame);
+	}
+}
+
+// One of all values of 16 bits makes the sum that stands for a checksum of 0.
+static void a_checksum_is_never_0(void **state)
+{
+	(void)state;
+	const struct hs_probe_hop hop = {.node = 1, .n_values = 1};
+	unsigned n_ones = 0;
+
+	for (uint32_t value = 0; value <= UINT16_MAX; value++) {
+		struct frame frame = frame_from_hex(ETHER INITIAL);
+		probe_add(&usual, &frame, &hop, &value);
+		assert_mended(&frame);
+		n_ones += hs_be16_load(frame.bytes + L4 + 6) == UINT16_MAX;
+		frame_free(&frame);
+	}
+	assert_true(n_ones > 0);
+}
+
 static unsigned flags_of(struct frame *frame, bool mended)
 {
 	struct hs_packet packet;
@@ -363,6 +438,8 @@ int main(void)
 			cmocka_unit_test(the_example_has_its_bytes),
 			cmocka_unit_test(the_example_is_read),
 			cmocka_unit_test(a_probe_of_195_nodes_is_filled),
+			cmocka_unit_test(checksums_are_those_of_all_bytes),
+			cmocka_unit_test(a_checksum_is_never_0),
 			cmocka_unit_test(port_and_dscp_mark_probes),
 			cmocka_unit_test(numbers_that_lie_are_claimed_only),
 			cmocka_unit_test(lengths_and_sums_that_lie_are_claimed_only),
