@@ -24,20 +24,30 @@ static void release(struct hs_probe_worker *own, uint32_t at)
 	own->n_held--;
 }
 
+// The search for a copy, and for a place for it, begins at the place that its ID gives, so that few
+// steps find it.
+static uint32_t first_place(const struct hs_probe_node *node, uint16_t id)
+{
+	return id % node->profile->held;
+}
+
+static uint32_t next_place(uint32_t at, uint32_t size)
+{
+	return at + 1 < size ? at + 1 : 0;
+}
+
 // Returns a free place, or profile->held if there is none. The place of a copy that another worker
 // confirmed becomes free.
-static uint32_t find_place(struct hs_probe_worker *own)
+static uint32_t find_place(struct hs_probe_worker *own, uint16_t id)
 {
-	uint32_t size = own->node->profile->held;
+	uint32_t size = own->node->profile->held, at = first_place(own->node, id);
 
-	for (uint32_t n = 0; n < size; n++) {
-		uint32_t at = (own->next + n) % size;
+	for (uint32_t n = 0; n < size; n++, at = next_place(at, size)) {
 		uint32_t key = atomic_load_explicit(&own->keys[at], memory_order_acquire);
 		if (key & HS_PROBE_CONFIRMED)
 			release(own, at);
 		else if (key)
 			continue;
-		own->next = at + 1;
 		return at;
 	}
 	return size;
@@ -47,7 +57,8 @@ bool hs_probe_hold(struct hs_worker *worker, const struct rte_mbuf *m,
 		const struct hs_packet *packet, const struct hs_port *out, int64_t steady_ns)
 {
 	struct hs_probe_worker *own = worker->probe;
-	uint32_t at = find_place(own);
+	uint16_t id = hs_probe_id(rte_pktmbuf_mtod(m, const uint8_t *), packet);
+	uint32_t at = find_place(own, id);
 	struct rte_mbuf *copy;
 
 	if (at == own->node->profile->held)
@@ -63,7 +74,6 @@ bool hs_probe_hold(struct hs_worker *worker, const struct rte_mbuf *m,
 	if (!own->n_held || deadline_ns < own->next_ns)
 		own->next_ns = deadline_ns;
 	own->n_held++;
-	uint16_t id = hs_probe_id(rte_pktmbuf_mtod(m, const uint8_t *), packet);
 	atomic_store_explicit(&own->keys[at], key_of(out->index, id), memory_order_release);
 	return true;
 }
@@ -79,11 +89,13 @@ static bool confirm_at(_Atomic uint32_t *place, uint32_t key)
 bool hs_probe_confirm(struct hs_probe_worker *own, uint16_t port, uint16_t id)
 {
 	const struct hs_probe_node *node = own->node;
+	uint32_t size = node->profile->held, key = key_of(port, id);
 
 	for (unsigned w = 0; w < node->n_workers; w++) {
 		struct hs_probe_worker *holder = node->workers[w]->probe;
-		for (uint32_t at = 0; at < node->profile->held; at++) {
-			if (!confirm_at(&holder->keys[at], key_of(port, id)))
+		uint32_t at = first_place(node, id);
+		for (uint32_t n = 0; n < size; n++, at = next_place(at, size)) {
+			if (!confirm_at(&holder->keys[at], key))
 				continue;
 			if (holder == own)
 				release(own, at);

@@ -37,7 +37,6 @@ struct hs_probe_worker {
 	_Atomic uint32_t *keys; // [profile->held]
 	struct hs_probe_held *held;
 	uint32_t n_held;		   // places that are not free
-	uint32_t next;			   // where the search for a free place begins
 	int64_t next_ns;		   // no copy has a deadline before
 	int64_t interval_ns[HS_MAX_PORTS]; // between packets of probes from a port
 	int64_t full_ns[HS_MAX_PORTS];	   // the port has used its rate until then
