@@ -343,9 +343,10 @@ static void search_groups(const struct fib_ranges *ranges, const uint8_t *const 
 	}
 }
 
-static inline const struct segment *segment_of(const struct fib_ranges *ranges, uint64_t top)
+static inline const struct segment *segment_of(
+		const struct fib_ranges *ranges, uint32_t n_cuts, uint64_t top)
 {
-	const uint64_t *cuts = ranges->cuts, *end = cuts + ranges->n_cuts;
+	const uint64_t *cuts = ranges->cuts, *end = cuts + n_cuts;
 	uint32_t segment = 0;
 
 	do {
@@ -356,15 +357,17 @@ static inline const struct segment *segment_of(const struct fib_ranges *ranges, 
 	return &ranges->segments[segment];
 }
 
-static void search_segments(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
-		uint32_t *group)
+// Finds the groups of each destination's slot: the first one, and how many. Returns the most of a
+// slot. n_cuts is a constant where there are the fewest.
+static inline __attribute__((always_inline)) uint32_t find_slots(const struct fib_ranges *ranges,
+		const uint8_t *const *dst, unsigned n, uint32_t n_cuts, uint64_t *tops,
+		uint32_t *group, uint32_t *left)
 {
-	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
-	uint32_t left[FIB_RANGES_LOOKUP_MAX], most = 0;
+	uint32_t most = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t top = tops[i] = read_half(dst[i]);
-		const struct segment *segment = segment_of(ranges, top);
+		const struct segment *segment = segment_of(ranges, n_cuts, top);
 		uint64_t slot = (top - segment->base) >> segment->shift;
 		slot = slot < segment->last_slot ? slot : segment->last_slot;
 		const uint32_t *index = &ranges->index[segment->index + slot];
@@ -372,6 +375,19 @@ static void search_segments(const struct fib_ranges *ranges, const uint8_t *cons
 		left[i] = slot_groups(index);
 		most = left[i] > most ? left[i] : most;
 	}
+	return most;
+}
+
+static void search_segments(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+		uint32_t *group)
+{
+	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
+	uint32_t left[FIB_RANGES_LOOKUP_MAX];
+	uint32_t most = ranges->n_cuts == CUTS_AT_ONCE ? find_slots(ranges, dst, n, CUTS_AT_ONCE,
+									 tops, group, left)
+						       : find_slots(ranges, dst, n, ranges->n_cuts,
+									 tops, group, left);
+
 	for (; most > 1; most -= most / 2) {
 		for (unsigned i = 0; i < n; i++) {
 			uint32_t half = left[i] / 2;

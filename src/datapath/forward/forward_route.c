@@ -9,30 +9,33 @@
 #include "room.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <rte_byteorder.h>
 
 static_assert(HS_BURST <= HS_FIB_LOOKUP_MAX, "one look-up for a burst");
+static_assert(sizeof(struct hs_next_hop) == 8 && offsetof(struct hs_next_hop, mac) == 0,
+		"a hop is written where addresses begin");
 
 #define HOP_LIMIT   7
 #define SOURCE	    8
 #define DESTINATION 24
 #define PASSES	    UINT16_MAX
-#define NO_MAC	    UINT64_MAX // no address has so many bits
+#define NO_MAC	    UINT64_MAX // no word of an address
 
 static bool is_unicast(const uint8_t mac[6])
 {
 	return !(mac[0] & 1);
 }
 
-// Returns an address in one word. Reads two more bytes.
+// Returns an address in one word, with zeros behind it. Reads two more bytes.
 static inline uint64_t mac_word(const uint8_t *mac)
 {
 	uint64_t word;
 
 	memcpy(&word, mac, sizeof(word));
-	return rte_be_to_cpu_64(word) >> 16;
+	return rte_le_to_cpu_64(word) << 16;
 }
 
 // Returns whether a frame is for the port. A custom port may have no address of its own; it then
@@ -159,6 +162,18 @@ static inline bool is_far(uint8_t first)
 	return (first & 0xe0) == 0x20 || (first & 0xfe) == 0xfc;
 }
 
+// Returns whether both addresses of a packet are far. Not inlined, because nearly all are global.
+static __attribute__((noinline)) bool are_far(const uint8_t *ip)
+{
+	return is_far(ip[SOURCE]) && is_far(ip[DESTINATION]);
+}
+
+// Returns whether both addresses of a packet are in 2000::/3.
+static inline bool are_global(const uint8_t *ip)
+{
+	return (((ip[SOURCE] ^ 0x20) | (ip[DESTINATION] ^ 0x20)) & 0xe0) == 0;
+}
+
 // Returns true for nearly every packet that objection() lets pass, in few steps. False says
 // nothing.
 static inline bool is_fast(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
@@ -168,8 +183,8 @@ static inline bool is_fast(const struct hs_burst *burst, unsigned i, uint64_t po
 	const uint8_t *ip = frame + HS_FAST_L3;
 
 	return packet->flags & HS_PACKET_IPV6 && packet->l3_off == HS_FAST_L3 &&
-	       mac_word(frame) == port_mac && is_far(ip[SOURCE]) && is_far(ip[DESTINATION]) &&
-	       ip[HOP_LIMIT] > 1;
+	       mac_word(frame) == port_mac && ip[HOP_LIMIT] > 1 &&
+	       (likely(are_global(ip)) || are_far(ip));
 }
 
 // Returns the word that a destination MAC is compared with, or NO_MAC where the port takes any, or
@@ -195,7 +210,8 @@ static inline __attribute__((always_inline)) void rewrite(struct hs_worker *work
 		struct hs_burst *burst, unsigned i, const struct hs_next_hop *next, size_t l3_off,
 		bool mixed)
 {
-	const struct hs_port *out = worker->ports[next->port];
+	const uint16_t port = next->port;
+	const struct hs_port *out = worker->ports[port];
 
 	if (unlikely(!hs_room_is_changeable(burst->mbufs[i])) &&
 			!hs_make_changeable(worker, burst, i)) {
@@ -203,13 +219,13 @@ static inline __attribute__((always_inline)) void rewrite(struct hs_worker *work
 		return;
 	}
 	uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *);
-	memcpy(frame, next->mac, 6);
+	memcpy(frame, next, sizeof(*next)); // two bytes more than an address, in one store
 	memcpy(frame + 6, out->mac, 6);
 	if (mixed && is_ipv4(burst, i))
 		decrement_ttl(frame + l3_off);
 	else
 		frame[l3_off + HOP_LIMIT]--;
-	burst->out[i] = next->port;
+	burst->out[i] = port;
 	if (unlikely(out == burst->in))
 		hs_event(worker, burst, HS_EVENT_ROUTED_BACK);
 }

@@ -9,6 +9,6 @@
 #define HS_FIB_NO_PORT UINT16_MAX
 
 struct hs_next_hop {
-	uint16_t port; // HS_FIB_NO_PORT: no route
 	uint8_t mac[6];
+	uint16_t port; // HS_FIB_NO_PORT: no route
 };
