@@ -228,27 +228,45 @@ static inline bool is_same_reporter(
 	return hs_collect_word(last->bytes) == hs_collect_word(datagram->bytes);
 }
 
+// Sets the flow's key, of IPv4. Returns the key's hash. Each word is written at once, and hashed
+// from a register: the processor waits where it reads a word that was just written in parts.
+static inline uint32_t set_key(
+		const struct hs_collect *c, const uint8_t *packet, struct hs_collect_flow_key *key)
+{
+	uint64_t last = hs_collect_word(&c->like.view.key.src_port);
+	uint32_t src, dst, ports = hs_be32_load(packet + PORTS);
+
+	memcpy(&src, packet + IPV4_SRC, sizeof(src));
+	memcpy(&dst, packet + IPV4_SRC + sizeof(src), sizeof(dst));
+	last = last >> 32 << 32 | (ports << 16 | ports >> 16);
+	memcpy(key->src, &(uint64_t){src}, sizeof(uint64_t));
+	memset(key->src + 8, 0, sizeof(uint64_t));
+	memcpy(key->dst, &(uint64_t){dst}, sizeof(uint64_t));
+	memset(key->dst + 8, 0, sizeof(uint64_t));
+	memcpy(&key->src_port, &last, sizeof(last));
+	return hs_collect_hash_6(&c->secret, src, 0, dst, 0, last, key->reporter);
+}
+
 // Reads such a datagram. `same` says that its flow is that of the report before.
 static inline void read_like(const struct hs_collect *c, const struct hs_collect_datagram *datagram,
 		bool same, uint32_t *hash, struct hs_collect_view *view)
 {
+	const size_t from = offsetof(struct hs_collect_view, key.reporter);
 	const uint8_t *packet = datagram->bytes + REPORT;
 
-	memcpy(view, &c->like.view, HS_COLLECT_VIEW_BARE);
+	memcpy((uint8_t *)view + from, (const uint8_t *)&c->like.view + from,
+			HS_COLLECT_VIEW_BARE - from);
 	view->datagram = datagram;
 	view->hops = packet + HOPS_AT;
 	view->device_ns = hs_be32_load(datagram->bytes + HS_COLLECT_TIME_AT);
 	view->own.q = datagram->bytes[Q_AT] >> 7;
 	view->own.node_id = hs_be32_load(datagram->bytes + NODE);
 	view->has_reporter = view->own.node_id != UINT32_MAX;
-	memcpy(view->key.src, packet + IPV4_SRC, 4);
-	memcpy(view->key.dst, packet + IPV4_SRC + 4, 4);
-	view->key.src_port = hs_be16_load(packet + PORTS);
-	view->key.dst_port = hs_be16_load(packet + PORTS + 2);
+	uint32_t now = set_key(c, packet, &view->key);
 	view->same = same;
 	if (!same) {
-		*hash = hs_collect_hash_flow(&c->secret, &view->key);
-		hs_collect_prefetch_map(c, *hash);
+		*hash = now;
+		hs_collect_prefetch_map(c, now);
 	}
 	view->hash = *hash;
 }
