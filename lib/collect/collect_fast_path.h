@@ -100,8 +100,7 @@ HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_fast_path_queue(stru
 			!hs_collect_is_quiet(queue->band, occupancy))
 		return NULL;
 	queue->occupancy = occupancy;
-	if (__builtin_expect(queue->last_ns != q->now_ns, 0))
-		hs_collect_see_queue_again(c, queue, q->now_ns);
+	hs_collect_see_queue_again(c, queue, q->now_ns);
 	return queue;
 }
 
@@ -116,8 +115,7 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_fast_path_link(struct
 			!hs_collect_is_quiet(link->band, utilisation))
 		return NULL;
 	link->utilisation = utilisation;
-	if (__builtin_expect(link->last_ns != q->now_ns, 0))
-		hs_collect_see_link_again(c, link, q->now_ns);
+	hs_collect_see_link_again(c, link, q->now_ns);
 	return link;
 }
 
