@@ -303,9 +303,10 @@ HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_colle
 	if (view->flow == HS_COLLECT_NONE)
 		return;
 	const uint8_t *flow = (const uint8_t *)&c->flow[view->flow];
+	size_t hops = view->n_hops < HS_COLLECT_NEAR_HOPS ? view->n_hops : HS_COLLECT_NEAR_HOPS;
 	size_t bytes = offsetof(struct hs_collect_flow_entry, near) +
-		       view->n_hops * sizeof(struct hs_collect_hop_entry);
-	for (size_t at = 0; at < bytes && at < sizeof(c->flow[0]); at += 64)
+		       hops * sizeof(struct hs_collect_hop_entry);
+	for (size_t at = 0; at < bytes; at += 64)
 		__builtin_prefetch(flow + at, 1);
 }
 
@@ -320,13 +321,15 @@ HS_COLLECT_INLINE struct hs_collect_place *place_to_move(
 	return &c->flows.places[view->flow];
 }
 
-HS_COLLECT_INLINE void prefetch_place(
+// Returns whether there is such a place.
+HS_COLLECT_INLINE bool prefetch_place(
 		const struct hs_collect *c, const struct hs_collect_view *view)
 {
 	const struct hs_collect_place *place = place_to_move(c, view);
 
 	if (place)
 		__builtin_prefetch(place, 1);
+	return place != NULL;
 }
 
 HS_COLLECT_INLINE void prefetch_neighbours(
@@ -373,7 +376,7 @@ void hs_collect_apply_views(struct hs_collect *c)
 {
 	struct hs_collect_view *views = c->views;
 	unsigned n = c->n_views;
-	bool was_fast = false;
+	bool was_fast = false, moves = false;
 
 	if (!n)
 		return;
@@ -383,10 +386,11 @@ void hs_collect_apply_views(struct hs_collect *c)
 			prefetch_hops(&views[i]);
 			prefetch_flow(c, &views[i]);
 		}
-		for (unsigned i = second; i < end_of(second, n); i++)
-			prefetch_place(c, &views[i]);
-		for (unsigned i = third; i < end_of(third, n); i++)
+		for (unsigned i = third; moves && i < end_of(third, n); i++)
 			prefetch_neighbours(c, &views[i]);
+		moves = false;
+		for (unsigned i = second; i < end_of(second, n); i++)
+			moves |= prefetch_place(c, &views[i]);
 		for (unsigned i = last; i < end_of(last, n); i++) {
 			hs_collect_ask(&c->asks[1]);
 			was_fast = hs_collect_fast_path(c, &views[i], views[i].same && was_fast);
