@@ -240,7 +240,7 @@ static bool close_flow(
 	return true;
 }
 
-static void apply(struct hs_collect *c, const struct hs_collect_view *view)
+static void apply_whole(struct hs_collect *c, const struct hs_collect_view *view)
 {
 	struct walk walk = {.n_hops = view->n_hops};
 	bool is_event = false;
@@ -269,6 +269,26 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL);
 }
 
+// Takes a report whose flow gets no entry, if all its values are of queues and links that are known
+// and have no event. Returns whether it was taken.
+static inline bool pass_stranger(struct hs_collect *c, const struct hs_collect_view *view)
+{
+	bool is_cut = view->partial; // has no flow to add
+
+	if (view->flow != HS_COLLECT_NONE || view->added != c->flows.added || !view->has_flow ||
+			(!is_cut && hs_collect_table_has_room(&c->flows, c->second)) ||
+			!hs_collect_fast_path_strangers(c, view))
+		return false;
+	*c->flows.refused += !is_cut;
+	return true;
+}
+
+static inline void apply(struct hs_collect *c, const struct hs_collect_view *view)
+{
+	if (!pass_stranger(c, view))
+		apply_whole(c, view);
+}
+
 // Compilers drop the call of a function that only prefetches, so these functions must be inlined.
 #define AHEAD 4 // reports between two steps; each step reads what the step before prefetched
 
@@ -288,6 +308,26 @@ HS_COLLECT_INLINE void prefetch_hops(const struct hs_collect_view *view)
 	__builtin_prefetch(end - 1);
 }
 
+// Returns whether a map surely has no value of this hash. Hashes of unknown keys come in no order,
+// so the processor would guess wrong where a loop over the places ends.
+HS_COLLECT_INLINE bool is_absent(const struct hs_u32_map *map, uint32_t hash)
+{
+	uint32_t home = hs_u32_map_home(map, hash);
+	hs_collect_words two[2];
+	uint64_t halves[4];
+
+	if (map->places[home].key == hash || home + 4 > map->mask)
+		return false;
+	memcpy(two, &map->places[home], sizeof(two));
+	hs_collect_words keys = __builtin_shufflevector(two[0], two[1], 0, 2, 4, 6);
+	hs_collect_words values = __builtin_shufflevector(two[0], two[1], 1, 3, 5, 7);
+	hs_collect_words is_key = (hs_collect_words)(keys == hash);
+	hs_collect_words is_empty = (hs_collect_words)(values == 0);
+	memcpy(halves, &is_key, sizeof(is_key));
+	memcpy(halves + 2, &is_empty, sizeof(is_empty));
+	return !(halves[0] | halves[1]) && halves[2] | halves[3];
+}
+
 // Finds the view's flow and prefetches its entry for the next steps.
 HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *view)
 {
@@ -298,7 +338,8 @@ HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_colle
 	}
 	view->flow = HS_COLLECT_NONE;
 	view->added = c->flows.added;
-	if (view->has_flow)
+	bool is_likely_none = view != c->views && view[-1].flow == HS_COLLECT_NONE;
+	if (view->has_flow && !(is_likely_none && is_absent(&c->flows.map, view->hash)))
 		view->flow = hs_u32_map_find(&c->flows.map, view->hash);
 	if (view->flow == HS_COLLECT_NONE)
 		return;

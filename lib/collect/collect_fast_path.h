@@ -86,18 +86,29 @@ HS_COLLECT_INLINE uint64_t hs_collect_fast_path_link_key(
 			hs_be32_load(hop + form->node), hs_be16_load(hop + form->port));
 }
 
+struct hs_collect_keys {
+	uint64_t queue, link; // all ones: the form has none
+};
+
+HS_COLLECT_INLINE struct hs_collect_keys hs_collect_fast_path_keys(
+		const struct hs_collect_form *form, const uint8_t *hop)
+{
+	return (struct hs_collect_keys){
+			form->has_queue ? hs_collect_fast_path_queue_key(form, hop) : UINT64_MAX,
+			form->has_link ? hs_collect_fast_path_link_key(form, hop) : UINT64_MAX};
+}
+
 // Sets the occupancy of a hop's queue. Returns NULL if the entry is another queue's, or if the
 // value is an event.
 HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_fast_path_queue(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint32_t number,
-		const struct hs_collect_fast_path *q)
+		uint64_t key, const struct hs_collect_fast_path *q)
 {
 	uint32_t mask = (UINT32_C(1) << form->queue_bits) - 1;
 	uint32_t occupancy = hs_be32_load(hop + form->queue) & mask;
 	struct hs_collect_queue_entry *queue = &c->queue[number];
 
-	if (queue->key != hs_collect_fast_path_queue_key(form, hop) ||
-			!hs_collect_is_quiet(queue->band, occupancy))
+	if (queue->key != key || !hs_collect_is_quiet(queue->band, occupancy))
 		return NULL;
 	queue->occupancy = occupancy;
 	hs_collect_see_queue_again(c, queue, q->now_ns);
@@ -106,13 +117,12 @@ HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_fast_path_queue(stru
 
 HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_fast_path_link(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint32_t number,
-		const struct hs_collect_fast_path *q)
+		uint64_t key, const struct hs_collect_fast_path *q)
 {
 	uint32_t utilisation = hs_be32_load(hop + form->utilisation);
 	struct hs_collect_link_entry *link = &c->link[number];
 
-	if (link->key != hs_collect_fast_path_link_key(form, hop) ||
-			!hs_collect_is_quiet(link->band, utilisation))
+	if (link->key != key || !hs_collect_is_quiet(link->band, utilisation))
 		return NULL;
 	link->utilisation = utilisation;
 	hs_collect_see_link_again(c, link, q->now_ns);
@@ -123,19 +133,20 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_fast_path_link(struct
 // false if the fast path cannot take the hop.
 HS_COLLECT_INLINE bool hs_collect_fast_path_values(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
-		const struct hs_collect_hint *at, struct hs_collect_fast_path *q)
+		const struct hs_collect_hint *at, struct hs_collect_keys keys,
+		struct hs_collect_fast_path *q)
 {
 	struct hs_collect_queue_entry *queue = NULL;
 	struct hs_collect_link_entry *link = NULL;
 
 	if (form->has_queue) {
-		queue = hs_collect_fast_path_queue(c, form, hop, at->queue, q);
+		queue = hs_collect_fast_path_queue(c, form, hop, at->queue, keys.queue, q);
 		if (!queue)
 			return false;
 		q->queue = queue;
 	}
 	if (form->has_link) {
-		link = hs_collect_fast_path_link(c, form, hop, at->link, q);
+		link = hs_collect_fast_path_link(c, form, hop, at->link, keys.link, q);
 		if (!link)
 			return false;
 	}
@@ -162,7 +173,8 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_hop(struct hs_collect *c,
 		entry->latency = latency;
 		q->latency += latency;
 	}
-	return hs_collect_fast_path_values(c, form, hop, &entry->at, q);
+	return hs_collect_fast_path_values(
+			c, form, hop, &entry->at, hs_collect_fast_path_keys(form, hop), q);
 }
 
 // Returns whether the newest hop's congestion makes no event: the reporter is another node, or the
@@ -279,27 +291,18 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_shared(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
 		struct hs_collect_fast_path *q)
 {
-	uint64_t queue = UINT64_MAX, link = UINT64_MAX;
+	struct hs_collect_keys keys = hs_collect_fast_path_keys(form, hop), kept = keys;
+	uint64_t hash = keys.queue * c->secret.words[0] + keys.link * c->secret.words[1];
+	struct hs_collect_hint *hint = &c->hints[hash >> (64 - HS_COLLECT_HINT_BITS)];
 
-	if (form->has_queue)
-		queue = hs_collect_fast_path_queue_key(form, hop);
-	if (form->has_link)
-		link = hs_collect_fast_path_link_key(form, hop);
-	struct hs_collect_hint *hint =
-			&c->hints[(queue * c->secret.words[0] + link * c->secret.words[1]) >>
-					(64 - HS_COLLECT_HINT_BITS)];
-	for (bool learned = false;; learned = true) {
-		if (hs_collect_fast_path_values(c, form, hop, hint, q))
-			return true;
-		if (learned)
-			return false;
-		if (hs_collect_key_id(queue) == UINT32_MAX >> form->queue_bits)
-			queue = UINT64_MAX;
-		if (hs_collect_key_id(link) == UINT16_MAX)
-			link = UINT64_MAX;
-		if (!hs_collect_learn(c, hint, queue, link))
-			return false;
-	}
+	if (__builtin_expect(hs_collect_fast_path_values(c, form, hop, hint, keys, q), 1))
+		return true;
+	if (hs_collect_key_id(keys.queue) == UINT32_MAX >> form->queue_bits)
+		kept.queue = UINT64_MAX;
+	if (hs_collect_key_id(keys.link) == UINT16_MAX)
+		kept.link = UINT64_MAX;
+	return hs_collect_learn(c, hint, kept.queue, kept.link) &&
+	       hs_collect_fast_path_values(c, form, hop, hint, keys, q);
 }
 
 HS_COLLECT_INLINE bool hs_collect_fast_path_strangers_with(struct hs_collect *c,
@@ -307,20 +310,32 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_strangers_with(struct hs_collect *c,
 {
 	uint64_t *suppressed = c->counters.suppressed;
 	size_t n = view->n_hops;
-	const uint8_t *hop = view->hops + form.bytes * n;
+	const uint8_t *first = view->hops, *hop = first + form.bytes * n;
 	struct hs_collect_fast_path q = {.now_ns = c->now_ns};
 
 	do {
 		hop -= form.bytes;
 		if (!hs_collect_fast_path_shared(c, &form, hop, &q))
 			return false;
-	} while (hop != view->hops);
-	uint32_t newest = hs_be32_load(view->hops + form.node);
+	} while (hop != first);
+	uint32_t newest = hs_be32_load(first + form.node);
 	if (form.has_queue && !hs_collect_fast_path_congestion(c, view, newest, &q))
 		return false;
 	suppressed[HS_COLLECT_POINT_OCCUPANCY] += form.has_queue ? n : 0;
 	suppressed[HS_COLLECT_POINT_LINK] += form.has_link ? n : 0;
 	return true;
+}
+
+static __attribute__((noinline)) bool hs_collect_fast_path_strangers_1_0(
+		struct hs_collect *c, const struct hs_collect_view *view)
+{
+	return hs_collect_fast_path_strangers_with(c, HS_COLLECT_FORM_1_0, view);
+}
+
+static __attribute__((noinline)) bool hs_collect_fast_path_strangers_any(
+		struct hs_collect *c, const struct hs_collect_view *view)
+{
+	return hs_collect_fast_path_strangers_with(c, hs_collect_form_of(view), view);
 }
 
 // Returns whether the queues and links of a report whose flow is not kept were taken. If not, the
@@ -331,10 +346,6 @@ static inline bool hs_collect_fast_path_strangers(
 	if (c->general || !view->has_stack || !view->n_hops || view->has_own || view->dropped ||
 			!view->layout->fast)
 		return false;
-	switch (view->form) {
-	case HS_COLLECT_LAYOUT_1_0:
-		return hs_collect_fast_path_strangers_with(c, HS_COLLECT_FORM_1_0, view);
-	default:
-		return hs_collect_fast_path_strangers_with(c, hs_collect_form_of(view), view);
-	}
+	return view->form == HS_COLLECT_LAYOUT_1_0 ? hs_collect_fast_path_strangers_1_0(c, view)
+						   : hs_collect_fast_path_strangers_any(c, view);
 }

@@ -75,14 +75,12 @@ void hs_collect_table_renew(struct hs_collect_table *table, uint32_t entry, uint
 	link_newest(table, entry, second);
 }
 
-static bool may_evict(struct hs_collect_table *table, uint32_t second)
+static void begin_second(struct hs_collect_table *table, uint32_t second)
 {
-	if (table->second != second) {
-		table->second = second;
-		table->taken = 0;
-	}
-	return table->taken < table->per_second &&
-	       second - table->places[table->oldest].second >= table->keep_s;
+	if (table->second == second)
+		return;
+	table->second = second;
+	table->taken = 0;
 }
 
 uint32_t hs_collect_table_add(struct hs_collect_table *table, uint32_t hash, uint32_t second)
@@ -92,7 +90,8 @@ uint32_t hs_collect_table_add(struct hs_collect_table *table, uint32_t hash, uin
 	if (table->n < table->capacity) {
 		table->n++;
 		++*table->known;
-	} else if (may_evict(table, second)) {
+	} else if (hs_collect_table_has_room(table, second)) {
+		begin_second(table, second);
 		entry = table->oldest;
 		table->taken++;
 		++*table->evicted;

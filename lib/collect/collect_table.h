@@ -38,9 +38,19 @@ int hs_collect_table_init(struct hs_collect_table *table, uint32_t capacity, uin
 void hs_collect_table_fini(struct hs_collect_table *table);
 uint64_t hs_collect_table_bytes(uint32_t capacity);
 
+// Returns whether a new key gets an entry. It gets none if the table is full, and took per_second
+// new keys in this second or has no entry that may be replaced.
+static inline bool hs_collect_table_has_room(const struct hs_collect_table *table, uint32_t second)
+{
+	uint32_t taken = table->second == second ? table->taken : 0;
+
+	return table->n < table->capacity ||
+	       (taken < table->per_second &&
+			       second - table->places[table->oldest].second >= table->keep_s);
+}
+
 // Adds an entry for a key that is not in the table. Returns the entry's number, or HS_COLLECT_NONE:
-// the table is full, and it took per_second new keys in this second or has no entry that may be
-// replaced.
+// the table has no room.
 uint32_t hs_collect_table_add(struct hs_collect_table *table, uint32_t hash, uint32_t second);
 
 void hs_collect_table_renew(struct hs_collect_table *table, uint32_t entry, uint32_t second);
