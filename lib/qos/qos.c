@@ -25,25 +25,26 @@ static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
 	if (qos->config.general || !flow->active || !current->open || flow->ring.family->has_locals)
 		return;
 	int64_t end_ns = current->tag * qos->config.window_ns[0];
-	flow->place_tag = current->tag;
-	flow->place_after_ns = end_ns - qos->config.window_ns[0];
-	flow->place_until_ns = end_ns < flow->close_at_ns ? end_ns : flow->close_at_ns - 1;
+	struct hs_qos_place *place = flow->place;
+	place->tag = current->tag;
+	place->after_ns = end_ns - qos->config.window_ns[0];
+	place->until_ns = end_ns < flow->close_at_ns ? end_ns : flow->close_at_ns - 1;
 }
 
 // Returns whether a report continues the counts of the reports before. A report of another rule,
 // sink or family does not.
-static inline bool goes_on(const struct hs_qos_flow *flow, const struct hs_qos_key *key,
+static inline bool goes_on(const struct hs_qos_place *place, const struct hs_qos_key *key,
 		const struct hs_telemetry_family *family)
 {
-	return flow->generation == key->generation && flow->sink_id == key->sink_node_id &&
-	       flow->ring.family == family;
+	return place->generation == key->generation && place->sink_id == key->sink_node_id &&
+	       place->family == family;
 }
 
-static inline bool may_place(const struct hs_qos_flow *flow, const struct hs_qos_key *key,
+static inline bool may_place(const struct hs_qos_place *place, const struct hs_qos_key *key,
 		const struct hs_telemetry_family *family, int64_t sink_ts_ns)
 {
-	return sink_ts_ns > flow->place_after_ns && sink_ts_ns <= flow->place_until_ns &&
-	       goes_on(flow, key, family);
+	return sink_ts_ns > place->after_ns && sink_ts_ns <= place->until_ns &&
+	       goes_on(place, key, family);
 }
 
 // ---- reports ----
@@ -108,6 +109,8 @@ static void forget_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 	hs_u32_map_erase(&qos->by_ns, flow->ns_id, at);
 	if (at != last) {
 		qos->flows[at] = qos->flows[last];
+		qos->places[at] = qos->places[last];
+		qos->flows[at]->place = &qos->places[at];
 		hs_u32_map_replace(&qos->by_ns, qos->flows[at]->ns_id, last, at);
 	}
 	destroy_flow(qos, flow);
@@ -166,13 +169,18 @@ static bool is_first_packet(const struct hs_e2e *e2e)
 	return e2e->bitmap & HS_E2E_TX_PACKETS && e2e->tx_packets == 1;
 }
 
-static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key,
-		const struct hs_report *report)
+static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_place *place,
+		const struct hs_qos_key *key, const struct hs_report *report)
 {
 	const struct hs_telemetry_family *family = report->telemetry.family;
 
 	hs_qos_flow_init(flow, key, &qos->config, UINT64_C(1) << family->packet_bits, &qos->step);
 	flow->ring.family = family;
+	flow->place = place;
+	*place = (struct hs_qos_place){.family = family,
+			.ns_id = key->ns_id,
+			.generation = key->generation,
+			.sink_id = key->sink_node_id};
 	if (qos->config.joins && !is_first_packet(&report->telemetry.e2e))
 		flow->joined_ns = report->sink_ts_ns;
 }
@@ -193,7 +201,7 @@ static int create_flow(
 		qos->counters.out_of_memory++;
 		return -ENOMEM;
 	}
-	init_flow(qos, flow, key, report);
+	init_flow(qos, flow, &qos->places[qos->counters.flows], key, report);
 	hs_u32_map_add(&qos->by_ns, key->ns_id, (uint32_t)qos->counters.flows);
 	qos->flows[qos->counters.flows++] = flow;
 	hs_qos_charge(qos, flow);
@@ -208,7 +216,7 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 	hs_qos_deactivate(qos, flow);
 	hs_qos_discharge(qos, flow);
 	hs_qos_flow_fini(flow);
-	init_flow(qos, flow, key, report);
+	init_flow(qos, flow, flow->place, key, report);
 	flow->epochs = epochs + 1;
 	flow->late_reports = late;
 }
@@ -220,9 +228,10 @@ static inline bool is_of_a_sink(int64_t ts_ns, uint64_t rx_packets, uint64_t rx_
 	return (uint64_t)ts_ns <= LAST_NS && (rx_packets | rx_bytes) <= LAST_COUNT;
 }
 
-static inline void take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
+// Adds up the reports that were placed if no more may be placed.
+static inline void settle_full(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	qos->counters.reports++;
+	hs_qos_gather(flow);
 	if (flow->ring.ahead == flow->ring.most_ahead) {
 		hs_qos_settle(qos, flow);
 		hs_qos_charge(qos, flow);
@@ -230,34 +239,58 @@ static inline void take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
 	}
 }
 
-// Returns the flow for which hs_qos_expect returned `expected`, or NULL if the flow is gone.
-static inline struct hs_qos_flow *expected_flow(
-		const struct hs_qos *qos, uint32_t expected, uint32_t ns_id)
+static bool open_place(struct hs_qos_flow *flow)
 {
-	struct hs_qos_flow *flow = expected < qos->counters.flows ? qos->flows[expected] : NULL;
-	return flow && flow->ns_id == ns_id ? flow : NULL;
+	struct hs_qos_place *place = flow->place;
+	hs_qos_gather(flow);
+	place->slot_bytes = flow->ring.slot_bytes;
+	place->left = place->family->pack ? hs_qos_ring_free(&flow->ring, &place->at) : 0;
+	return place->left;
+}
+
+// Packs a record without decoding it. Returns false if its telemetry is not common.
+static inline bool pack(const struct hs_qos_place *place, const struct hs_report_record *record)
+{
+	struct hs_packed *slot = (struct hs_packed *)place->at;
+	size_t trace_len = record->trace_len, e2e_len = record->e2e_len;
+	slot->tag = place->tag;
+	slot->sink_ts_ns = record->sink_ts_ns;
+	slot->sink_rx_packets = record->sink_rx_packets;
+	slot->sink_rx_bytes = record->sink_rx_bytes;
+	return trace_len + e2e_len <= sizeof(record->data) &&
+	       place->family->pack(record->data, trace_len, record->data + trace_len, e2e_len,
+			       place->slot_bytes, slot);
 }
 
 bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key *key,
 		const struct hs_report_record *record, const struct hs_telemetry_family *family)
 {
-	struct hs_qos_flow *flow = expected_flow(qos, expected, key->ns_id);
-	if (!flow || !may_place(flow, key, family, record->sink_ts_ns) ||
+	struct hs_qos_place *place = qos->places + expected;
+	if (expected >= qos->counters.flows || place->ns_id != key->ns_id ||
+			!may_place(place, key, family, record->sink_ts_ns) ||
 			!is_of_a_sink(record->sink_ts_ns, record->sink_rx_packets,
 					record->sink_rx_bytes) ||
-			!hs_qos_ring_place_record(&flow->ring, record, flow->place_tag))
+			(!place->left && !open_place(qos->flows[expected])) || !pack(place, record))
 		return false;
-	take_placed(qos, flow);
+	qos->counters.reports++;
+	place->at += place->slot_bytes;
+	place->placed++;
+	if (!--place->left)
+		settle_full(qos, qos->flows[expected]);
 	return true;
 }
 
 static bool place_decoded(struct hs_qos *qos, struct hs_qos_flow *flow,
 		const struct hs_qos_key *key, const struct hs_report *report)
 {
-	if (!may_place(flow, key, report->telemetry.family, report->sink_ts_ns) ||
-			!hs_qos_ring_place(&flow->ring, report, flow->place_tag))
+	if (!may_place(flow->place, key, report->telemetry.family, report->sink_ts_ns))
 		return false;
-	take_placed(qos, flow);
+	hs_qos_gather(flow);
+	if (!hs_qos_ring_place(&flow->ring, report, flow->place->tag))
+		return false;
+	flow->place->left = 0;
+	qos->counters.reports++;
+	settle_full(qos, flow);
 	return true;
 }
 
@@ -267,7 +300,7 @@ static int absorb(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_
 		const struct hs_report *report)
 {
 	hs_qos_settle(qos, flow);
-	if (!goes_on(flow, key, report->telemetry.family))
+	if (!goes_on(flow->place, key, report->telemetry.family))
 		renew_flow(qos, flow, key, report);
 	enum hs_qos_sum_id id = enter(qos, flow, report);
 	allow_placing(qos, flow);
@@ -306,22 +339,32 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	return 0;
 }
 
+void hs_qos_expect_flow(const struct hs_qos *qos, uint32_t expected)
+{
+	__builtin_prefetch(qos->places + expected, 1);
+}
+
 uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 {
 	uint32_t at = hs_u32_map_find(&qos->by_ns, ns_id);
 	if (at != HS_U32_MAP_NONE)
-		hs_qos_fetch(qos->flows[at], offsetof(struct hs_qos_flow, app_id));
+		hs_qos_expect_flow(qos, at);
 	return at;
 }
 
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sink_ts_ns)
 {
+	const struct hs_qos_place *place = qos->places + expected;
 	if (expected >= qos->counters.flows)
 		return;
+	if (place->left > 1 && sink_ts_ns <= place->until_ns) {
+		hs_qos_fetch(place->at, place->slot_bytes);
+		return;
+	}
 	struct hs_qos_flow *flow = qos->flows[expected];
-	hs_qos_ring_expect(&flow->ring);
+	hs_qos_gather(flow);
 	bool settles = flow->ring.ahead + 1 >= flow->ring.most_ahead ||
-		       sink_ts_ns > flow->place_until_ns;
+		       sink_ts_ns > place->until_ns;
 	if (flow->ring.ahead && settles)
 		hs_qos_absorb_expect(flow);
 }
@@ -364,7 +407,8 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 		goto free_qos;
 	rc = -ENOMEM;
 	qos->flows = calloc(config->max_flows, sizeof(struct hs_qos_flow *));
-	if (!qos->flows || hs_u32_map_init(&qos->by_ns, config->max_flows) < 0)
+	qos->places = aligned_alloc(HS_QOS_LINE, config->max_flows * sizeof(*qos->places));
+	if (!qos->flows || !qos->places || hs_u32_map_init(&qos->by_ns, config->max_flows) < 0)
 		goto free_qos;
 	qos->next_ns = qos->round_next_ns = INT64_MAX;
 	for (; qos->n_windows < HS_QOS_WINDOWS && qos->config.window_ns[qos->n_windows];
@@ -375,6 +419,7 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 	return 0;
 
 free_qos:
+	free(qos->places);
 	free(qos->flows);
 	free(qos);
 	return rc;
@@ -389,6 +434,7 @@ void hs_qos_destroy(struct hs_qos *qos)
 	hs_qos_columns_fini(&qos->columns);
 	hs_qos_slot_fini(&qos->answer);
 	hs_u32_map_fini(&qos->by_ns);
+	free(qos->places);
 	free(qos->flows);
 	free(qos);
 }

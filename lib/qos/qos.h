@@ -32,10 +32,11 @@ void hs_qos_destroy(struct hs_qos *qos);
 // no memory, the monitor counts it as out_of_memory instead of as taken.
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report);
 
-// Prefetch the memory of a flow whose report comes soon. Call hs_qos_expect some thirty reports
-// ahead, and hs_qos_expect_next some four reports ahead with the number that hs_qos_expect
-// returned and the report's time. Neither changes anything.
+// Prefetch the memory of a flow whose report comes soon. Call hs_qos_expect first, or
+// hs_qos_expect_flow with the number that it once returned for the flow. Call hs_qos_expect_next
+// some reports later, with this number and the report's time. None changes anything.
 uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id);
+void hs_qos_expect_flow(const struct hs_qos *qos, uint32_t expected);
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sink_ts_ns);
 
 // Takes a report without decoding it, if the report need only be kept at first. `expected` is what

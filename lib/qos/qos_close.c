@@ -50,6 +50,8 @@ void hs_qos_deactivate(struct hs_qos *qos, struct hs_qos_flow *flow)
 
 void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
+	hs_qos_gather(flow);
+	flow->place->left = 0;
 	unsigned lost = hs_qos_absorb_placed(flow);
 	qos->counters.reports -= lost;
 	qos->counters.out_of_memory += lost;
@@ -57,7 +59,7 @@ void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow)
 
 static void forbid_placing(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	flow->place_after_ns = flow->place_until_ns = 0;
+	flow->place->after_ns = flow->place->until_ns = 0;
 	hs_qos_settle(qos, flow);
 }
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define HS_QOS_LINE	    64	 // bytes of a cache line
 #define HS_QOS_SEEN	    1024 // newest reports whose source order is remembered
 #define HS_QOS_SEEN_FIRST   64	 // at first; HS_QOS_SEEN once a report comes later than so many
 #define HS_QOS_SCARCE_LINKS 32	 // of all paths, where memory is scarce
@@ -144,13 +145,24 @@ struct hs_qos_slot {
 	uint32_t path[HS_TELEMETRY_MAX_HOPS + 2];
 };
 
+// All of a flow that a report touches which is only placed: one line of the cache. The monitor has
+// these lines in an array, so that they stay in the cache when thousands of flows report in turn.
+struct hs_qos_place {
+	_Alignas(HS_QOS_LINE) uint8_t *at; // where the next report is placed
+	uint32_t left;			   // reports that may be placed from `at` on
+	uint32_t placed;		   // that the ring does not know of: hs_qos_gather
+	int64_t after_ns, until_ns;	   // sink times of such reports
+	int64_t tag;
+	const struct hs_telemetry_family *family;
+	uint32_t ns_id, generation, sink_id, slot_bytes; // of the flow and its ring
+};
+static_assert(sizeof(struct hs_qos_place) == HS_QOS_LINE, "one line");
+
 struct hs_qos_flow {
-	// Members that a report touches which is only placed.
 	uint32_t ns_id, generation;
 	uint32_t sink_id;
-	int64_t place_after_ns, place_until_ns; // sink times of such reports
-	int64_t place_tag;
-	bool expected; // set by hs_qos_absorb_expect
+	bool expected;		    // set by hs_qos_absorb_expect
+	struct hs_qos_place *place; // NULL: no report is placed
 	struct hs_qos_ring ring;
 
 	uint32_t app_id;
@@ -268,8 +280,6 @@ void hs_qos_flow_free_locals(struct hs_qos_sum *sum, unsigned n_links);
 
 // Returns the open sum of the reports with this tag, or NULL: the window is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
-
-#define HS_QOS_LINE 64 // bytes of a cache line
 
 // Prefetches memory that is needed soon.
 static inline void hs_qos_fetch(const void *from, size_t bytes)

@@ -14,8 +14,8 @@ static size_t frame_bytes(const struct hs_qos_flow *flow)
 		      (flow->sums[0].locals ? flow->n_sums * sizeof(struct hs_qos_local_sum) : 0);
 	size_t seen = flow->seen == flow->first_seen ? 0
 						     : flow->seen_capacity * sizeof(*flow->seen);
-	return sizeof(*flow) - sizeof(flow->ring) + hs_qos_ring_bytes(&flow->ring) + seen +
-	       flow->link_capacity * link;
+	return sizeof(*flow) + sizeof(*flow->place) - sizeof(flow->ring) +
+	       hs_qos_ring_bytes(&flow->ring) + seen + flow->link_capacity * link;
 }
 
 size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow)
@@ -81,6 +81,6 @@ uint64_t hs_qos_most_bytes(void)
 						      sizeof(struct hs_qos_local_sum) +
 						      HS_QOS_LATENCY_HIST_MOST_BYTES) +
 			HS_QOS_WINDOWS * sizeof(struct hs_qos_hop);
-	return sizeof(struct hs_qos_flow) + HS_QOS_RING_BYTES +
+	return sizeof(struct hs_qos_flow) + sizeof(struct hs_qos_place) + HS_QOS_RING_BYTES +
 	       HS_QOS_SEEN * sizeof(struct hs_qos_seen) + capacity * link;
 }

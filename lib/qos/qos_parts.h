@@ -25,6 +25,7 @@ struct hs_qos {
 	int n_windows;
 	int64_t ratio[HS_QOS_WINDOWS]; // window length in shortest windows
 	struct hs_qos_flow **flows;    // counters.flows of them
+	struct hs_qos_place *places;   // of the flows, in the same order
 	struct hs_u32_map by_ns;       // ns_id -> flows[]
 	struct hs_qos_flow *active;    // flows with windows to close
 	int64_t next_ns;
@@ -44,6 +45,13 @@ static inline struct hs_qos_flow *hs_qos_find(const struct hs_qos *qos, uint32_t
 	uint32_t at = hs_u32_map_find(&qos->by_ns, ns_id);
 
 	return at == HS_U32_MAP_NONE ? NULL : qos->flows[at];
+}
+
+// Tells the flow's ring of the reports that were placed.
+static inline void hs_qos_gather(struct hs_qos_flow *flow)
+{
+	flow->ring.ahead += flow->place->placed;
+	flow->place->placed = 0;
 }
 
 // ---- windows that end (qos_close.c) ----

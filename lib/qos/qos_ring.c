@@ -359,13 +359,15 @@ void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, 
 	step_head(ring, 1);
 }
 
-// Returns where the next report may be placed, or NULL: there is no room, or no memory yet.
-static inline struct hs_packed *place_for(const struct hs_qos_ring *ring)
+uint32_t hs_qos_ring_free(const struct hs_qos_ring *ring, uint8_t **at)
 {
 	uint32_t slot = hs_qos_ring_slot_ahead(ring, ring->ahead);
-	if (ring->ahead >= ring->most_ahead || !ring->chunks[slot / HS_QOS_RING_CHUNK])
-		return NULL;
-	return (struct hs_packed *)hs_qos_ring_slot_at(ring, slot);
+	uint32_t n = HS_QOS_RING_CHUNK - slot % HS_QOS_RING_CHUNK;
+	uint32_t left = ring->most_ahead - ring->ahead;
+	if (!left || !ring->chunks[slot / HS_QOS_RING_CHUNK])
+		return 0;
+	*at = hs_qos_ring_slot_at(ring, slot);
+	return n < left ? n : left;
 }
 
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
@@ -375,40 +377,9 @@ bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report,
 	if (ring->ahead >= ring->most_ahead || packed_bytes(telemetry, wide) > ring->slot_bytes ||
 			ensure_chunk(ring, hs_qos_ring_slot_ahead(ring, ring->ahead)))
 		return false;
-	pack(place_for(ring), report, wide, tag);
+	pack((struct hs_packed *)hs_qos_ring_ahead(ring, ring->ahead), report, wide, tag);
 	ring->ahead++;
 	return true;
-}
-
-bool hs_qos_ring_place_record(
-		struct hs_qos_ring *ring, const struct hs_report_record *record, int64_t tag)
-{
-	struct hs_packed *slot = place_for(ring);
-	size_t trace_len = record->trace_len, e2e_len = record->e2e_len;
-	if (!slot || !ring->family->pack || trace_len + e2e_len > sizeof(record->data))
-		return false;
-	slot->tag = tag;
-	slot->sink_ts_ns = record->sink_ts_ns;
-	slot->sink_rx_packets = record->sink_rx_packets;
-	slot->sink_rx_bytes = record->sink_rx_bytes;
-	if (!ring->family->pack(record->data, trace_len, record->data + trace_len, e2e_len,
-			    ring->slot_bytes, slot))
-		return false;
-	ring->ahead++;
-	return true;
-}
-
-void hs_qos_ring_expect(const struct hs_qos_ring *ring)
-{
-	uint32_t slot = hs_qos_ring_slot_ahead(ring, ring->ahead);
-	if (!ring->chunks[slot / HS_QOS_RING_CHUNK])
-		return;
-	const uint8_t *at = hs_qos_ring_slot_at(ring, slot);
-	for (uint32_t i = 0; i < ring->slot_bytes; i += 3 * 64) { // those of four hops at once
-		__builtin_prefetch(at + i, 1);
-		__builtin_prefetch(at + i + 64, 1);
-		__builtin_prefetch(at + i + 128, 1);
-	}
 }
 
 void hs_qos_ring_accept(struct hs_qos_ring *ring, uint32_t n)

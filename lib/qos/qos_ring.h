@@ -49,12 +49,9 @@ void hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, 
 // Its family must have no local values. Returns false if there is no memory, if the report is
 // longer than those before, or if `most_ahead` reports are placed already.
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
-// Does the same without decoding the record. Returns false also if its telemetry is not common, or
-// if there is no memory for it yet.
-bool hs_qos_ring_place_record(
-		struct hs_qos_ring *ring, const struct hs_report_record *record, int64_t tag);
-// Prefetches the slot in which the next report will be placed.
-void hs_qos_ring_expect(const struct hs_qos_ring *ring);
+// Returns how many reports may be packed behind each other from *at on, and then be added to
+// `ahead`: 0 if there is no room, or no memory yet.
+uint32_t hs_qos_ring_free(const struct hs_qos_ring *ring, uint8_t **at);
 // hs_qos_ring_accept adds the first n placed reports to the ring; the first one's number is `next`.
 // hs_qos_ring_refuse drops the first placed report. No report may be pushed while reports are
 // placed.

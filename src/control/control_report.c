@@ -5,15 +5,28 @@
 #include "control_parts.h"
 #include "control_rule.h"
 
-#define REPORTS	  32		       // in a batch
-#define AHEAD	  4		       // number of reports ahead for which memory is prefetched
+#define REPORTS 128 // in a batch
+// How many reports ahead of one its memory is fetched: its lines in the ring, those of its flow,
+// and where it will be placed.
+#define FAR	  24
+#define NEAR	  16
+#define NEXT	  8
 #define FUTURE_NS INT64_C(10000000000) // so far may a report of another sink be ahead
 
-// The rule and flow of a record, which are looked up before the first record of the batch is taken.
+// What is looked up of a record before the records ahead of it are taken.
 struct expected {
-	const struct hs_rule *rule; // NULL: it was replaced or removed since
-	uint32_t flow;		    // hs_qos_expect
+	const struct rule_placed *placed; // NULL: the rule is looked at
+	const struct hs_rule *rule;	  // then; NULL: it was replaced or removed since
+	uint32_t flow;			  // hs_qos_expect
+};
+
+// Records that are taken one after the other.
+struct batch {
+	struct hs_control *control;
+	const struct hs_report_record *records;
 	uint16_t sink_id;
+	const struct hs_telemetry_family *format; // of the record before; NULL: there is none
+	struct expected *expected;		  // of each record
 };
 
 static inline struct hs_qos_key key_of(
@@ -49,28 +62,55 @@ static const struct hs_rule *rule_of_record(
 	return rule && generation == record->rule_generation ? rule : NULL;
 }
 
-// Gives a record to the monitor without decoding it. Returns false if anything else also needs it.
-static bool place(struct hs_control *control, const struct hs_report_record *record,
-		const struct expected *expected, const struct hs_telemetry_family *format)
+// Gives a record to the monitor without decoding it. Returns false if the monitor must decode it.
+static inline bool place_of(const struct batch *batch, const struct hs_report_record *record,
+		uint32_t flow, uint32_t ns_id)
 {
-	const struct hs_rule *rule = expected->rule;
-	struct rule_note *note = hs_control_find_note(&control->rules, record->rule_slot);
-	const struct hs_qos_key key = key_of(rule, record->rule_generation, expected->sink_id);
+	struct hs_control *control = batch->control;
+	const struct hs_qos_key key = {.ns_id = ns_id,
+			.generation = record->rule_generation,
+			.sink_node_id = batch->sink_id};
 
-	if (!note || !note->monitored || rule->piggyback_report || rule->transmit_report ||
-			control->config.delay_buckets ||
-			hs_control_clock_is_old(
-					&control->clock, control->now_ns, record->sink_ts_ns) ||
-			!hs_qos_place(control->qos, expected->flow, &key, record, format))
+	if (hs_control_clock_is_old(&control->clock, control->now_ns, record->sink_ts_ns) ||
+			!hs_qos_place(control->qos, flow, &key, record, batch->format))
 		return false;
-	note->ends_here = true;
 	control->counts.reports_suppressed++;
 	return true;
 }
 
-static void take_report(struct hs_control *control, const struct hs_report_record *record,
-		const struct expected *expected, const struct hs_telemetry_family *format)
+// Does the same for a rule that is looked at. Returns false also if anything else needs the record.
+static bool place(const struct batch *batch, const struct hs_report_record *record,
+		const struct expected *expected)
 {
+	struct hs_control *control = batch->control;
+	const struct hs_rule *rule = expected->rule;
+	struct rule_note *note = hs_control_find_note(&control->rules, record->rule_slot);
+
+	if (!note || !note->monitored || rule->piggyback_report || rule->transmit_report ||
+			control->config.delay_buckets ||
+			!place_of(batch, record, expected->flow, rule->ns_id))
+		return false;
+	note->ends_here = true;
+	hs_control_note_placed(&control->rules, record->rule_slot, rule->ns_id, expected->flow);
+	return true;
+}
+
+// Looks at the rule of a record, and fetches its note and flow.
+static struct expected look_at_rule(
+		const struct hs_control *control, const struct hs_report_record *record)
+{
+	const struct hs_rule *rule = rule_of_record(control, record);
+
+	if (rule)
+		__builtin_prefetch(hs_control_find_note(&control->rules, record->rule_slot));
+	return (struct expected){NULL, rule, hs_qos_expect(control->qos, rule ? rule->ns_id : 0)};
+}
+
+static void take_report(const struct batch *batch, const struct hs_report_record *record,
+		const struct expected *expected)
+{
+	struct hs_control *control = batch->control;
+	const struct hs_telemetry_family *format = batch->format;
 	const struct hs_rule *rule = expected->rule;
 	struct hs_report report;
 
@@ -78,7 +118,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		control->counts.reports_stale++;
 		return;
 	}
-	if (place(control, record, expected, format))
+	if (place(batch, record, expected))
 		return;
 	if (hs_report_decode(record, format, &report) < 0) {
 		control->counts.reports_bad++;
@@ -86,7 +126,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 	}
 	if (!report.telemetry.ns_id) // the format names no rule
 		report.telemetry.ns_id = rule->ns_id;
-	uint16_t node_id = expected->sink_id;
+	uint16_t node_id = batch->sink_id;
 	struct rule_note *note = hs_control_note(&control->rules, record->rule_slot);
 	if (hs_control_clock_is_old(&control->clock, control->now_ns, report.sink_ts_ns))
 		control->counts.reports_old_time++;
@@ -104,34 +144,69 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		control->counts.reports_published++;
 }
 
-// Takes a batch of records. With thousands of flows in turn, no report finds its flow in the cache.
-// The memory of the first access is prefetched while earlier reports are processed.
+// ---- batches ----
+
+// A record of two to four hops has these lines.
+static inline void fetch_record(const struct hs_report_record *record)
+{
+	__builtin_prefetch(record);
+	__builtin_prefetch((const char *)record + 64);
+	__builtin_prefetch((const char *)record + 128);
+}
+
+static inline void expect(struct batch *batch, unsigned i)
+{
+	const struct hs_control *control = batch->control;
+	const struct hs_report_record *record = &batch->records[i];
+	const struct rule_placed *placed = hs_control_placed(&control->rules, record->rule_slot);
+
+	if (placed) {
+		batch->expected[i] = (struct expected){placed, NULL, placed->flow};
+		hs_qos_expect_flow(control->qos, placed->flow);
+	} else {
+		batch->expected[i] = look_at_rule(control, record);
+	}
+}
+
+static inline void take(struct batch *batch, unsigned i)
+{
+	const struct hs_report_record *record = &batch->records[i];
+	const struct expected *expected = &batch->expected[i];
+	const struct rule_placed *placed = expected->placed;
+
+	if (!batch->format || batch->format->number != record->family)
+		batch->format = hs_node_format(batch->control->node, record);
+	if (!placed) {
+		take_report(batch, record, expected);
+	} else if (!place_of(batch, record, placed->flow, placed->ns_id)) {
+		const struct expected now = look_at_rule(batch->control, record);
+		take_report(batch, record, &now);
+	}
+}
+
+// Takes records. With thousands of flows in turn, no report finds its flow in the cache, and
+// records are in another core's. So the memory of a report is prefetched while reports before it
+// are taken.
 static void take_batch(void *context, const struct hs_report_record *records, unsigned n)
 {
 	struct hs_control *control = context;
 	struct expected expected[REPORTS];
-	const struct hs_telemetry_family *format = NULL;
-	uint16_t sink_id = hs_node_config(control->node)->id;
+	struct batch batch = {.control = control,
+			.records = records,
+			.expected = expected,
+			.sink_id = hs_node_config(control->node)->id};
 
-	for (unsigned i = 0; i < n; i++) {
-		const struct hs_rule *rule = rule_of_record(control, &records[i]);
-		uint32_t flow = hs_qos_expect(control->qos, rule ? rule->ns_id : 0);
-		expected[i] = (struct expected){rule, flow, sink_id};
-		// A record of two to four hops has these lines. The record is in another core's
-		// cache.
-		for (unsigned at = 64; at < 192; at += 64)
-			__builtin_prefetch((const char *)&records[i] + at);
-		if (rule)
-			__builtin_prefetch(hs_control_find_note(
-					&control->rules, records[i].rule_slot));
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (i + AHEAD < n)
-			hs_qos_expect_next(control->qos, expected[i + AHEAD].flow,
-					records[i + AHEAD].sink_ts_ns);
-		if (!format || format->number != records[i].family)
-			format = hs_node_format(control->node, &records[i]);
-		take_report(control, &records[i], &expected[i], format);
+	for (unsigned i = 0; i < n + FAR; i++) {
+		unsigned near = i - (FAR - NEAR), next = i - (FAR - NEXT), now = i - FAR;
+		if (i < n)
+			fetch_record(&records[i]);
+		if (near < n)
+			expect(&batch, near);
+		if (next < n)
+			hs_qos_expect_next(control->qos, expected[next].flow,
+					records[next].sink_ts_ns);
+		if (now < n)
+			take(&batch, now);
 	}
 }
 

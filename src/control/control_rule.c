@@ -18,8 +18,9 @@ int hs_control_open_rules(struct control_rules *rules)
 	rules->walk_slot = HS_FLOW_NONE;
 	// Untouched pages cost nothing, and most rules never have a note.
 	rules->notes = calloc(slots, sizeof(*rules->notes));
+	rules->placed = calloc(slots, sizeof(*rules->placed));
 	rules->origins = calloc(slots, sizeof(*rules->origins));
-	return rules->notes && rules->origins ? 0 : -ENOMEM;
+	return rules->notes && rules->placed && rules->origins ? 0 : -ENOMEM;
 }
 
 void hs_control_close_rules(struct control_rules *rules)
@@ -27,6 +28,7 @@ void hs_control_close_rules(struct control_rules *rules)
 	for (uint32_t slot = 0; rules->notes && slot < hs_flow_table_capacity(rules->flows); slot++)
 		hs_control_forget(rules, slot);
 	free(rules->notes);
+	free(rules->placed);
 	free(rules->origins);
 }
 

@@ -32,13 +32,22 @@ struct rule_note {
 	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
 };
 
+// A rule of whose reports only the monitor needs to know. So neither the rule nor its note is
+// looked at for a report that the monitor places.
+struct rule_placed {
+	uint64_t changes; // of the rules, plus 1, when this was so; 0: it never was
+	uint32_t ns_id;
+	uint32_t flow; // hs_qos_expect
+};
+
 struct control_rules { // zeroed at first
 	struct hs_flow_table *flows;
 	struct hs_dpdk_telemetry *telemetry; // may be NULL
 	struct hs_qos *qos;
 	struct hs_in_band *in_band;
-	struct rule_note **notes; // indexed by slot
-	uint8_t *origins;	  // indexed by slot, enum hs_rule_origin
+	struct rule_note **notes;   // indexed by slot
+	struct rule_placed *placed; // indexed by slot
+	uint8_t *origins;	    // indexed by slot, enum hs_rule_origin
 	uint64_t changes;
 	uint32_t walk_slot; // of the last rule of the walk
 	uint32_t n_monitored, n_unmonitored;
@@ -110,6 +119,22 @@ static inline const struct hs_rule *hs_control_noted_rule(
 		const struct control_rules *rules, const struct rule_note *note)
 {
 	return hs_flow_table_rule(rules->flows, note->slot);
+}
+
+// Returns what hs_control_note_placed noted of a slot, or NULL: nothing, or a rule has changed
+// since.
+static inline const struct rule_placed *hs_control_placed(
+		const struct control_rules *rules, uint32_t slot)
+{
+	const struct rule_placed *placed = &rules->placed[slot];
+
+	return placed->changes == rules->changes + 1 ? placed : NULL;
+}
+
+static inline void hs_control_note_placed(
+		struct control_rules *rules, uint32_t slot, uint32_t ns_id, uint32_t flow)
+{
+	rules->placed[slot] = (struct rule_placed){rules->changes + 1, ns_id, flow};
 }
 
 // Returns the monitored rule whose first report came next, or NULL if there is none. NULL stands

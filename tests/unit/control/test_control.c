@@ -52,6 +52,28 @@ static void a_rule_that_does_not_transmit_is_monitored_all_the_same(void **state
 	rig_close(r);
 }
 
+static void a_rule_that_begins_to_transmit_does_so_with_the_next_report(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, ", \"transmit_report\": false");
+	step(r, SECOND / 10);
+	for (unsigned i = 0; i < 5; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, 1000);
+	}
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"transmit_report\": true}}"));
+	feed_sampled(r, 7, 0x7000);
+	step(r, 1000);
+	assert_int_equal(count_published(r, "report.7"), 1);
+	json_t *t = totals(r);
+	assert_number(t, "reports_suppressed", 5);
+	assert_number(t, "reports_published", 1);
+	json_decref(t);
+	assert_audit_ok(r);
+	rig_close(r);
+}
+
 static void a_report_that_cannot_be_decoded_is_counted_as_bad(void **state)
 {
 	(void)state;
@@ -607,6 +629,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_report_is_published_under_its_rule_with_who_and_which),
 			cmocka_unit_test(a_rule_that_does_not_transmit_is_monitored_all_the_same),
+			cmocka_unit_test(
+					a_rule_that_begins_to_transmit_does_so_with_the_next_report),
 			cmocka_unit_test(a_report_that_cannot_be_decoded_is_counted_as_bad),
 			cmocka_unit_test(a_report_of_a_replaced_rule_is_not_taken_for_the_new_ones),
 			cmocka_unit_test(a_report_of_a_removed_rule_is_nobodys),
