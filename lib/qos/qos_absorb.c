@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define FETCHED_LINKS	6
-#define FETCHED_REPORTS 16
+#define FETCHED_REPORTS 6
 #define PACE_NS		100000000
 
 static void add_step(struct hs_qos_sum *sum, const struct hs_qos_plan *plan,

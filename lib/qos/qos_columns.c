@@ -187,6 +187,7 @@ static bool put_stretch(
 	size_t slot_bytes = ring->slot_bytes;
 	while (n) {
 		if (common && n >= LANES && are_within(reports, at, slot_bytes)) {
+			hs_qos_fetch(at + HS_QOS_RING_FETCHED * slot_bytes, LANES * slot_bytes);
 			put_four_delays(narrow, at, slot_bytes);
 			at += LANES * slot_bytes;
 			n -= LANES;

@@ -251,6 +251,7 @@ static void find(struct run *run)
 	most = most < ring->ahead ? most : ring->ahead;
 	while (n < most) {
 		q = n ? hs_qos_ring_behind(ring, q, ++slot) : hs_qos_ring_ahead(ring, 0);
+		hs_qos_ring_fetch(ring, q);
 		if (!ends_fit(flow, n_hops, p, q) ||
 				!nodes_fit(run, n_hops, first, q, run->rows[n], &bytes) ||
 				!bytes_fit(p, q, bytes) || (all_bytes += bytes) > NODE_BYTES)
