@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define FOLDED 64 // reports
+
 static inline void add(struct hs_qos_delays *delays, uint16_t link, uint64_t ns)
 {
 	delays->links[delays->n] = link;
@@ -79,22 +81,49 @@ void hs_qos_delays_known(const struct hs_qos_flow *flow, struct hs_qos_known_lin
 			known->from = flow->links[known->links[i]].born;
 }
 
+// Delays of common reports that one sum takes.
+struct folded {
+	struct hs_qos_sum *sum;
+	unsigned n;
+	int64_t ns[HS_PACKED_HOPS + 2][FOLDED];
+};
+
+static void add_folded(const struct hs_qos_flow *flow, const struct hs_qos_known_links *known,
+		struct folded *folded)
+{
+	for (unsigned i = 0; folded->n && i < known->n_hops + 2; i++)
+		hs_qos_sum_add_delays(flow, folded->sum, known->links[i], folded->ns[i], folded->n);
+	folded->n = 0;
+}
+
 void hs_qos_delays_fold(struct hs_qos_flow *flow)
 {
 	struct hs_qos_delays delays;
 	struct hs_qos_known_links known;
+	struct folded folded;
 	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
 	uint64_t number = flow->unfolded > oldest ? flow->unfolded : oldest;
+	folded.sum = NULL;
+	folded.n = 0;
 	hs_qos_delays_known(flow, &known);
 	for (; number < flow->ring.next; number++) {
 		const struct hs_packed *packed = hs_qos_ring_packed(&flow->ring, number);
 		struct hs_qos_sum *sum = hs_qos_flow_sum(flow, packed->tag);
+		hs_qos_ring_fetch(&flow->ring, packed);
 		if (!sum)
 			continue;
 		sum->folded = true;
 		const uint16_t *links = hs_qos_delays_at(flow, &known, number, packed, &delays);
+		if (folded.n == FOLDED || folded.sum != sum || links != known.links)
+			add_folded(flow, &known, &folded);
+		folded.sum = sum;
 		for (unsigned i = 0; i < delays.n; i++)
-			hs_qos_sum_add_delay(flow, sum, links[i], delays.ns[i]);
+			if (links == known.links)
+				folded.ns[i][folded.n] = delays.ns[i];
+			else
+				hs_qos_sum_add_delay(flow, sum, links[i], delays.ns[i]);
+		folded.n += links == known.links;
 	}
+	add_folded(flow, &known, &folded);
 	flow->unfolded = flow->ring.next;
 }
