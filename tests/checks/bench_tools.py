@@ -240,4 +240,13 @@ def the_other_scripts_for_pktgen_print_what_came_back():
                       HS_RATE="50", HS_SECONDS="2")
     check(re.search(r"^ +66 +1000000 +600000 +400000 +300000$", done.stdout, re.M), done.stdout)
     done = run_script(os.path.join(SCRIPTS, "hopsight-latency.lua"), HS_RATES="1,0.5")
-    check(re.search(r"^ +0\.5 +10 +0 +1\.0 +2\.0 +3\.0$", done.stdout, re.M), done.stdout)
+    check(re.search(r"^ +0\.5 +10 +0 +1\.0 +2\.5 +4\.0$", done.stdout, re.M), done.stdout)
+
+
+@test()
+def the_script_for_pktgen_has_no_mean_of_samples_that_are_not_all():
+    need_lua()
+    for count in ("0", "8"):
+        done = run_script(os.path.join(SCRIPTS, "hopsight-latency.lua"), HS_RATES="1",
+                          STUB_SAMPLES=count)
+        check(re.search(r"^ +1 +10 +0 +1\.0 +- +4\.0$", done.stdout, re.M), done.stdout)

@@ -1,16 +1,19 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Stands in for pktgen-dpdk 23.03 where its scripts are tried: its functions by name and number of
 -- arguments, as app/lpktgenlib.c there lists them (its `help` is the documentation), and a device
--- behind its two ports that passes on at most STUB_CAPACITY of STUB_LINK packets a second. What
--- pktgen does not have ends the script. When the script ends, the calls are printed.
+-- behind its two ports that passes on at most STUB_CAPACITY of STUB_LINK packets a second. Of ten
+-- stamped frames, STUB_SAMPLES are samples. What pktgen does not have ends the script. When the
+-- script ends, the calls are printed.
 
 local link = tonumber(os.getenv("STUB_LINK") or "1000000")
 local capacity = tonumber(os.getenv("STUB_CAPACITY") or "300000")
+local sampled = tonumber(os.getenv("STUB_SAMPLES") or "10")
 
 local arguments = {
 	set = 3, set_mac = 3, set_ipaddr = 3, set_proto = 2, set_type = 2, set_range = 2, latency = 2,
 	start = 1, stop = 1, reset = 1, clear = 1, clr = 0, cls = 0, screen = 1, page = 1, delay = 1,
 	portStats = 2, pktStats = 1, linkState = 1, isSending = 1, portCount = 0, quit = 0,
+	latsampler_params = 5, latsampler = 2,
 }
 local range_arguments = {
 	dst_mac = 3, src_mac = 3, set_type = 2, src_ip = 3, dst_ip = 3, ip_proto = 2, src_port = 3,
@@ -23,6 +26,7 @@ local settable = {
 
 local calls, rate, sending, stamping = {}, 100, false, {}
 local sent, received = 0, 0
+local samples, sampling = nil, false
 
 local function ports(list)
 	local found = {}
@@ -52,6 +56,22 @@ local effects = {
 			received = received + math.floor(math.min(n, capacity * ms / 1000))
 		end
 	end,
+	latsampler_params = function(_, kind, most, per_second, path)
+		assert(kind == "simple" or kind == "poisson", "no such sampler: " .. kind)
+		assert(most <= 50108, "pktgen has room for fewer samples")
+		assert(per_second > 0, "a sampler needs a rate")
+		samples = path
+	end,
+	latsampler = function(_, state)
+		if state == "off" then
+			assert(sampling, "the sampler does not run")
+			local file = assert(io.open(samples, "w"))
+			file:write("Latency\n", string.rep("1500\n", sampled // 2),
+				string.rep("3500\n", sampled - sampled // 2))
+			file:close()
+		end
+		sampling = state == "on"
+	end,
 	latency = function(list, state)
 		for _, port in ipairs(ports(list)) do
 			stamping[port] = state == "on"
@@ -70,7 +90,7 @@ local effects = {
 		for _, port in ipairs(ports(list)) do
 			local on = stamping[0] and stamping[1]
 			found[port] = {latency = {num_pkts = on and 10 or 0, num_skipped = 0, min_us = 1.0,
-				avg_us = 2.0, max_us = 3.0}}
+				avg_us = 0.0, max_us = 4.0}}
 		end
 		return found
 	end,
