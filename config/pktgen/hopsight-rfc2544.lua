@@ -58,7 +58,24 @@ local function counts()
 		pktgen.portStats(BACK, "port")[tonumber(BACK)].ipackets
 end
 
--- Packets sent and received at a rate, in percent of the link.
+-- Seconds since the machine started, in steps of 0.01.
+local function now()
+	local file = io.open("/proc/uptime")
+	local time = file:read("n")
+	file:close()
+	return time
+end
+
+-- Sends for `seconds`, longer where other threads keep this one waiting: returns how long it was.
+local function send()
+	local start = now()
+	pktgen.start(OUT)
+	pktgen.delay(math.floor(seconds * 1000))
+	pktgen.stop(OUT)
+	return math.max(seconds, now() - start - 0.01)
+end
+
+-- Packets sent and received at a rate, in percent of the link, and for how long.
 local function trial(size, rate)
 	range_of("pkt_size", size, 0, size)
 	pktgen.set(OUT, "size", size)
@@ -66,54 +83,53 @@ local function trial(size, rate)
 	pktgen.clr()
 	pktgen.delay(SETTLE_MS)
 	local sent_before, received_before = counts()
-	pktgen.start(OUT)
-	pktgen.delay(math.floor(seconds * 1000))
-	pktgen.stop(OUT)
+	local time = send()
 	pktgen.delay(SETTLE_MS)
 	local sent, received = counts()
-	return sent - sent_before, received - received_before
+	return sent - sent_before, received - received_before, time
 end
 
--- Does a rate meet the goal? And what was then really sent, in packets a second.
+-- Does a rate meet the goal? And what was then really sent, in packets a second, and lost.
 local function passes(size, rate, loss)
 	for _ = 1, 2 do
-		local sent, received = trial(size, rate)
+		local sent, received, time = trial(size, rate)
 		if received > 0 and sent - received <= loss * sent then
-			return true, sent / seconds
+			return true, sent / time, sent - received
 		end
 	end
-	return false, 0
+	return false, 0, 0
 end
 
--- The highest rate up to `top` that meets the goal, in percent and in packets a second.
+-- The highest rate up to `top` that meets the goal, in percent and in packets a second, and the
+-- packets lost there.
 local function search(size, loss, top)
-	local met, pps = passes(size, top, loss)
+	local met, pps, lost = passes(size, top, loss)
 	if met then
-		return top, pps
+		return top, pps, lost
 	end
-	local low, high, best = 0, top, 0
+	local low, high, best, best_lost = 0, top, 0, 0
 	while high - low > precision do
 		local middle = (low + high) / 2
-		met, pps = passes(size, middle, loss)
+		met, pps, lost = passes(size, middle, loss)
 		if met then
-			low, best = middle, pps
+			low, best, best_lost = middle, pps, lost
 		else
 			high = middle
 		end
 	end
-	return low, best
+	return low, best, best_lost
 end
 
 prepare()
 print("bytes with FCS, NDR, PDR, MRR in packets/s")
 for word in string.gmatch(sizes, "%d+") do
 	local size = math.max(tonumber(word), SMALLEST)
-	local _, received = trial(size, 100)
-	local pdr_rate, pdr = search(size, PDR_LOSS, 100)
-	local ndr = 0
-	if pdr_rate > 0 then
+	local _, received, time = trial(size, 100)
+	local pdr_rate, pdr, lost = search(size, PDR_LOSS, 100)
+	local ndr = pdr
+	if lost > 0 then
 		_, ndr = search(size, NDR_LOSS, pdr_rate)
 	end
-	print(string.format("%5d %12.0f %12.0f %12.0f", size, ndr, pdr, received / seconds))
+	print(string.format("%5d %12.0f %12.0f %12.0f", size, ndr, pdr, received / time))
 end
 os.exit(0)

@@ -250,3 +250,14 @@ def the_script_for_pktgen_has_no_mean_of_samples_that_are_not_all():
         done = run_script(os.path.join(SCRIPTS, "hopsight-latency.lua"), HS_RATES="1",
                           STUB_SAMPLES=count)
         check(re.search(r"^ +1 +10 +0 +1\.0 +- +4\.0$", done.stdout, re.M), done.stdout)
+
+
+@test()
+def the_scripts_for_pktgen_divide_by_the_time_that_a_trial_took():
+    need_lua()
+    late = {"HS_SIZES": "128", "HS_SECONDS": "1", "STUB_LATE_MS": "1010"}
+    done = run_script(os.path.join(SCRIPTS, "hopsight-throughput.lua"), HS_RATE="10", **late)
+    check(re.search(r"^ +128 +201000 +201000 +0 +100500$", done.stdout, re.M), done.stdout)
+    done = run_script(os.path.join(SCRIPTS, "hopsight-rfc2544.lua"), STUB_CAPACITY="1000000", **late)
+    check(re.search(r"^ +128 +1005000 +1005000 +1005000$", done.stdout, re.M), done.stdout)
+    check("pktgen.start=2 " in done.stdout, "a trial without loss is that of both rates", done.stdout)

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Stands in for pktgen-dpdk 23.03 where its scripts are tried: its functions by name and number of
 -- arguments, as app/lpktgenlib.c there lists them (its `help` is the documentation), and a device
--- behind its two ports that passes on at most STUB_CAPACITY of STUB_LINK packets a second. Of ten
--- stamped frames, STUB_SAMPLES are samples. What pktgen does not have ends the script. When the
--- script ends, the calls are printed.
+-- behind its two ports that passes on at most STUB_CAPACITY of STUB_LINK packets a second. While it
+-- sends, each delay takes STUB_LATE_MS longer than asked. Of ten stamped frames, STUB_SAMPLES are
+-- samples. What pktgen does not have ends the script. When the script ends, the calls are printed.
 
 local link = tonumber(os.getenv("STUB_LINK") or "1000000")
 local capacity = tonumber(os.getenv("STUB_CAPACITY") or "300000")
+local late_ms = tonumber(os.getenv("STUB_LATE_MS") or "0")
 local sampled = tonumber(os.getenv("STUB_SAMPLES") or "10")
 
 local arguments = {
@@ -26,7 +27,15 @@ local settable = {
 
 local calls, rate, sending, stamping = {}, 100, false, {}
 local sent, received = 0, 0
-local samples, sampling = nil, false
+local uptime, samples, sampling = 100, nil, false
+
+local open = io.open
+io.open = function(path, ...)
+	if path ~= "/proc/uptime" then
+		return open(path, ...)
+	end
+	return {read = function() return uptime end, close = function() end}
+end
 
 local function ports(list)
 	local found = {}
@@ -50,6 +59,10 @@ local effects = {
 	clr = function() sent, received = 0, 0 end,
 	delay = function(ms)
 		assert(ms == math.floor(ms), "pktgen.delay takes whole milliseconds")
+		if sending then
+			ms = ms + late_ms
+		end
+		uptime = uptime + ms / 1000
 		if sending then
 			local n = link * rate / 100 * ms / 1000
 			sent = sent + math.floor(n)
