@@ -3,11 +3,13 @@
 -- greatest. The mean is this script's, of the samples that pktgen writes to a file, because
 -- pktgen 23.03 has none (avg_us is 0). tools/ndr.py has percentiles.
 --
--- HS_SIZE and HS_RATES are those of IPv6 UDP frames to port 5002, which have no stamp. Between them,
--- pktgen sends one frame with a stamp in 10 ms. This is always IPv4 UDP of 128 bytes with FCS, with
--- meaningless addresses. So the node must forward any frame ("patch") and leave no telemetry in it.
+-- HS_SIZE and HS_RATES are those of IPv6 UDP frames to port 5002, which have no stamp. Between
+-- them, pktgen sends one frame with a stamp in 10 ms. This is always IPv4 UDP of 128 bytes with
+-- FCS and meaningless addresses. So the node must forward any frame ("patch") and leave no
+-- telemetry in it.
 --
--- How to start pktgen and a node: see hopsight-throughput.lua. Settings from the environment:
+-- How to start pktgen and a node: docs/benchmark-method.md, section "pktgen". Settings from the
+-- environment:
 --   HS_SIZE=128  HS_RATES=1,5,9 (percent of the link; 10, 50 and 90 % of PDR, as FD.io CSIT has it)
 --   HS_SECONDS=10  HS_DST_MAC=02:00:00:00:00:02
 

@@ -4,7 +4,8 @@
 -- (ETSI GS NFV-TST 009: a loss that does not come again was the machine's). MRR is what is received
 -- under full load.
 --
--- How to start pktgen and a node: see hopsight-throughput.lua. Settings from the environment:
+-- How to start pktgen and a node: docs/benchmark-method.md, section "pktgen". Settings from the
+-- environment:
 --   HS_SIZES=128,1500  HS_SECONDS=1  HS_PRECISION=0.5 (percent of the link)  HS_FLOWS=1024
 --   HS_DST_MAC=02:00:00:00:00:02
 

@@ -2,19 +2,9 @@
 -- IPv6 UDP of many flows through a Hopsight node: one fixed rate, one frame size after the other;
 -- prints what was sent and received of each.
 --
--- For pktgen-dpdk 23.03, which builds against DPDK 22.11. Out on port 0, back on port 1. The node,
--- with an example of config/, and what pktgen is told of its own devices (DEVICES):
---   bench-vhost.json  --vdev net_virtio_user0,path=/run/hopsight/bench-vhost-in.sock
---                     --vdev net_virtio_user1,path=/run/hopsight/bench-vhost-out.sock
---   bench-veth.json   --vdev net_af_packet0,iface=gen0,framesz=2048
---                     --vdev net_af_packet1,iface=gen1,framesz=2048
---   bench-nic.json    -a 0000:5e:00.0 -a 0000:5e:00.1
---   bench-memif.json  --vdev net_memif0,role=client,socket=/run/hopsight/bench-memif-in.sock,
---                     socket-abstract=no,rsize=12 and net_memif1 to bench-memif-out.sock: only for
---                     a pktgen that does not end where a device cannot set its MTU, as 23.03 does
--- Start, the node first (its sockets need `mkdir -p /run/hopsight`), from this folder:
---   pktgen -l 0-2 --no-huge -m 3072 --no-pci DEVICES -- -m '1.0,2.1' -f hopsight-throughput.lua
--- (a NIC needs huge pages: without --no-huge and --no-pci). Settings come from the environment:
+-- For pktgen-dpdk 23.03, which builds against DPDK 22.11. Out on port 0, back on port 1. How to
+-- start pktgen and a node: docs/benchmark-method.md, section "pktgen". Settings from the
+-- environment:
 --   HS_SIZES=64,128  HS_RATE=10  HS_SECONDS=10  HS_FLOWS=1024  HS_DST_MAC=02:00:00:00:00:02
 
 local OUT, BACK = "0", "1"
