@@ -10,7 +10,7 @@ from harness import check, equal, test
 
 import peer_bench
 from bench import measure
-from peers import traffic, vpp
+from peers import memif, traffic, vpp
 
 
 def frame(number, size=64):
@@ -57,6 +57,16 @@ def vpp_gets_a_route_for_each_destination_and_a_session_for_each_flow(workspace)
         equal(any("ioam export" in line for line in lines), role == "monitor", role)
     source = socket.inet_ntop(socket.AF_INET6, frames[9][22:38])
     check(any(f"src {source} " in line for line in sessions), source)
+
+
+@test()
+def the_memif_ends_of_a_program_and_its_generator_meet():
+    ours, theirs = (memif.device(0, "/x", "in", role) for role in ("server", "client"))
+    equal(theirs.split(","), ["net_memif0", "role=client", "id=0", "socket=/x/in.sock", "socket-abstract=no", "rsize=12"])
+    equal(set(ours.split(",")) - set(theirs.split(",")), {"role=server", f"mac={memif.MAC}"})
+    lines = list(memif.vpp_commands("/x"))
+    check(f"create interface memif id 0 socket-id 1 master ring-size 4096 hw-addr {memif.MAC}" in lines, lines[:4])
+    equal(sum(line.startswith("ip route add") for line in lines), traffic.ROUTES)
 
 
 @test()

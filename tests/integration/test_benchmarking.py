@@ -98,6 +98,19 @@ def a_short_search_over_memif_ends_with_rates_in_order(workspace):
 
 
 @test(limit_s=120, looks=3)
+def a_router_and_testpmd_are_searched_alike(workspace):
+    need_loadgen("dpdk-testpmd")
+    found = workspace.path("peers.json")
+    for name in ("routing", "testpmd"):
+        run(sys.executable, os.path.join(netlab.ROOT, "tools", "peer_ndr.py"), "--build", netlab.BUILD, "--only", name,
+            *"--rounds 1 --seconds 0.1 --precision 0.2 --mrr-trials 1 --small-pages --json".split(), found)
+        with open(found, encoding="utf-8") as f:
+            (rates,), = json.load(f)["programs"].values()
+        check(0 <= rates["ndr_pps"] <= rates["pdr_pps"], rates)
+        check(rates["mrr_pps"] > 0, rates)
+
+
+@test(limit_s=120, looks=3)
 def a_short_search_over_vhost_ends_with_rates_in_order(workspace):
     need_loadgen()
     run_block(workspace, "vhost-ndr")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other programs that tools/peer_bench.py measures beside Hopsight.
+"""Other programs that tools/peer_bench.py and tools/peer_ndr.py measure beside Hopsight.
 
 vpp        VPP with its ioam plugin and its packet generator
 l3fwd      DPDK's l3fwd
+memif      all of them, and Hopsight, between two memif sockets
 traffic    the frames that all of them get
 """

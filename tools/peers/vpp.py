@@ -39,9 +39,10 @@ class Programs:
         self.vpp, self.vppctl = find("bin/vpp"), find("bin/vppctl")
         self.ioam = find("lib/vpp_plugins/ioam_plugin.so", "lib/*/vpp_plugins/ioam_plugin.so")
 
-    def missing(self):
+    def missing(self, plugin="ioam_plugin.so"):
+        there = self.ioam and os.path.exists(os.path.join(os.path.dirname(self.ioam), plugin))
         return [name for name, path in (("bin/vpp", self.vpp), ("bin/vppctl", self.vppctl),
-                                        ("lib/*/vpp_plugins/ioam_plugin.so", self.ioam)) if not path]
+                                        (f"lib/*/vpp_plugins/{plugin}", there)) if not path]
 
     def version(self):
         done = subprocess.run([self.vpp, "--version"], capture_output=True, text=True, check=False)
@@ -50,7 +51,7 @@ class Programs:
 
 # ---- configuration ----
 
-def startup(programs, folder, worker, control, huge):
+def startup(programs, folder, worker, control, huge, plugin="ioam_plugin.so"):
     pages = "default-hugepage" if huge else "default"
     return f"""unix {{ nodaemon log {folder}/vpp.log cli-listen {folder}/cli.sock runtime-dir {folder} }}
 api-segment {{ prefix hspeer{os.getpid()} }}
@@ -58,7 +59,7 @@ cpu {{ main-core {control} corelist-workers {worker} }}
 memory {{ main-heap-size 256M main-heap-page-size {pages} }}
 buffers {{ buffers-per-numa 16384 page-size {pages} }}
 statseg {{ size 32M }}
-plugins {{ path {os.path.dirname(programs.ioam)} plugin default {{ disable }} plugin ioam_plugin.so {{ enable }} }}
+plugins {{ path {os.path.dirname(programs.ioam)} plugin default {{ disable }} plugin {plugin} {{ enable }} }}
 """
 
 
@@ -105,17 +106,16 @@ def commands(role, frames, pcap):
 
 # ---- running ----
 
-class Vpp:
-    """One process in one role, until it is stopped."""
+class Process:
+    """A VPP with some commands done, until it is stopped."""
 
-    def __init__(self, programs, folder, role, pcap, worker, control, huge):
-        self.programs, self.folder, self.role = programs, folder, role
-        frames = traffic.read_pcap(pcap)
+    def __init__(self, programs, folder, start, commands_to_do):
+        self.programs, self.folder = programs, folder
         with open(os.path.join(folder, "startup.conf"), "w", encoding="ascii") as f:
-            f.write(startup(programs, folder, worker, control, huge))
+            f.write(start)
         script = os.path.join(folder, "commands")
         with open(script, "w", encoding="ascii") as f:
-            f.writelines(line + "\n" for line in commands(role, frames, pcap))
+            f.writelines(line + "\n" for line in commands_to_do)
         self.process = measure.start([programs.vpp, "-c", os.path.join(folder, "startup.conf")])
         try:
             if not measure.wait_until(lambda: self.ask("show version") or self.process.poll() is not None, START_S) \
@@ -124,9 +124,6 @@ class Vpp:
             said = self.ask(f"exec {script}")
             if re.search("error|unknown|failed|invalid", said, re.I):
                 raise measure.Failed(f"VPP: {said.strip()[:300]}")
-            if role != "route" and "not valid" in self.ask("show ioam-trace profile"):
-                raise measure.Failed("VPP has no profile of its trace option")
-            self.ask("packet-generator enable-stream frames")
         except measure.Failed:
             self.stop()
             raise
@@ -136,6 +133,22 @@ class Vpp:
         done = subprocess.run([self.programs.vppctl, "-s", os.path.join(self.folder, "cli.sock"), command],
                               capture_output=True, text=True, check=False, timeout=START_S)
         return done.stdout if done.returncode == 0 else ""
+
+    def stop(self):
+        measure.stop(self.process)
+
+
+class Vpp(Process):
+    """One process in one role, with its packet generator."""
+
+    def __init__(self, programs, folder, role, pcap, worker, control, huge):
+        self.role = role
+        super().__init__(programs, folder, startup(programs, folder, worker, control, huge),
+                         commands(role, traffic.read_pcap(pcap), pcap))
+        if role != "route" and "not valid" in self.ask("show ioam-trace profile"):
+            self.stop()
+            raise measure.Failed("VPP has no profile of its trace option")
+        self.ask("packet-generator enable-stream frames")
 
     def sent(self):
         return int((re.findall(r"tx packets +(\d+)", self.ask("show interface pg1")) or [0])[0])
@@ -179,6 +192,3 @@ class Vpp:
             map(int, re.findall(rf"{re.escape(text)} - (\d+)", self.ask(command))))
         if counted < 0.99 * sent:
             raise measure.Failed(f"VPP counts {counted} where it sent {sent} packets: {text}")
-
-    def stop(self):
-        measure.stop(self.process)
