@@ -93,7 +93,13 @@ static inline void hs_collect_set_flow_event(
 static inline void hs_collect_set_occupancy_event(
 		const struct hs_collect *c, struct hs_collect_queue_entry *queue)
 {
+	uint32_t id = hs_collect_key_id(queue->key);
+
 	queue->event_occupancy = queue->occupancy;
+	queue->band = (struct hs_collect_band){0};
+	// On a stack, these numbers stand for no queue, so the fast path must not take this one.
+	if (id == UINT8_MAX || id == UINT16_MAX)
+		return;
 	queue->band = hs_collect_band_of(c, HS_COLLECT_QUEUE_OCCUPANCY, queue->occupancy,
 			c->config.intercollector ? UINT16_MAX - 1 : 0xffffff - 1);
 }
@@ -102,6 +108,9 @@ static inline void hs_collect_set_link_event(
 		const struct hs_collect *c, struct hs_collect_link_entry *link)
 {
 	link->event_utilisation = link->utilisation;
+	link->band = (struct hs_collect_band){0};
+	if (hs_collect_key_id(link->key) == UINT16_MAX) // as for queues
+		return;
 	link->band = hs_collect_band_of(
 			c, HS_COLLECT_LINK_UTILISATION, link->utilisation, UINT32_MAX - 1);
 }

@@ -285,23 +285,19 @@ HS_COLLECT_INLINE bool hs_collect_fast_path(
 // ---- reports whose flow is not kept ----
 
 // Does as hs_collect_fast_path_hop, for the queue and the link only. Their entries are probably
-// those of the last hop with the same node, queue and port. A queue or port number that stands for
-// "none" has no entry.
+// those of the last hop with the same node, queue and port. The band is empty
+// where a queue or port number stands for "none".
 HS_COLLECT_INLINE bool hs_collect_fast_path_shared(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
 		struct hs_collect_fast_path *q)
 {
-	struct hs_collect_keys keys = hs_collect_fast_path_keys(form, hop), kept = keys;
+	struct hs_collect_keys keys = hs_collect_fast_path_keys(form, hop);
 	uint64_t hash = keys.queue * c->secret.words[0] + keys.link * c->secret.words[1];
 	struct hs_collect_hint *hint = &c->hints[hash >> (64 - HS_COLLECT_HINT_BITS)];
 
 	if (__builtin_expect(hs_collect_fast_path_values(c, form, hop, hint, keys, q), 1))
 		return true;
-	if (hs_collect_key_id(keys.queue) == UINT32_MAX >> form->queue_bits)
-		kept.queue = UINT64_MAX;
-	if (hs_collect_key_id(keys.link) == UINT16_MAX)
-		kept.link = UINT64_MAX;
-	return hs_collect_learn(c, hint, kept.queue, kept.link) &&
+	return hs_collect_learn(c, hint, keys.queue, keys.link) &&
 	       hs_collect_fast_path_values(c, form, hop, hint, keys, q);
 }
 

@@ -141,7 +141,6 @@ void hs_collect_note_queue(
 
 	if (!(values->has & QUEUE_VALUES))
 		return;
-	bool is_none = values->queue_id == UINT8_MAX || values->queue_id == UINT16_MAX;
 	if (values->has & (HS_COLLECT_HAS_OCCUPANCY | HS_COLLECT_HAS_Q)) {
 		queue = see_queue(c, values, values->queue_id, number);
 		if (queue && values->has & HS_COLLECT_HAS_OCCUPANCY)
@@ -149,9 +148,6 @@ void hs_collect_note_queue(
 		if (queue && values->has & HS_COLLECT_HAS_Q)
 			note_q(c, queue, values);
 		other = *number;
-		// On a stack, this number stands for no queue, so the fast path must not find this
-		// queue.
-		*number = is_none ? c->queues.capacity : *number;
 	}
 	if (values->has & HS_COLLECT_HAS_CONGESTION) {
 		queue = see_queue(c, values, values->congestion_id, &other);
@@ -238,8 +234,6 @@ void hs_collect_note_link(
 		return;
 	}
 	struct hs_collect_link_entry *link = &c->link[*number];
-	if (values->port == UINT16_MAX)
-		*number = c->links.capacity; // as for queues
 	link->utilisation = values->utilisation;
 	link->after_device_ns = hs_collect_after_device_ns(values->device_ns);
 	if (cause == HS_COLLECT_CAUSES)

@@ -400,11 +400,50 @@ static void alike(void **state)
 	close_both(both);
 }
 
+// A reporter's own queue may have the number that on a stack stands for no queue.
+static void own_queue_255_is_not_that_of_a_stack(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_datagram datagrams[5];
+	struct hs_collect *both[2];
+	struct bytes b[5];
+
+	(void)state;
+	config.max_flows = config.new_keys_per_s = 1;
+	for (unsigned i = 0; i < 5; i++) {
+		b[i].n = 0;
+		put_head_1_0(&b[i], i ? 9 : 1, i);
+		if (i) {
+			put_ether(&b[i], 0x0800);
+			put_udp(&b[i], (uint16_t)i, 12 + 8);
+			put_hex(&b[i], "0100050010000205"
+				       "90000000"
+				       "00000001");
+			put(&b[i], 0xff0003e8 + i, 4);
+		} else {
+			b[i].n = 0;
+			put_hex(&b[i], "1634004300000001"
+				       "0000000000000000"
+				       "00010002ff0003e8");
+		}
+		datagrams[i] = (struct hs_collect_datagram){
+				.bytes = b[i].at, .len = (uint32_t)b[i].n, .is_ipv4 = true};
+	}
+	open_both(&config, both);
+	for (side = 0; side < 2; side++)
+		hs_collect_take(both[side], datagrams, 5, SECOND);
+	assert_int_equal(sums[0], sums[1]);
+	assert_true(hs_collect_counters(both[0])->flows_refused > 0);
+	compare(both[0], both[1]);
+	close_both(both);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(alike),
 			cmocka_unit_test(trains),
+			cmocka_unit_test(own_queue_255_is_not_that_of_a_stack),
 			cmocka_unit_test(absolute),
 			cmocka_unit_test(relative),
 			cmocka_unit_test(interval),
