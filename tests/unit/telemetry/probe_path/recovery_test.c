@@ -129,6 +129,30 @@ static void as_many_copies_are_held_as_may_be_and_probes_go_on(void **state)
 	stand_close(s);
 }
 
+// IDs 2, 5 and 8 begin at the last of three places; two of them go round the table.
+static void feedback_finds_copies_whose_ids_begin_at_one_place(void **state)
+{
+	(void)state;
+	static const char *const feedback[] = {"0010", "0004", "000a"}; // IDs 8, 2, 5
+	struct hs_probe_profile profile = usual_profile;
+	profile.held = 3;
+	struct stand *s = stand_open(&profile);
+
+	for (unsigned id = 2; id <= 8; id += 3)
+		pass_number(s, id, 2);
+	assert_int_equal(hs_node_probes_held(s->t.node), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		feed_made(s, OUT, 0x19, feedback[i]);
+		assert_int_equal(drop_at(s, OUT, HS_DROP_PROBE_CONFIRMED), i + 1);
+		feed_made(s, OUT, 0x19, feedback[i]);
+		assert_int_equal(drop_at(s, OUT, HS_DROP_PROBE_STRAY), i + 1);
+	}
+	assert_int_equal(hs_node_probes_held(s->t.node), 0);
+	advance(s, 1000 * MS);
+	assert_int_equal(taken(s, MONITOR), 0);
+	stand_close(s);
+}
+
 // FILLED has 59 bytes of IP.
 static void a_recovery_packet_that_exceeds_the_mtu_to_the_monitor_is_counted(void **state)
 {
@@ -326,6 +350,7 @@ int main(void)
 			cmocka_unit_test(the_recovery_packet_may_go_as_the_node_forwards_others),
 			cmocka_unit_test(feedback_of_others_ends_nothing),
 			cmocka_unit_test(as_many_copies_are_held_as_may_be_and_probes_go_on),
+			cmocka_unit_test(feedback_finds_copies_whose_ids_begin_at_one_place),
 			cmocka_unit_test(
 					a_recovery_packet_that_exceeds_the_mtu_to_the_monitor_is_counted),
 			cmocka_unit_test(
