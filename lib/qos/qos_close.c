@@ -268,6 +268,7 @@ static void expect_next(const struct hs_qos_flow *flow)
 				offsetof(struct hs_qos_flow, latest) -
 						offsetof(struct hs_qos_flow, unfolded));
 	}
+	hs_qos_gather(flow->next);
 	hs_qos_absorb_expect(flow->next);
 }
 
