@@ -269,11 +269,11 @@ static void find(struct run *run)
 static inline void add_row(
 		struct added *added, const int32_t *row, vector *sum, wide_vector *jitter)
 {
-	vector ns = load(row) - load(row + 1);
-	wide_vector distance = (wide_vector)magnitude(ns - added->newest);
+	vector ns = minus(load(row), load(row + 1));
+	wide_vector distance = (wide_vector)magnitude(minus(ns, added->newest));
 	added->low = least(ns, added->low);
 	added->high = greatest(ns, added->high);
-	*sum += ns;
+	*sum = plus(*sum, ns);
 	*jitter += distance;
 	added->smoothed += distance - (added->smoothed >> 4);
 	added->newest = ns;
@@ -310,7 +310,7 @@ static inline void add_up(const struct run *run, unsigned at, struct added *adde
 							.rfc3550;
 	added->smoothed += 8;
 	added->low = added->high =
-			load(run->rows[0] + at * LANES) - load(run->rows[0] + at * LANES + 1);
+			minus(load(run->rows[0] + at * LANES), load(run->rows[0] + at * LANES + 1));
 	for (unsigned k = 0; k < run->n; k += BLOCK)
 		add_block(run, at, k, k + BLOCK < run->n ? k + BLOCK : run->n, added);
 	added->smoothed -= 8;

@@ -23,6 +23,17 @@ static inline vector load(const int32_t *from)
 	return values;
 }
 
+// These wrap around, because lanes without a use hold whatever their memory held.
+static inline vector plus(vector a, vector b)
+{
+	return (vector)((wide_vector)a + (wide_vector)b);
+}
+
+static inline vector minus(vector a, vector b)
+{
+	return (vector)((wide_vector)a - (wide_vector)b);
+}
+
 #ifdef __SSE4_1__
 static inline vector least(vector a, vector b)
 {
