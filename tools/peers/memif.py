@@ -2,7 +2,6 @@
 """Programs between two memif sockets, of which each program is the server: it forwards frames from the first to the
 second with one worker. Each function starts a program and returns a function that stops it."""
 
-import copy
 import json
 import os
 import shutil
@@ -74,7 +73,7 @@ def vpp(args, folder):
 def hopsight(args, folder, routes=0, rules=True):
     """`routes`: routes of /48; without them, a patch between the ports. `rules`: the rule of the configuration."""
     with open(args.config, encoding="utf-8") as f:
-        config = copy.deepcopy(json.load(f))
+        config = json.load(f)
     config.update(control_core=args.control, workers=[args.worker])
     config["memory"]["huge_pages"] = args.huge
     config["control"]["bind"] = [f"ipc://{socket(folder, 'node')}"]
