@@ -285,8 +285,8 @@ HS_COLLECT_INLINE bool hs_collect_fast_path(
 // ---- reports whose flow is not kept ----
 
 // Does as hs_collect_fast_path_hop, for the queue and the link only. Their entries are probably
-// those of the last hop with the same node, queue and port. The band is empty
-// where a queue or port number stands for "none".
+// those of the last hop with the same node, queue and port. The band is empty where a queue or port
+// number stands for "none".
 HS_COLLECT_INLINE bool hs_collect_fast_path_shared(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
 		struct hs_collect_fast_path *q)

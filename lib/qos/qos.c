@@ -265,9 +265,10 @@ static inline bool pack(const struct hs_qos_place *place, const struct hs_report
 bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key *key,
 		const struct hs_report_record *record, const struct hs_telemetry_family *family)
 {
-	struct hs_qos_place *place = qos->places + expected;
-	if (expected >= qos->counters.flows || place->ns_id != key->ns_id ||
-			!may_place(place, key, family, record->sink_ts_ns) ||
+	if (expected >= qos->counters.flows)
+		return false;
+	struct hs_qos_place *place = &qos->places[expected];
+	if (place->ns_id != key->ns_id || !may_place(place, key, family, record->sink_ts_ns) ||
 			!is_of_a_sink(record->sink_ts_ns, record->sink_rx_packets,
 					record->sink_rx_bytes) ||
 			(!place->left && !open_place(qos->flows[expected])) || !pack(place, record))
@@ -354,9 +355,9 @@ uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sink_ts_ns)
 {
-	const struct hs_qos_place *place = qos->places + expected;
 	if (expected >= qos->counters.flows)
 		return;
+	const struct hs_qos_place *place = &qos->places[expected];
 	if (place->left > 1 && sink_ts_ns <= place->until_ns) {
 		hs_qos_fetch(place->at, place->slot_bytes);
 		return;
