@@ -258,9 +258,11 @@ static uint16_t teach(struct hs_port *port, uint16_t queue, struct rte_mbuf **mb
 	(void)port, (void)queue;
 	while (made < n && teacher.next < HS_BENCH_STATIONS) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(teacher.pool);
-		if (!m)
+		uint8_t *frame = m ? (uint8_t *)rte_pktmbuf_append(m, PROBE_FRAME_LEN) : NULL;
+		if (!frame) {
+			rte_pktmbuf_free(m);
 			break;
-		uint8_t *frame = (uint8_t *)rte_pktmbuf_append(m, PROBE_FRAME_LEN);
+		}
 		memset(frame, 0, PROBE_FRAME_LEN);
 		hs_bench_station_mac(true, teacher.next, frame);
 		hs_bench_station_mac(false, teacher.next++, frame + 6);
