@@ -17,7 +17,7 @@ static const struct hs_probe_settings settings = {
 
 static uint8_t *copy_of(const uint8_t *bytes, size_t len, size_t room)
 {
-	uint8_t *copy = malloc(room + !room);
+	uint8_t *copy = calloc(1, room + !room);
 
 	HOLDS(copy);
 	if (len)
