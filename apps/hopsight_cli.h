@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 
 enum hs_cli_exit {
 	HS_CLI_DONE = 0,
@@ -242,8 +241,6 @@ const json_t *hs_cli_at_path(const json_t *object, const char *path);
 // Makes later tables fit the terminal behind stdout. The width is COLUMNS, or what the terminal
 // says. With `wide`, and if stdout is no terminal, tables have all columns.
 void hs_cli_fit_tables(bool wide);
-// Returns how many lines and columns the terminal behind stdout has.
-struct winsize hs_cli_terminal(void);
 // Returns in how many columns tables have to fit; 0: no limit.
 size_t hs_cli_line_width(void);
 // Prints words behind `*used` columns of a line. Where a line is full, the next one begins at

@@ -2,9 +2,9 @@
 // What is printed fits the terminal.
 #include "hopsight_cli.h"
 
+#include "terminal.h"
 #include "text_table.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,29 +13,9 @@
 
 static size_t line_width; // 0: no limit
 
-static unsigned short number_of(const char *name, unsigned short otherwise)
-{
-	const char *text = getenv(name);
-	char *end;
-	unsigned long number = text ? strtoul(text, &end, 10) : 0;
-
-	return number && !*end && number <= USHRT_MAX ? (unsigned short)number : otherwise;
-}
-
-struct winsize hs_cli_terminal(void)
-{
-	struct winsize size = {0};
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row || !size.ws_col)
-		size = (struct winsize){.ws_row = 24, .ws_col = 80};
-	size.ws_col = number_of("COLUMNS", size.ws_col);
-	size.ws_row = number_of("LINES", size.ws_row);
-	return size;
-}
-
 void hs_cli_fit_tables(bool wide)
 {
-	line_width = wide || !isatty(STDOUT_FILENO) ? 0 : hs_cli_terminal().ws_col;
+	line_width = wide || !isatty(STDOUT_FILENO) ? 0 : hs_terminal_size().ws_col;
 }
 
 size_t hs_cli_line_width(void)

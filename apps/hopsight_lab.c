@@ -7,6 +7,7 @@
 #include "lab_words.h"
 #include "nearest.h"
 #include "option_words.h"
+#include "terminal.h"
 
 #include <rte_version.h>
 
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LINE_WIDTH 100
@@ -87,14 +87,12 @@ static int list_json(const struct hs_lab_list *list)
 	return rc;
 }
 
-// Returns the columns of the terminal behind stdout, if there are fewer than other output has.
+// Returns the columns of the terminal behind stdout, but at most those that other output has.
 static size_t list_width(void)
 {
-	struct winsize size = {0};
-	bool narrow = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col &&
-		      size.ws_col < LINE_WIDTH;
+	size_t columns = isatty(STDOUT_FILENO) ? hs_terminal_size().ws_col : LINE_WIDTH;
 
-	return narrow ? size.ws_col : LINE_WIDTH;
+	return columns < LINE_WIDTH ? columns : LINE_WIDTH;
 }
 
 static int list_table(const struct hs_lab_list *list)

@@ -3,6 +3,7 @@
 #include "hopsight_cli.h"
 
 #include "clean_stdio.h"
+#include "terminal.h"
 #include "text_table.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static unsigned lines_of(const char *text, unsigned columns, const char **next)
 // that do not fit. The cursor needs the last line.
 static void print_screen(const char *text)
 {
-	struct winsize size = hs_cli_terminal();
+	struct winsize size = hs_terminal_size();
 	unsigned room = size.ws_row > 4 ? size.ws_row - 3u : 1, more = 0;
 	const char *end = text, *next;
 

@@ -325,10 +325,11 @@ def scenarios_are_listed_and_run_by_name(workspace):
     equal(lines[0].split(), ["name", "description"], "header")
     check(any(line.split() == ["tiny", "Three", "nodes."] for line in lines), lines)
     check(max(len(line) for line in lines) <= 100, lines)
-    with Terminal([PROGRAM, "list"]) as terminal:
-        equal(terminal.end(), 0, "exit code")
-        said = terminal.raw.decode().splitlines()
-    check(max(len(line) for line in said) <= 80 and len(said) > 10, said)
+    for columns in (80, 70):
+        with Terminal([PROGRAM, "list"], environment={"COLUMNS": str(columns)}) as terminal:
+            equal(terminal.end(), 0, "exit code")
+            said = terminal.raw.decode().splitlines()
+        check(max(len(line) for line in said) <= columns and len(said) > 10, said)
     listed = json.loads(lab("list", "--json", cwd=here).stdout)
     equal(listed, sorted(listed, key=lambda entry: entry["name"]), "order")
     tiny = next(entry for entry in listed if entry["name"] == "tiny")
