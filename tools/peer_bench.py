@@ -72,7 +72,7 @@ class Peers:
         self.args, self.bench = args, measure.Bench(args.case_program, args.seconds, args.worker, args.control)
         self.bench.folder = folder
         self.cases = {case["name"]: result.Case(**case) for case in args.build_facts["cases"]}
-        self.ghz = 0
+        self.ghz, self.versions = 0, {}
 
     def source(self, case):
         """Writes the frames of a case if they are not written yet. Returns the path of the file."""
@@ -99,6 +99,7 @@ class Peers:
         with tempfile.TemporaryDirectory(prefix="hopsight-vpp.") as folder:
             process = vpp.Vpp(self.args.vpp, folder, cell.role, pcap, self.bench.worker, self.bench.control,
                               cell.huge)
+            self.versions["vpp"] = process.version
             try:
                 return process.ns(self.bench.seconds)
             finally:
@@ -234,9 +235,7 @@ def main(words):
         for number in range(args.rounds):
             for cell in cells:
                 print(f"round {number + 1}/{args.rounds} {cell}: {peers.measure(cell)}", file=sys.stderr)
-    machine = command.machine_facts(args.build_facts, ["peer_bench", *words])
-    if args.vpp:
-        machine["vpp"] = args.vpp.version()
+    machine = {**command.machine_facts(args.build_facts, ["peer_bench", *words]), **peers.versions}
     print(table(cells, args, peers.ghz), end="")
     if args.json:
         with open(args.json, "w", encoding="utf-8") as f:

@@ -78,6 +78,18 @@ def what_is_not_there_of_vpp_is_said(workspace):
 
 
 @test()
+def vpp_says_its_version_once_it_answers(workspace):
+    os.makedirs(workspace.path("bin"))
+    for name, line in (("vpp", "exec sleep 60"), ("vppctl", 'test "$3" != "show version" || echo "vpp v23.10-release"')):
+        with open(workspace.path("bin/" + name), "w", encoding="ascii") as f:
+            f.write(f"#!/bin/sh\n{line}\n")
+        os.chmod(workspace.path("bin/" + name), 0o755)
+    process = vpp.Process(vpp.Programs(workspace.path("")), workspace.path(""), "", [])
+    process.stop()
+    equal(process.version, "vpp v23.10-release")
+
+
+@test()
 def huge_pages_are_given_back_in_any_case(workspace):
     peer_bench.HUGE_PAGES = workspace.path("nr_hugepages")
 

@@ -44,10 +44,6 @@ class Programs:
         return [name for name, path in (("bin/vpp", self.vpp), ("bin/vppctl", self.vppctl),
                                         (f"lib/*/vpp_plugins/{plugin}", there)) if not path]
 
-    def version(self):
-        done = subprocess.run([self.vpp, "--version"], capture_output=True, text=True, check=False)
-        return done.stdout.strip().splitlines()[0] if done.stdout.strip() else "unknown"
-
 
 # ---- configuration ----
 
@@ -107,7 +103,7 @@ def commands(role, frames, pcap):
 # ---- running ----
 
 class Process:
-    """A VPP with some commands done, until it is stopped."""
+    """A VPP with some commands done, until it is stopped. `version` is what it says of itself."""
 
     def __init__(self, programs, folder, start, commands_to_do):
         self.programs, self.folder = programs, folder
@@ -118,8 +114,7 @@ class Process:
             f.writelines(line + "\n" for line in commands_to_do)
         self.process = measure.start([programs.vpp, "-c", os.path.join(folder, "startup.conf")])
         try:
-            if not measure.wait_until(lambda: self.ask("show version") or self.process.poll() is not None, START_S) \
-                    or self.process.poll() is not None:
+            if not measure.wait_until(self._answers, START_S) or self.process.poll() is not None:
                 raise measure.Failed("VPP does not start")
             said = self.ask(f"exec {script}")
             if re.search("error|unknown|failed|invalid", said, re.I):
@@ -127,6 +122,10 @@ class Process:
         except measure.Failed:
             self.stop()
             raise
+
+    def _answers(self):
+        self.version = self.ask("show version").strip()
+        return self.version or self.process.poll() is not None
 
     def ask(self, command):
         """Returns the answer of VPP to a command, or "" without one."""
