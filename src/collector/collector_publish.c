@@ -121,7 +121,7 @@ static void tell_kind(struct hs_collector *collector, const struct hs_collect_ev
 		const char *kind, unsigned first)
 {
 	json_t *points = json_array(), *details = json_object();
-	char flow[128] = "", text[192], more[32] = "";
+	char flow[128] = "", text[256], more[32] = "";
 
 	for (unsigned i = first; i < event->n_points; i++) {
 		const char *own = kind_of(&event->points[i]);

@@ -28,7 +28,7 @@ struct hs_export_outlet *hs_export_outlet_create(void)
 
 void hs_export_outlet_destroy(struct hs_export_outlet *outlet)
 {
-	void *waiting;
+	void *waiting = NULL;
 
 	if (!outlet)
 		return;
