@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from lib import Skip, check, equal, main, need, test, until
+from lib import Skip, check, equal, main, need, need_af_xdp, test, until
 from netlab import BUILD
 from workspace import InNamespace, run
 
@@ -254,12 +254,14 @@ def frames_of_every_shape_pass_unchanged_on_af_xdp(workspace):
 
 
 @test()
-def af_xdp_is_refused_above_an_mtu_of_3500(workspace):
-    bench = Bench(workspace, 9000)
+def af_xdp_is_refused_above_an_mtu_of_3434(workspace):
+    need_af_xdp()
+    bench = Bench(workspace, 3500)
+    Patch(workspace, bench.switch, ["p0:af_xdp", "p1"], 3434).quit()
     try:
-        Patch(workspace, bench.switch, ["p0:af_xdp", "p1"], 3501)
+        Patch(workspace, bench.switch, ["p0:af_xdp", "p1"], 3435)
     except RuntimeError as reason:
-        check("3,500" in str(reason), reason)
+        check("3,434" in str(reason), reason)
         return
     raise AssertionError("it was opened")
 
