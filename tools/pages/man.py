@@ -140,7 +140,7 @@ def program_page(page, program, version, date):
 def config_page_lines(page, version, date):
     about, schema, documents, program = CONFIGURATIONS[page]
     text = (f"{program}(8) reads one JSON object from the file that `--config` names. `{program} --config FILE "
-            "--check` verifies the file. `--print-config` prints it with every default. In a name below, `[]` "
+            "--check` verifies the file. `--print-config` prints it with its defaults. In a name below, `[]` "
             "stands for each element of a list, and NAME for any name.")
     return (head(page, about, version, date) + [".SH DESCRIPTION", roff.fill(roff.markdown(text))]
             + config_page.body(ROOT, schema, documents) + see_also(page))
