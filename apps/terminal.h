@@ -6,6 +6,6 @@
 
 #include <sys/ioctl.h>
 
-// Returns the lines and columns of the terminal: LINES and COLUMNS, or what the terminal says. If
-// stdout is no terminal, and neither is set, it returns 24 lines of 80 columns.
+// Returns the lines and columns of the terminal. LINES and COLUMNS, where they are set, go before
+// what the terminal says. Without a terminal, they go before 24 lines of 80 columns.
 struct winsize hs_terminal_size(void);
