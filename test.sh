@@ -140,8 +140,7 @@ part_unit() {
 	compile_beside
 	counted "$PYTHON" tests/checks/run.py every_program_is_hardened
 	meson_suite build unit
-	counted one "a release build with link-time optimisation" \
-		build build-lto --buildtype=release -Db_lto=true -Dtests=false
+	counted one "a release build" build build-release --buildtype=release
 }
 
 part_golden() {
