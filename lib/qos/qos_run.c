@@ -362,8 +362,22 @@ static struct hs_qos_delta delta_of(const struct run *run, unsigned lane)
 	return delta;
 }
 
+// Adds the delays of a link to its histogram.
+static void fold(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run,
+		unsigned lane, const struct added *added)
+{
+	int32_t delays[HS_QOS_RING_AHEAD];
+	int32_t low = added->low[lane % LANES], high = added->high[lane % LANES];
+	for (unsigned i = 0; i < run->n; i++)
+		delays[i] = run->rows[i][lane] - run->rows[i][lane + 1] - low;
+	hs_qos_sum_add_narrow(flow, sum, link_of(run, lane), run->base_ns[lane] + low, high - low,
+			delays, run->n);
+}
+
 static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
 {
+	// The delays of further reports of such a window will be needed there, and are at hand now.
+	bool folded = sum->folded && flow->unfolded == flow->ring.next;
 	for (unsigned at = 0; at * LANES < lanes_of(run); at++) {
 		struct added added = {0};
 		add_up(run, at, &added);
@@ -372,8 +386,12 @@ static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const st
 			struct hs_qos_delta delta = delta_of(run, lane);
 			add_delays(flow, sum, run, lane, &added);
 			hs_qos_sum_add_delta(&sum->links[link_of(run, lane)], &delta, 1);
+			if (folded)
+				fold(flow, sum, run, lane, &added);
 		}
 	}
+	if (folded)
+		flow->unfolded += run->n;
 }
 
 // Counts the reports as hs_qos_sum_count does with each. Only the earliest and the latest change
