@@ -184,12 +184,13 @@ nodes_sanitized() {
 }
 
 # ThreadSanitizer checks what several threads do at once: workers on one rule, reports taken beside
-# them, rules and routes changed during look-ups. It cannot check whole nodes, because it does not see
-# how the libraries of DPDK and ZeroMQ, which it did not build, order their threads.
+# them, reports added up by several, rules and routes changed during look-ups. It cannot check whole
+# nodes, because it does not see how the libraries of DPDK and ZeroMQ, which it did not build, order
+# their threads.
 threads_beside() {
 	build_tsan
 	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp beside build-tsan/threads.log nice -n 10 \
-		"${meson_test[@]}" build-tsan node-pending node-workers node-sharing flow-table fib-change
+		"${meson_test[@]}" build-tsan node-pending node-workers node-sharing flow-table fib-change qos-place
 }
 
 threads_ended() {

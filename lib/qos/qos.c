@@ -106,6 +106,7 @@ static void forget_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 	uint32_t at = hs_u32_map_find(&qos->by_ns, flow->ns_id);
 	uint32_t last = (uint32_t)qos->counters.flows - 1;
 
+	hs_qos_gather(qos, flow); // before its place is another flow's
 	hs_u32_map_erase(&qos->by_ns, flow->ns_id, at);
 	if (at != last) {
 		qos->flows[at] = qos->flows[last];
@@ -169,13 +170,25 @@ static bool is_first_packet(const struct hs_e2e *e2e)
 	return e2e->bitmap & HS_E2E_TX_PACKETS && e2e->tx_packets == 1;
 }
 
+// A third window must not begin while the first is open.
+static int64_t stagger_of(const struct hs_qos *qos, int64_t index)
+{
+	int64_t length = qos->config.window_ns[0], most = length - qos->config.lateness_ns;
+	most = most < length / 4 ? most : length / 4;
+	return most ? index * qos->config.stagger_ns % most : 0;
+}
+
 static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_place *place,
 		const struct hs_qos_key *key, const struct hs_report *report)
 {
 	const struct hs_telemetry_family *family = report->telemetry.family;
 
 	hs_qos_flow_init(flow, key, &qos->config, UINT64_C(1) << family->packet_bits, &qos->step);
+	flow->stagger_ns = stagger_of(qos, place - qos->places);
 	flow->ring.family = family;
+	flow->ring.staggered = qos->config.help;
+	flow->ring.first =
+			qos->config.help ? (uint32_t)(place - qos->places) % HS_QOS_RING_AHEAD : 0;
 	flow->place = place;
 	*place = (struct hs_qos_place){.family = family,
 			.ns_id = key->ns_id,
@@ -231,18 +244,25 @@ static inline bool is_of_a_sink(int64_t ts_ns, uint64_t rx_packets, uint64_t rx_
 // Adds up the reports that were placed if no more may be placed.
 static inline void settle_full(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	hs_qos_gather(flow);
-	if (flow->ring.ahead == flow->ring.most_ahead) {
+	if (hs_qos_ring_is_due(&flow->ring, flow->ring.ahead)) {
 		hs_qos_settle(qos, flow);
 		hs_qos_charge(qos, flow);
 		keep_to_limit(qos);
 	}
 }
 
-static bool open_place(struct hs_qos_flow *flow)
+// Offers the reports that were placed to other threads, or adds them up if no more may be placed.
+static inline void pass_on(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	hs_qos_gather(qos, flow);
+	if (!hs_qos_offer(&qos->offers, flow))
+		settle_full(qos, flow);
+}
+
+static bool open_place(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	struct hs_qos_place *place = flow->place;
-	hs_qos_gather(flow);
+	hs_qos_gather(qos, flow);
 	place->slot_bytes = flow->ring.slot_bytes;
 	place->left = place->family->pack ? hs_qos_ring_free(&flow->ring, &place->at) : 0;
 	return place->left;
@@ -271,13 +291,14 @@ bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key
 	if (place->ns_id != key->ns_id || !may_place(place, key, family, record->sink_ts_ns) ||
 			!is_of_a_sink(record->sink_ts_ns, record->sink_rx_packets,
 					record->sink_rx_bytes) ||
-			(!place->left && !open_place(qos->flows[expected])) || !pack(place, record))
+			(!place->left && !open_place(qos, qos->flows[expected])) ||
+			!pack(place, record))
 		return false;
 	qos->counters.reports++;
 	place->at += place->slot_bytes;
 	place->placed++;
 	if (!--place->left)
-		settle_full(qos, qos->flows[expected]);
+		pass_on(qos, qos->flows[expected]);
 	return true;
 }
 
@@ -286,7 +307,7 @@ static bool place_decoded(struct hs_qos *qos, struct hs_qos_flow *flow,
 {
 	if (!may_place(flow->place, key, report->telemetry.family, report->sink_ts_ns))
 		return false;
-	hs_qos_gather(flow);
+	hs_qos_gather(qos, flow);
 	if (!hs_qos_ring_place(&flow->ring, report, flow->place->tag))
 		return false;
 	flow->place->left = 0;
@@ -363,8 +384,12 @@ void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sin
 		return;
 	}
 	struct hs_qos_flow *flow = qos->flows[expected];
-	hs_qos_gather(flow);
-	bool settles = flow->ring.ahead + 1 >= flow->ring.most_ahead ||
+	if (place->offered) {
+		hs_qos_fetch(flow, offsetof(struct hs_qos_flow, app_id));
+		return;
+	}
+	hs_qos_gather_own(flow);
+	bool settles = hs_qos_ring_is_due(&flow->ring, flow->ring.ahead + 1) ||
 		       sink_ts_ns > place->until_ns;
 	if (flow->ring.ahead && settles)
 		hs_qos_absorb_expect(flow);
@@ -398,9 +423,10 @@ static int apply_defaults(struct hs_qos_config *config)
 
 int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 {
-	struct hs_qos *qos = calloc(1, sizeof(*qos));
+	struct hs_qos *qos = aligned_alloc(HS_QOS_LINE, sizeof(*qos));
 	if (!qos)
 		return -ENOMEM;
+	memset(qos, 0, sizeof(*qos));
 	int rc = -EINVAL;
 	qos->config = *config;
 	qos->memory.limit_bytes = config->memory_bytes;
@@ -411,6 +437,8 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 	qos->places = aligned_alloc(HS_QOS_LINE, config->max_flows * sizeof(*qos->places));
 	if (!qos->flows || !qos->places || hs_u32_map_init(&qos->by_ns, config->max_flows) < 0)
 		goto free_qos;
+	if (config->help && hs_qos_offers_init(&qos->offers, config->max_flows) < 0)
+		goto free_qos;
 	qos->next_ns = qos->round_next_ns = INT64_MAX;
 	for (; qos->n_windows < HS_QOS_WINDOWS && qos->config.window_ns[qos->n_windows];
 			qos->n_windows++)
@@ -420,6 +448,7 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 	return 0;
 
 free_qos:
+	hs_u32_map_fini(&qos->by_ns);
 	free(qos->places);
 	free(qos->flows);
 	free(qos);
@@ -430,11 +459,15 @@ void hs_qos_destroy(struct hs_qos *qos)
 {
 	if (!qos)
 		return;
-	while (qos->counters.flows)
-		destroy_flow(qos, qos->flows[qos->counters.flows - 1]);
+	while (qos->counters.flows) {
+		struct hs_qos_flow *last = qos->flows[qos->counters.flows - 1];
+		hs_qos_gather(qos, last);
+		destroy_flow(qos, last);
+	}
 	hs_qos_columns_fini(&qos->columns);
 	hs_qos_slot_fini(&qos->answer);
 	hs_u32_map_fini(&qos->by_ns);
+	hs_qos_offers_fini(&qos->offers);
 	free(qos->places);
 	free(qos->flows);
 	free(qos);

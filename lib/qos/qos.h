@@ -9,6 +9,7 @@
 #include "qos_answer.h"
 #include "qos_close.h"
 #include "qos_config.h"
+#include "qos_help.h"
 #include "qos_memory.h"
 #include "qos_own_clock.h"
 

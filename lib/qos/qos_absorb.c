@@ -391,10 +391,9 @@ void hs_qos_absorb_expect(struct hs_qos_flow *flow)
 		hs_qos_fetch(hs_qos_ring_ahead(&flow->ring, i), flow->ring.slot_bytes);
 }
 
-unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
+bool hs_qos_absorb_ahead(struct hs_qos_flow *flow)
 {
 	struct hs_report report;
-	unsigned lost = 0;
 	if (flow->ring.ahead > 1 && !flow->expected)
 		hs_qos_absorb_expect(flow);
 	flow->expected = false;
@@ -402,10 +401,16 @@ unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
 		if (hs_qos_run_absorb(flow, &flow->sums[HS_QOS_CURRENT]))
 			continue;
 		hs_qos_ring_get(&flow->ring, flow->ring.next, &report);
-		if (!absorb(flow, &report, HS_QOS_CURRENT, true))
-			continue;
-		hs_qos_ring_refuse(&flow->ring);
-		lost++;
+		if (absorb(flow, &report, HS_QOS_CURRENT, true))
+			return false;
 	}
+	return true;
+}
+
+unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
+{
+	unsigned lost = 0;
+	for (; !hs_qos_absorb_ahead(flow); lost++)
+		hs_qos_ring_refuse(&flow->ring);
 	return lost;
 }

@@ -10,12 +10,15 @@
 #include "qos_path.h"
 #include "qos_sum.h"
 
+#define ROUND_NS 10000000 // least time between two rounds over flows that close one after the other
+
 // ---- flows with windows to close ----
 
 static void set_close(const struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag)
 {
 	flow->close_tag = tag;
-	flow->close_at_ns = tag * qos->config.window_ns[0] + qos->config.lateness_ns;
+	flow->close_at_ns =
+			tag * qos->config.window_ns[0] + qos->config.lateness_ns + flow->stagger_ns;
 }
 
 void hs_qos_activate(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag)
@@ -50,7 +53,7 @@ void hs_qos_deactivate(struct hs_qos *qos, struct hs_qos_flow *flow)
 
 void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	hs_qos_gather(flow);
+	hs_qos_gather(qos, flow);
 	flow->place->left = 0;
 	unsigned lost = hs_qos_absorb_placed(flow);
 	qos->counters.reports -= lost;
@@ -257,7 +260,7 @@ void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 
 // Prefetches the memory of the next flow while one flow's windows close. Prefetches also the part
 // of the flow after the next that has the pointers to its memory.
-static void expect_next(const struct hs_qos_flow *flow)
+static void expect_next(struct hs_qos *qos, const struct hs_qos_flow *flow)
 {
 	if (!flow->next)
 		return;
@@ -268,7 +271,7 @@ static void expect_next(const struct hs_qos_flow *flow)
 				offsetof(struct hs_qos_flow, latest) -
 						offsetof(struct hs_qos_flow, unfolded));
 	}
-	hs_qos_gather(flow->next);
+	hs_qos_gather(qos, flow->next);
 	hs_qos_absorb_expect(flow->next);
 }
 
@@ -286,14 +289,18 @@ void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
 		struct hs_qos_flow *flow = qos->cursor;
 		qos->cursor = flow->next;
 		if (flow->close_at_ns <= now_ns)
-			expect_next(flow);
+			expect_next(qos, flow);
 		while (flow->active && flow->close_at_ns <= now_ns)
 			hs_qos_close_next(qos, flow);
 		if (flow->active && flow->close_at_ns < qos->round_next_ns)
 			qos->round_next_ns = flow->close_at_ns;
 	}
-	if (!qos->cursor)
-		qos->next_ns = qos->round_next_ns;
+	if (qos->cursor)
+		return;
+	qos->next_ns = qos->round_next_ns;
+	// Where each flow has its own time, flows with reports close their windows with a report.
+	if (qos->config.stagger_ns && qos->next_ns < now_ns + ROUND_NS)
+		qos->next_ns = now_ns + ROUND_NS;
 }
 
 int64_t hs_qos_next_ns(const struct hs_qos *qos)

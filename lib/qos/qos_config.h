@@ -19,7 +19,10 @@ struct hs_qos_config {
 	// In each of these members, 0 stands for the default. The lengths ascend, each a multiple
 	// of the one before. The first 0 ends the lengths. The default is 1 s, 10 s, 60 s.
 	int64_t window_ns[HS_QOS_WINDOWS];
-	int64_t lateness_ns;	    // a window closes this long after its end, at most its length
+	int64_t lateness_ns; // a window closes this long after its end, at most its length
+	// The windows of each flow close so much later than those of the flow before, at most a
+	// quarter of the shortest length later than those of the first flow. 0: all at once.
+	int64_t stagger_ns;
 	int64_t stale_ns;	    // a silent flow's last values are repeated this long
 	uint64_t memory_bytes;	    // the most for all flows; 0: no limit
 	uint32_t slack_packets;	    // how far packets may be out of order; default: 4096
@@ -31,6 +34,7 @@ struct hs_qos_config {
 	// Flows may have begun before their first report. The traffic before the first report is
 	// not known, so a window that begins before this report has no window_throughput_bps.
 	bool joins;
+	bool help;    // other threads may call hs_qos_help
 	bool general; // no fast path for common reports; tests compare with this
 	// Called for each window that is handed out, from within hs_qos_report, hs_qos_advance,
 	// hs_qos_remove and hs_qos_clock_step. The window is valid during the call

@@ -10,6 +10,7 @@
 #include "qos_hist.h"
 #include "qos_ring.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -150,7 +151,8 @@ struct hs_qos_slot {
 struct hs_qos_place {
 	_Alignas(HS_QOS_LINE) uint8_t *at; // where the next report is placed
 	uint32_t left;			   // reports that may be placed from `at` on
-	uint32_t placed;		   // that the ring does not know of: hs_qos_gather
+	uint16_t placed;		   // that the ring does not know of: hs_qos_gather
+	bool offered;			   // the flow is offered: qos_offer.h
 	int64_t after_ns, until_ns;	   // sink times of such reports
 	int64_t tag;
 	const struct hs_telemetry_family *family;
@@ -162,6 +164,8 @@ struct hs_qos_flow {
 	uint32_t ns_id, generation;
 	uint32_t sink_id;
 	bool expected;		    // set by hs_qos_absorb_expect
+	uint32_t offer;		    // where the flow is offered: qos_offer.h
+	_Atomic bool helped;	    // the thread that took the offer is done
 	struct hs_qos_place *place; // NULL: no report is placed
 	struct hs_qos_ring ring;
 
@@ -239,7 +243,8 @@ struct hs_qos_flow {
 	int64_t newest_ts_ns; // sink time
 	uint64_t epochs, late_reports;
 
-	int64_t close_tag; // of the next window to close
+	int64_t stagger_ns; // hs_qos_config.stagger_ns, for this flow
+	int64_t close_tag;  // of the next window to close
 	int64_t close_at_ns;
 	struct hs_qos_flow *next, *prev; // flows with windows to close
 	bool active;

@@ -4,8 +4,9 @@
 
 #include "qos_parts.h"
 
-static void mark_open(struct hs_qos_flow *flow)
+static void mark_open(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
+	hs_qos_gather(qos, flow);
 	for (unsigned i = 0; i < flow->n_sums; i++)
 		if (i != HS_QOS_RUN)
 			flow->sums[i].clock_stepped |= flow->sums[i].open;
@@ -15,7 +16,7 @@ void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 {
 	if (clock->steps != qos->clock.steps && qos->clock.known)
 		for (struct hs_qos_flow *flow = qos->active; flow; flow = flow->next)
-			mark_open(flow);
+			mark_open(qos, flow);
 	qos->clock = *clock;
 }
 
@@ -23,7 +24,7 @@ void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 // windows. No edge, report or later window mixes the time before the step with the time after it.
 static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	mark_open(flow);
+	mark_open(qos, flow);
 	hs_qos_flush_flow(qos, flow);
 	hs_qos_deactivate(qos, flow);
 	flow->ring.count = 0;

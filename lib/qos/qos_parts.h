@@ -8,6 +8,7 @@
 #include "qos_config.h"
 #include "qos_flow.h"
 #include "qos_metrics.h"
+#include "qos_offer.h"
 
 #include "u32_map.h"
 
@@ -35,6 +36,7 @@ struct hs_qos {
 	struct hs_qos_memory memory;
 	uint32_t n_large; // flows that may be removed to make room
 	struct hs_qos_columns columns;
+	struct hs_qos_offers offers;
 	struct hs_qos_step step;   // scratch
 	struct hs_qos_slot answer; // result of hs_qos_latest for the run, and of hs_qos_slide
 };
@@ -47,11 +49,21 @@ static inline struct hs_qos_flow *hs_qos_find(const struct hs_qos *qos, uint32_t
 	return at == HS_U32_MAP_NONE ? NULL : qos->flows[at];
 }
 
-// Tells the flow's ring of the reports that were placed.
-static inline void hs_qos_gather(struct hs_qos_flow *flow)
+// ---- reports that were placed ----
+
+// Tells the ring of a flow that is not offered of the reports that were placed.
+static inline void hs_qos_gather_own(struct hs_qos_flow *flow)
 {
 	flow->ring.ahead += flow->place->placed;
 	flow->place->placed = 0;
+}
+
+// Does the same for any flow. Afterwards the flow is not offered.
+static inline void hs_qos_gather(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	if (flow->place->offered)
+		hs_qos_take_back(&qos->offers, flow);
+	hs_qos_gather_own(flow);
 }
 
 // ---- windows that end (qos_close.c) ----

@@ -10,6 +10,13 @@
 
 #define SLOT_MAX    312
 #define LEAST_AHEAD 16
+// Slots of four hops or fewer leave memory for more reports ahead.
+#define SHORT	     156
+#define USUAL_CHUNKS 20
+#define USUAL_AHEAD  128
+static_assert(HS_QOS_RING_CHUNKS * HS_QOS_RING_CHUNK - HS_QOS_RING_AHEAD ==
+				USUAL_CHUNKS * HS_QOS_RING_CHUNK - USUAL_AHEAD,
+		"as many are kept");
 
 // Slots of SLOT_MAX bytes hold any record of narrow entries. Wide entries may take longer slots;
 // then the ring keeps fewer than a thousand reports.
@@ -29,15 +36,19 @@ static inline uint32_t capacity_for(uint32_t slot_bytes)
 {
 	uint32_t fit = (uint32_t)(HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) /
 		       (HS_QOS_RING_CHUNK * slot_bytes);
-	return HS_QOS_RING_CHUNK * (fit < HS_QOS_RING_CHUNKS ? fit : HS_QOS_RING_CHUNKS);
+	uint32_t most = slot_bytes <= SHORT ? HS_QOS_RING_CHUNKS : USUAL_CHUNKS;
+	return HS_QOS_RING_CHUNK * (fit < most ? fit : most);
 }
 
-// Returns how many reports may be placed ahead.
+// Returns how many reports may be placed ahead. The ring keeps some more than a thousand reports
+// then, because a window closes after reports of the next one have come.
 static inline uint32_t ahead_of(uint32_t capacity)
 {
 	uint32_t spare = capacity > HS_QOS_REPORTS ? capacity - HS_QOS_REPORTS : 0;
 	spare = spare > LEAST_AHEAD ? spare : LEAST_AHEAD;
-	return spare < HS_QOS_RING_AHEAD ? spare : HS_QOS_RING_AHEAD;
+	if (capacity > USUAL_CHUNKS * HS_QOS_RING_CHUNK)
+		return HS_QOS_RING_AHEAD;
+	return spare < USUAL_AHEAD ? spare : USUAL_AHEAD;
 }
 
 static_assert(sizeof(struct hs_hop) == 32 && offsetof(struct hs_hop, ts_ns) == 16, "no padding");
@@ -295,6 +306,9 @@ static void step_head(struct hs_qos_ring *ring, uint32_t n)
 static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 {
 	struct hs_qos_ring grown = {.slot_bytes = slot_bytes,
+			.head = ring->first,
+			.first = ring->first,
+			.staggered = ring->staggered,
 			.capacity = capacity_for(slot_bytes),
 			.most_ahead = ahead_of(capacity_for(slot_bytes)),
 			.family = ring->family};

@@ -14,15 +14,17 @@
 
 #define HS_QOS_RING_BYTES   (320 * 1024) // this struct included
 #define HS_QOS_RING_CHUNK   64		 // reports
-#define HS_QOS_RING_CHUNKS  20
+#define HS_QOS_RING_CHUNKS  22
 #define HS_QOS_RING_MAX	    (HS_QOS_RING_CHUNK * HS_QOS_RING_CHUNKS)
 #define HS_QOS_RING_FETCHED 16	// reports ahead of one that is read
-#define HS_QOS_RING_AHEAD   128 // most reports that may be placed after the newest
+#define HS_QOS_RING_AHEAD   256 // most reports that may be placed after the newest
 
 struct hs_qos_ring {
 	uint64_t next; // number of the next report; the ring has those from next - count on
 	uint32_t count;
 	uint32_t head;	     // slot of the next report
+	uint32_t first;	     // slot of the very first report, below HS_QOS_RING_AHEAD
+	bool staggered;	     // `first` differs from flow to flow: hs_qos_ring_is_due
 	uint32_t capacity;   // slots; at least 1000 and those ahead if the slots are not long
 	uint32_t slot_bytes; // grows with the longest report that came
 	const struct hs_telemetry_family *family; // of all reports
@@ -147,6 +149,14 @@ static inline uint32_t hs_qos_ring_slot_ahead(const struct hs_qos_ring *ring, ui
 {
 	uint32_t slot = ring->head + ahead;
 	return slot >= ring->capacity ? slot - ring->capacity : slot;
+}
+
+// Returns whether so many placed reports should be added to the ring. Staggered rings do so each at
+// other slots, so that flows that report in turn do not all do so at once.
+static inline bool hs_qos_ring_is_due(const struct hs_qos_ring *ring, uint32_t ahead)
+{
+	return ahead >= ring->most_ahead ||
+	       (ring->staggered && hs_qos_ring_slot_ahead(ring, ahead) % HS_QOS_RING_AHEAD == 0);
 }
 
 // Returns a placed report, counted from the first.

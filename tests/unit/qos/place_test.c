@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A monitor that takes records as a worker makes them, without decoding those that it can place,
-// beside one that is given all of them decoded: they must not differ in a single number.
+// beside one that is given all of them decoded: they must not differ in a single number. The same
+// with other threads that help the former.
 #include "qos_test.h"
 #include "bytes.h"
 #include "rng.h"
 #include "sim.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #define ROUNDS 4
+#define FLOWS  3 // all with the same reports, where threads help
+
+enum help {
+	NONE,
+	IN_TURN, // at random times, by the owner's thread
+	BESIDE,	 // by threads of their own
+};
 
 struct pair {
 	struct hs_qos *by_record, *decoded;
 	struct catcher records, decodes;
 	struct hs_rng rng;
+	enum help help;
 	size_t placed, bad;
+	_Atomic size_t helped;
+	atomic_bool done;
 };
 
 static uint8_t *put_2(uint8_t *at, bool there, uint32_t value)
@@ -103,21 +115,54 @@ static void change(struct pair *pair, struct hs_report *report, struct hs_report
 		record->data[(any >> 8) % 120] ^= (uint8_t)(1u << (any >> 16) % 8);
 }
 
-static void take(struct pair *pair, const struct hs_report_record *record)
+static void take(struct pair *pair, const struct hs_report_record *record, uint32_t ns_id)
 {
 	struct hs_report report;
+	struct hs_qos_key key = KEY;
 	bool good = hs_report_decode(record, &hs_flexint_family, &report) == 0;
-	uint32_t expected = hs_qos_expect(pair->by_record, KEY.ns_id);
+	uint32_t expected = hs_qos_expect(pair->by_record, ns_id);
+	key.ns_id = ns_id;
 	hs_qos_expect_next(pair->by_record, expected, record->sink_ts_ns);
-	if (hs_qos_place(pair->by_record, expected, &KEY, record, &hs_flexint_family)) {
+	if (hs_qos_place(pair->by_record, expected, &key, record, &hs_flexint_family)) {
 		assert_true(good);
 		pair->placed++;
 	} else if (good) {
-		give(pair->by_record, &report);
+		assert_int_equal(hs_qos_report(pair->by_record, &key, &report), 0);
 	}
 	pair->bad += !good;
 	if (good)
-		give(pair->decoded, &report);
+		assert_int_equal(hs_qos_report(pair->decoded, &key, &report), 0);
+}
+
+// ---- help ----
+
+static void *help_beside(void *context)
+{
+	struct pair *pair = context;
+	while (!atomic_load(&pair->done))
+		pair->helped += hs_qos_help(pair->by_record);
+	return NULL;
+}
+
+// What is asked in the middle of offers must be as if there were none.
+static void help_or_ask(struct pair *pair, int64_t now_ns)
+{
+	uint32_t any = hs_rng_u32(&pair->rng), ns_id = 7 + any / 1024 % FLOWS;
+	if (pair->help == IN_TURN && any % 8 == 0)
+		pair->helped += hs_qos_help(pair->by_record);
+	if (any % 256 == 1) // is only made now and then
+		hs_qos_want_help(pair->by_record, any % 2048 > 256);
+	if (any % 1024 == 2) {
+		const struct hs_qos_window *a =
+				hs_qos_slide(pair->by_record, ns_id, now_ns - SECOND / 4, now_ns);
+		const struct hs_qos_window *b =
+				hs_qos_slide(pair->decoded, ns_id, now_ns - SECOND / 4, now_ns);
+		assert_int_equal(a ? a->reports : 0, b ? b->reports : 0);
+	}
+	if (any % 4096 == 3) {
+		assert_int_equal(hs_qos_remove(pair->by_record, ns_id),
+				hs_qos_remove(pair->decoded, ns_id));
+	}
 }
 
 static void check_same(const struct caught *a, const struct caught *b)
@@ -138,14 +183,28 @@ static void check_same(const struct caught *a, const struct caught *b)
 	free(texts[1]);
 }
 
+static struct hs_qos *helped_monitor(struct catcher *catcher)
+{
+	struct hs_qos_config config = {
+			.max_flows = 16, .help = true, .on_window = catch_window, .user = catcher};
+	struct hs_qos *qos;
+	memset(catcher, 0, sizeof(*catcher));
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	hs_qos_want_help(qos, true);
+	return qos;
+}
+
 static void with_seed(struct pair *pair, uint64_t seed, bool changed)
 {
 	struct sim_config config = sim_defaults(seed);
 	struct sim_result truth;
+	pthread_t threads[2];
 	sim_run(&config, &truth);
-	pair->by_record = monitor_new(&pair->records);
+	pair->by_record = pair->help ? helped_monitor(&pair->records) : monitor_new(&pair->records);
 	pair->decoded = monitor_new(&pair->decodes);
 	hs_rng_init(&pair->rng, seed);
+	for (unsigned i = 0; pair->help == BESIDE && i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, help_beside, pair), 0);
 	for (size_t i = 0; i < truth.n_reports; i++) {
 		struct hs_report_record record;
 		struct hs_report *report = &truth.reports[i].report;
@@ -155,10 +214,16 @@ static void with_seed(struct pair *pair, uint64_t seed, bool changed)
 			change(pair, report, &record);
 		else
 			make_record(report, &record);
-		take(pair, &record);
+		for (unsigned flow = 0; flow < (pair->help ? FLOWS : 1); flow++)
+			take(pair, &record, KEY.ns_id + flow);
+		if (pair->help)
+			help_or_ask(pair, report->sink_ts_ns);
 	}
 	flush_all(pair->by_record);
 	flush_all(pair->decoded);
+	atomic_store(&pair->done, true);
+	for (unsigned i = 0; pair->help == BESIDE && i < 2; i++)
+		pthread_join(threads[i], NULL);
 	assert_int_equal(pair->records.n, pair->decodes.n);
 	assert_true(pair->records.n > 10);
 	for (size_t i = 0; i < pair->records.n; i++)
@@ -185,6 +250,28 @@ static void so_they_do_where_some_are_not_usual_or_damaged(void **state)
 		with_seed(&pair, seed, true);
 	assert_true(pair.placed > 1000);
 	assert_true(pair.bad > 100);
+}
+
+static void help_changes_no_number(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 2; seed < 2 + 2 * ROUNDS; seed++) {
+		struct pair pair = {.help = IN_TURN};
+		with_seed(&pair, seed, seed % 2);
+		assert_true(pair.helped > (seed % 2 ? 0 : 2000));
+	}
+}
+
+static void nor_does_help_by_other_threads(void **state)
+{
+	(void)state;
+	size_t helped = 0;
+	for (uint64_t seed = 2; seed < 2 + ROUNDS; seed++) {
+		struct pair pair = {.help = BESIDE};
+		with_seed(&pair, seed, seed % 2);
+		helped += pair.helped;
+	}
+	assert_true(helped > 0);
 }
 
 // Delays that differ by 60 ms from that of the first report, always or in turn: over a run, the
@@ -219,6 +306,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(records_tell_what_decoded_reports_tell),
 			cmocka_unit_test(so_they_do_where_some_are_not_usual_or_damaged),
+			cmocka_unit_test(help_changes_no_number),
+			cmocka_unit_test(nor_does_help_by_other_threads),
 			cmocka_unit_test(delays_of_a_run_add_up_to_more_than_32_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

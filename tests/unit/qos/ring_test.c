@@ -183,8 +183,27 @@ static unsigned place_behind(unsigned bytes)
 static void reports_placed_behind_the_newest_cost_no_other_its_place(void **state)
 {
 	(void)state;
-	assert_int_equal(place_behind(100), HS_QOS_RING_AHEAD);
+	assert_int_equal(place_behind(60), HS_QOS_RING_AHEAD);
+	assert_int_equal(place_behind(110), 128);
 	assert_in_range(place_behind(HS_FLEXINT_MAX_TRACE - 8), 16, HS_QOS_RING_AHEAD - 1);
+}
+
+// Reports get longer, so that the ring grows, and it wraps around.
+static void a_staggered_ring_is_due_at_the_same_slots_for_ever(void **state)
+{
+	(void)state;
+	struct hs_qos_ring ring = {.first = 100, .staggered = true};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 13);
+	for (unsigned i = 0; i < 4000; i++) {
+		struct hs_report report = random_report(&rng, i < 10 ? 20 : 60);
+		assert_int_equal(push(&ring, &report, i), 0);
+		assert_int_equal(hs_qos_ring_is_due(&ring, 0), ring.head % HS_QOS_RING_AHEAD == 0);
+		if (i < 10)
+			assert_int_equal(ring.head, 101 + i);
+		assert_true(hs_qos_ring_is_due(&ring, ring.most_ahead));
+	}
+	hs_qos_ring_fini(&ring);
 }
 
 static void a_placed_report_that_is_refused_leaves_those_behind_it(void **state)
@@ -311,6 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(the_newest_thousand_of_the_longest_fit_in_320_KiB),
 			cmocka_unit_test(what_nodes_say_of_themselves_is_kept),
+			cmocka_unit_test(a_staggered_ring_is_due_at_the_same_slots_for_ever),
 			cmocka_unit_test(reports_placed_behind_the_newest_cost_no_other_its_place),
 			cmocka_unit_test(a_placed_report_that_is_refused_leaves_those_behind_it),
 			cmocka_unit_test(memory_is_taken_as_reports_come),

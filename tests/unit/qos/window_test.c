@@ -46,6 +46,35 @@ static void a_window_closes_only_after_its_lateness(void **state)
 	assert_int_equal(f->catcher.n, 1);
 }
 
+static void windows_of_flows_close_one_after_the_other(void **state)
+{
+	struct fixture *f = *state;
+	static const int64_t one[HS_QOS_WINDOWS] = {SECOND};
+	struct hs_qos_config config = {.max_flows = 16,
+			.stagger_ns = 120 * MS,
+			.window_ns = {one[0]},
+			.on_window = catch_window,
+			.user = &f->catcher};
+	struct hs_qos *qos;
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	for (uint32_t flow = 0; flow < 4; flow++) {
+		struct hs_report report = plain(100);
+		struct hs_qos_key key = KEY;
+		key.ns_id += flow;
+		assert_int_equal(hs_qos_report(qos, &key, &report), 0);
+	}
+	// The fourth would close after more than a quarter of the window.
+	static const int64_t at[] = {100 * MS, 210 * MS, 220 * MS, 340 * MS};
+	static const size_t closed[] = {1, 2, 3, 4};
+	for (unsigned i = 0; i < 4; i++) {
+		hs_qos_advance(qos, T0 + SECOND + at[i] - 1);
+		assert_int_equal(f->catcher.n, i ? closed[i - 1] : 0);
+		hs_qos_advance(qos, T0 + SECOND + at[i]);
+		assert_int_equal(f->catcher.n, closed[i]);
+	}
+	hs_qos_destroy(qos);
+}
+
 static void what_is_lost_between_two_windows_is_in_the_later_one(void **state)
 {
 	struct fixture *f = *state;
@@ -580,6 +609,7 @@ int main(void)
 			TEST(windows_of_all_lengths_end_on_multiples_of_their_length),
 			TEST(a_window_holds_more_reports_than_are_kept),
 			TEST(a_window_closes_only_after_its_lateness),
+			TEST(windows_of_flows_close_one_after_the_other),
 			TEST(what_is_lost_between_two_windows_is_in_the_later_one),
 			TEST(one_report_in_a_window_measures_since_the_one_before),
 			TEST(a_late_report_adds_its_delay_but_no_edge),
