@@ -483,6 +483,7 @@ class NodeGetReply1Workers(TypedDict):
     rx_packets: int  # Packets that the worker took
     reports_made: int  # Reports that the worker made
     reports_lost: int  # Reports lost because the worker's ring was full
+    reports_helped: int  # Reports that the worker added up for the monitor: workers_help_monitor
     signals_made: int  # In-band requests and reports of packets that the worker handed up
     signals_lost: int  # Those lost because the worker's ring was full
     exports_sent: int  # Telemetry reports that the worker sent to collectors by a port
@@ -506,6 +507,7 @@ class NodeGetReply1(TypedDict):
     polling: NotRequired[Any]  # as it is configured
     worker_scheduling: NotRequired[Any]  # as it is configured
     cpu_latency_us: NotRequired[Any]  # as it is configured
+    workers_help_monitor: NotRequired[Any]  # as it is configured
     control_core: NotRequired[int]  # the core of the control thread
     memory: NotRequired[Any]  # as it is configured
     profiles: NotRequired[Any]  # as it is configured
@@ -531,6 +533,7 @@ class NodeGetReply1(TypedDict):
     neighbours: int  # Neighbours, each with a route to itself
     reports_made: int  # Reports that workers made
     reports_lost: int  # Reports lost because a worker's ring was full
+    reports_helped: int  # Reports that workers added up for the monitor: workers_help_monitor
     reports_taken: int  # Reports that control took off the rings
     reports_published: int  # Reports published
     reports_publish_lost: int  # Reports that a subscriber missed

@@ -96,6 +96,7 @@ struct hs_config {
 	bool adaptive;
 	struct hs_scheduling worker_scheduling;
 	uint32_t cpu_latency_us;
+	bool workers_help_monitor;
 	bool huge_pages;
 	uint32_t mbufs;
 	uint32_t monitored_rules;

@@ -229,6 +229,7 @@ static const struct hs_schema_field fields[] = {
 				.given = is_scheduled},
 		{"cpu_latency_us", HS_SCHEMA_UINT, CONFIG(cpu_latency_us), .min = 0,
 				.max = HS_CPU_LATENCY_ANY_US, .given = demands_cpu_latency},
+		{"workers_help_monitor", HS_SCHEMA_BOOL, CONFIG(workers_help_monitor)},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
 		{"profiles", HS_SCHEMA_MAP, CONFIG(profiles), .max = HS_MAX_PORTS,
 				.expected = "an object with a profile for each name",

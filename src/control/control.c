@@ -29,8 +29,10 @@
 #define STEP_LIMIT    4096
 #define BRIEF_LIMIT   128
 #define BRIEF_FLOWS   32
-#define PUNTS_AT_ONCE 256 // takes at most 2 ms, so that API requests have their turn
-#define FLOWS_AT_ONCE 128 // number whose windows close before rings are read again: some 3 ms
+#define PUNTS_AT_ONCE 256   // takes at most 2 ms, so that API requests have their turn
+#define FLOWS_AT_ONCE 128   // number whose windows close before rings are read again: some 3 ms
+#define STAGGER_NS    50000 // from flow to flow; a window takes some 20 us to close
+#define PORTION	      8	    // of these flows, after which control looks whether reports pile up
 
 // ---- what packets brought ----
 
@@ -165,6 +167,18 @@ void hs_control_page(struct hs_control *control, struct hs_prometheus *page)
 
 // ---- time ----
 
+static unsigned flows_at_once(const struct hs_control *control)
+{
+	return control->config.brief_steps ? BRIEF_FLOWS : FLOWS_AT_ONCE;
+}
+
+// Where workers help, control looks after each portion whether reports pile up. If they do, it
+// takes reports before it closes further windows.
+static unsigned portions_at_once(const struct hs_control *control)
+{
+	return control->config.workers_help ? flows_at_once(control) / PORTION : 1;
+}
+
 // Closes the windows that are due. A window must not close while reports of it wait, but must close
 // even if reports come faster than they are processed. So the reports that wait when the window is
 // due are processed first, and later ones are not. Flows are handled in portions, so that rings do
@@ -179,7 +193,11 @@ static void close_windows(struct hs_control *control)
 	if (control->counts.reports_taken + 1 < control->close_after_reports)
 		return;
 	hs_control_shadow_mark(&control->shadow, control->node, &control->rules, control->qos);
-	hs_qos_advance(control->qos, control->now_ns);
+	for (unsigned i = 0; i < portions_at_once(control); i++) {
+		hs_qos_advance(control->qos, control->now_ns);
+		if (control->config.workers_help && hs_node_reports_pile_up(control->node))
+			break;
+	}
 	if (control->now_ns < hs_qos_next_ns(control->qos))
 		control->close_after_reports = 0;
 }
@@ -211,12 +229,20 @@ static void each_second(struct hs_control *control)
 	hs_dpdk_telemetry_update(control->config.telemetry, &totals);
 }
 
+// Where workers help, more reports are taken while windows are to be closed, because more come
+// while a portion of windows closes.
+static unsigned reports_at_once(const struct hs_control *control)
+{
+	bool closes = control->config.workers_help && control->close_after_reports;
+
+	return control->config.brief_steps && !closes ? BRIEF_LIMIT : STEP_LIMIT;
+}
+
 unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 {
 	control->now_ns = now_ns;
 	take_punts(control);
-	unsigned taken = hs_control_drain(
-			control, control->config.brief_steps ? BRIEF_LIMIT : STEP_LIMIT);
+	unsigned taken = hs_control_drain(control, reports_at_once(control));
 	taken += hs_control_send_exports(&control->exports, control->now_ns, false);
 	hs_in_band_step(control->in_band);
 	close_windows(control);
@@ -372,8 +398,10 @@ static int make_parts(struct hs_control *control)
 					control->config.window_ns[2], control->config.window_ns[3]},
 			.tells_steps = true,
 			.node_id = hs_node_config(control->node)->id,
-			.flows_per_advance =
-					control->config.brief_steps ? BRIEF_FLOWS : FLOWS_AT_ONCE,
+			.help = control->config.workers_help,
+			.stagger_ns = control->config.workers_help ? STAGGER_NS : 0,
+			.flows_per_advance = control->config.workers_help ? PORTION
+									  : flows_at_once(control),
 			.on_window = on_window,
 			.user = &control->events,
 	};
@@ -385,6 +413,11 @@ static int make_parts(struct hs_control *control)
 	control->rules.qos = control->qos;
 	control->rules.in_band = control->in_band;
 	return hs_control_open_rules(&control->rules);
+}
+
+static unsigned help(void *context)
+{
+	return hs_qos_help(context);
 }
 
 static void open_backend(struct hs_control *control)
@@ -442,6 +475,8 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 			.untold_ns = INT64_MAX};
 	hs_control_open_exports(&control->exports, node, &control->output, &control->counts);
 	hs_clock_on_step(clock, on_step, control);
+	if (control->config.workers_help)
+		hs_node_set_help(node, help, control->qos);
 	*out = control;
 	return 0;
 }
@@ -450,6 +485,8 @@ void hs_control_destroy(struct hs_control *control)
 {
 	if (!control)
 		return;
+	if (control->config.workers_help)
+		hs_node_set_help(control->node, NULL, NULL);
 	hs_control_close_clock(&control->clock);
 	hs_control_close_rules(&control->rules);
 	hs_control_close_state(control);

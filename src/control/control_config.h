@@ -49,6 +49,9 @@ struct hs_control_config {
 	// A step takes well under a millisecond, however many reports wait, because requests wait
 	// for it.
 	bool brief_steps;
+	// Workers add up reports for the monitor while reports pile up (hs_node_set_help). No
+	// worker may run when control is created or destroyed.
+	bool workers_help;
 	// Keeps the delays of all reports in buckets, for hs_control_page.
 	bool delay_buckets;
 	// Returns the owner's processor time so far, which limits what a list of requests may ask

@@ -90,6 +90,7 @@ static const struct hs_schema_field setting_fields[] = {
 		CONFIGURED("polling"),
 		CONFIGURED("worker_scheduling"),
 		CONFIGURED("cpu_latency_us"),
+		CONFIGURED("workers_help_monitor"),
 		SETTING("control_core", "{'type': 'integer'}", "the core of the control thread"),
 		CONFIGURED("memory"),
 		CONFIGURED("profiles"),

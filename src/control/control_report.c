@@ -215,6 +215,8 @@ unsigned hs_control_drain(struct hs_control *control, unsigned at_most)
 	unsigned taken = 0, n;
 
 	do {
+		if (control->config.workers_help)
+			hs_qos_want_help(control->qos, hs_node_reports_pile_up(control->node));
 		unsigned want = at_most - taken < REPORTS ? at_most - taken : REPORTS;
 		n = want ? hs_node_visit_reports(control->node, want, take_batch, control) : 0;
 		taken += n;

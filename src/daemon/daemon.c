@@ -125,7 +125,8 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 static json_t *settings_of(const struct hs_daemon *d)
 {
 	static const char *const from_top[] = {"polling", "worker_scheduling", "cpu_latency_us",
-			"control_core", "memory", "profiles", "export", "telemetry", "state"};
+			"workers_help_monitor", "control_core", "memory", "profiles", "export",
+			"telemetry", "state"};
 	static const char *const from_control[] = {"bind", "publish_to", "publish_bind"};
 	json_t *all = hs_config_print(d->config);
 	json_t *control = json_object_get(all, "control");
@@ -217,6 +218,7 @@ static int open_control(struct hs_daemon *d, struct hs_error *err)
 			.telemetry = d->telemetry,
 			.in_band = &d->config->in_band,
 			.brief_steps = true,
+			.workers_help = d->config->workers_help_monitor,
 			.delay_buckets = d->config->prometheus.on,
 			.spent_ns = hs_os_clock_spent_ns,
 			.connection = &d->limits,

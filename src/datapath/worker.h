@@ -113,6 +113,8 @@ struct hs_worker {
 	struct rte_ring *punts;	  // of struct hs_punt, likewise
 	struct rte_mempool *pool; // for copies, and for headers without room
 	struct hs_clock *clock;
+	unsigned (*help)(void *context); // hs_node_set_help; NULL: the worker does not help
+	void *help_context;
 
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
@@ -140,7 +142,7 @@ void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters 
 // Returns whether something may be due at every round, even where no fragment waits.
 static inline bool hs_worker_always_serves(const struct hs_worker *worker)
 {
-	return worker->has_egress || worker->probe;
+	return worker->has_egress || worker->probe || worker->help;
 }
 
 // ---- for the stages ----

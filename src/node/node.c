@@ -473,6 +473,25 @@ unsigned hs_node_visit_reports(
 	return taken;
 }
 
+void hs_node_set_help(struct hs_node *node, unsigned (*help)(void *context), void *context)
+{
+	for (unsigned w = 0; w < node->config.n_workers; w++) {
+		struct hs_worker *worker = &node->seats[w]->worker;
+		worker->help = help;
+		worker->help_context = context;
+		worker->serves = hs_worker_always_serves(worker);
+	}
+}
+
+bool hs_node_reports_pile_up(const struct hs_node *node)
+{
+	for (unsigned w = 0; w < node->config.n_workers; w++) {
+		if (hs_node_is_behind(&node->seats[w]->worker))
+			return true;
+	}
+	return false;
+}
+
 // Returns how many of n punts form whole groups. A group is the options of one packet and type.
 static unsigned whole_groups(const struct hs_punt *punts, unsigned n)
 {

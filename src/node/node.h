@@ -77,6 +77,13 @@ typedef void (*hs_node_visit_reports_fn)(
 unsigned hs_node_visit_reports(
 		struct hs_node *node, unsigned n, hs_node_visit_reports_fn visit, void *context);
 
+// Lets each worker call `help` between bursts while more than half of its ring of reports is full.
+// `help` returns how many reports it took off the owner of the rings. NULL: workers do not help, as
+// at first. No worker may run.
+void hs_node_set_help(struct hs_node *node, unsigned (*help)(void *context), void *context);
+// Returns whether more than half of some worker's ring of reports is full.
+bool hs_node_reports_pile_up(const struct hs_node *node);
+
 // Takes up to n punts (in-band requests and reports that packets carried) off the workers' rings.
 // If `punts` has room for 8 or more, the punts of one packet are never divided.
 unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n);

@@ -81,6 +81,8 @@ void hs_node_serve(struct hs_worker *worker)
 		hs_probe_serve(worker);
 	if (worker->fragments)
 		hs_label_fragments_serve(worker);
+	if (worker->help && hs_node_is_behind(worker))
+		hs_flow_add(&worker->reports_helped, worker->help(worker->help_context));
 }
 
 int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker)

@@ -7,6 +7,8 @@
 #include "node_config.h"
 #include "worker.h"
 
+#include <rte_ring.h>
+
 struct rte_rcu_qsbr;
 
 // A receive queue that a worker polls.
@@ -50,6 +52,12 @@ int hs_node_add_egress(struct hs_node *node, const struct hs_port *port);
 void hs_node_free_egress(struct hs_node *node);
 // Does the work that is due between bursts, in each round of a worker with worker->serves.
 void hs_node_serve(struct hs_worker *worker);
+
+// Returns whether more than half of a worker's ring of reports is full.
+static inline bool hs_node_is_behind(const struct hs_worker *worker)
+{
+	return rte_ring_count(worker->reports) > worker->reports->capacity / 2;
+}
 
 // Gives each port that labels its shared state, and workers memory for fragments where items end.
 // Called again for each port that is added. Returns 0 or -ENOMEM.

@@ -46,6 +46,7 @@ static const enum hs_port_side SINK[] = {HS_SIDE_NETWORK, HS_SIDE_HOST};
 
 // Of what is opened from now on: rules, packet buffers, and more of node and output (NULL: none).
 static uint32_t rig_rules = 64, rig_buffers = 255;
+static bool rig_helps; // hs_control_config.workers_help
 __attribute__((unused)) static void (*rig_change)(
 		struct hs_node_config *node, struct hs_control_output *output);
 // What their clock reads; NULL: the clock is set by hand.
@@ -84,8 +85,10 @@ static inline struct rig *rig_open_with(const enum hs_port_side *sides, uint16_t
 			.report_ring = 16,
 			.n_pairs = 1,
 			.pairs = {{0, 1}}};
-	struct hs_control_config config = {
-			.boot_id = "b007", .monitored_rules = monitored, .in_band = in_band};
+	struct hs_control_config config = {.boot_id = "b007",
+			.monitored_rules = monitored,
+			.in_band = in_band,
+			.workers_help = rig_helps};
 	struct hs_control_output output = {.context = r, .publish = record};
 
 	if (rig_change)

@@ -156,6 +156,44 @@ static void a_full_report_ring_loses_reports_and_never_packets(void **state)
 	fixture_close(f);
 }
 
+static unsigned help_once(void *context)
+{
+	++*(unsigned *)context;
+	return 3;
+}
+
+static void a_worker_helps_while_more_than_half_of_its_ring_is_full(void **state)
+{
+	struct fixture *f = fixture_open(
+			SINK_SIDES, 2, 1500, (struct hs_node_config){.id = 9, .report_ring = 16});
+	struct hs_rule rule = vector_rule(7);
+	struct hs_report_record record;
+	struct hs_worker_counters worker;
+	unsigned helped = 0;
+	(void)state;
+	test_node_rule(&f->t, &rule);
+	hs_node_set_help(f->t.node, help_once, &helped);
+	for (unsigned i = 0; i < 8; i++) { // a ring of 16 holds 15
+		assert_false(hs_node_reports_pile_up(f->t.node));
+		feed_hex(f, 0, WITH_TELEMETRY);
+		hs_node_worker_poll(f->t.node, 0);
+		hs_node_worker_poll(f->t.node, 0);
+		assert_int_equal(helped, i == 7);
+	}
+	assert_true(hs_node_reports_pile_up(f->t.node));
+	assert_int_equal(take_reports(f->t.node, &record, 1), 1);
+	assert_false(hs_node_reports_pile_up(f->t.node));
+	hs_node_worker_poll(f->t.node, 0);
+	hs_node_worker_counters(f->t.node, 0, &worker);
+	assert_int_equal(worker.reports_helped, 3);
+	hs_node_set_help(f->t.node, NULL, NULL);
+	feed_hex(f, 0, WITH_TELEMETRY);
+	hs_node_worker_poll(f->t.node, 0);
+	hs_node_worker_poll(f->t.node, 0);
+	assert_int_equal(helped, 1);
+	fixture_close(f);
+}
+
 // Places for a burst's reports are often in two parts, at the ring's end and at its begin.
 static void reports_of_bursts_of_all_lengths_come_in_order(void **state)
 {
@@ -406,6 +444,7 @@ int main(void)
 			cmocka_unit_test(a_sink_strips_and_reports_its_namespace),
 			cmocka_unit_test(a_sink_strips_unknown_namespaces_without_a_report),
 			cmocka_unit_test(a_full_report_ring_loses_reports_and_never_packets),
+			cmocka_unit_test(a_worker_helps_while_more_than_half_of_its_ring_is_full),
 			cmocka_unit_test(reports_of_bursts_of_all_lengths_come_in_order),
 			cmocka_unit_test(telemetry_needs_every_byte_of_the_mtu),
 			cmocka_unit_test(transit_without_room_forwards_the_packet_as_it_came),
