@@ -26,10 +26,13 @@
 #define ROUNDS_A_LOOK (8192 / HS_BURST) // rounds of a worker between two readings of the time
 #define WARM_PACKETS  1000000
 #define WARM_PER_RULE 2
+#define WARM_REPORTS  (HS_QOS_REPORTS * 3 / 2) // of a rule, which fill the monitor's memory once
 #define WARM_SECONDS  0.1
 #define PATIENCE_S    30.0 // the longest wait for the first packets
 #define TAKE	      64
-#define READ_BYTES    128     // of a report record
+#define READ_BYTES    128 // of a report record
+#define FEW	      128 // reports of a step, after which control rests
+#define REST_NS	      50000
 #define LOOK_NS	      1000000 // between two checks of other processes
 
 struct run {
@@ -38,7 +41,8 @@ struct run {
 	atomic_bool done;
 	// The worker writes the following before it reports its end.
 	uint64_t packets, cpu_ns, tsc;
-	uint64_t aside_ns; // time spent emptying the ring, not in cpu_ns
+	struct hs_worker_counters before; // the measurement
+	uint64_t aside_ns;		  // time spent emptying the ring, not in cpu_ns
 	bool nothing_came;
 };
 
@@ -102,18 +106,29 @@ static void count_packets(struct run *run)
 		empty_ring(run);
 }
 
-// Processes packets until caches, rings and branch predictors are warm. Returns false if no packet
-// came.
+// Returns how many reports the ring took.
+static uint64_t reports_kept(const struct run *run)
+{
+	struct hs_worker_counters now;
+
+	hs_node_worker_counters(run->setup.node, 0, &now);
+	return now.reports_made - now.reports_lost;
+}
+
+// Processes packets until caches, rings, branch predictors and the monitor are warm. Returns false
+// if no packet came.
 static bool warm_up(struct run *run)
 {
-	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc(), packets = 0;
+	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc(), packets = 0, reports = 0;
 	uint64_t enough = WARM_PACKETS + (uint64_t)WARM_PER_RULE * run->setup.spec->rules;
 	uint64_t least = begin + (uint64_t)(WARM_SECONDS * (double)hz);
 	uint64_t last = begin + (uint64_t)(PATIENCE_S * (double)hz);
 
 	if (run->setup.spec->shared_cores)
 		enough = WARM_PACKETS;
-	while (packets < enough || rte_rdtsc() < least) {
+	if (run->setup.spec->drain == HS_BENCH_TO_MONITOR)
+		reports = (uint64_t)WARM_REPORTS * run->setup.spec->rules;
+	while (packets < enough || rte_rdtsc() < least || reports_kept(run) < reports) {
 		packets += poll_some(run);
 		if (rte_rdtsc() > last)
 			return packets > 0;
@@ -125,6 +140,7 @@ static void measure_time(struct run *run)
 {
 	run->nothing_came = !warm_up(run);
 	run->aside_ns = 0;
+	hs_node_worker_counters(run->setup.node, 0, &run->before);
 	uint64_t begin = rte_rdtsc(), cpu_ns = own_cpu_ns();
 	uint64_t end = begin + (uint64_t)(run->setup.config->seconds * (double)rte_get_tsc_hz());
 	while (rte_rdtsc() < end && !run->nothing_came)
@@ -161,12 +177,24 @@ static void look_at(void *context, const struct hs_report_record *records, unsig
 			*sum += *(const volatile uint32_t *)((const char *)&records[i] + at);
 }
 
+// Control of a node rests where few reports wait, too. It would otherwise take each record from the
+// worker while the worker writes the next one, which slows both.
+static unsigned step_control(struct hs_control *control, int64_t now_ns)
+{
+	const struct timespec rest = {.tv_nsec = REST_NS};
+	unsigned taken = hs_control_step(control, now_ns);
+
+	if (taken < FEW)
+		nanosleep(&rest, NULL);
+	return taken;
+}
+
 static unsigned take_reports(struct run *run)
 {
 	static uint64_t sum;
 
 	if (run->control)
-		return hs_control_step(run->control, hs_clock_now(run->setup.clock));
+		return step_control(run->control, hs_clock_now(run->setup.clock));
 	return hs_node_visit_reports(run->setup.node, TAKE, look_at, &sum);
 }
 
@@ -209,6 +237,7 @@ static int open_monitor(struct run *run)
 	const struct hs_control_config config = {
 			.boot_id = "0123456789abcdef",
 			.monitored_rules = run->setup.spec->rules,
+			.workers_help = true,
 	};
 	const struct hs_control_output output = {0};
 
@@ -243,8 +272,9 @@ static json_t *packets_line(const struct run *run, const struct hs_bench_outcome
 			"cpu_ns", (json_int_t)run->cpu_ns, "tsc_ghz",
 			(double)rte_get_tsc_hz() / 1e9, "tx_full_packets",
 			(json_int_t)outcome->tx_full, "reports_made",
-			(json_int_t)outcome->reports_made, "reports_lost",
-			(json_int_t)outcome->reports_lost);
+			(json_int_t)(outcome->reports_made - run->before.reports_made),
+			"reports_lost",
+			(json_int_t)(outcome->reports_lost - run->before.reports_lost));
 }
 
 static json_t *measure_packets(const struct hs_bench_case *spec,
