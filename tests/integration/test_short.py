@@ -299,5 +299,25 @@ def a_node_explains_reports_that_it_loses_and_rules_that_it_does_not_monitor(wor
     check(reasons(node, 1)["reports_lost"]["packets"] > 0, reasons(node, 1))
 
 
+@test(limit_s=60)
+def a_worker_that_is_ahead_of_control_helps_the_monitor(workspace):
+    need()
+    replay = workspace.path("in.pcap")
+    fr.write_pcap(replay, [measured_frame(i, 1 + i % 8) for i in range(64)])
+    node = Node(workspace, 1, [
+        {"name": "a", "side": "network", "mtu": 1800,
+         "devargs": f"net_pcap0,rx_pcap={replay},infinite_rx=1,tx_pcap=/dev/null"},
+        {"name": "b", "side": "host", "devargs": "net_null1,no-rx=1"}],
+        workers_help_monitor=True).start()
+    node.client.transaction([{"int_request": {"ns_id": n, **flow(5000 + n), "transmit_report": False}}
+                             for n in range(1, 9)])
+    until(lambda: node.call("node_get")["reports_helped"] > 1000, 20, "reports that the worker added up")
+    counts = node.call("node_get")
+    check(counts["reports_helped"] <= counts["reports_taken"], counts)
+    equal(counts["workers_help_monitor"], True, "node_get")
+    equal(len(node.call("qos_get", window="run")["qos"]), 8, "monitored rules")
+    equal(node.call("audit")["ok"], True, "audit")
+
+
 if __name__ == "__main__":
     sys.exit(main())

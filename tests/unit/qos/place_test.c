@@ -150,7 +150,7 @@ static void help_or_ask(struct pair *pair, int64_t now_ns)
 	uint32_t any = hs_rng_u32(&pair->rng), ns_id = 7 + any / 1024 % FLOWS;
 	if (pair->help == IN_TURN && any % 8 == 0)
 		pair->helped += hs_qos_help(pair->by_record);
-	if (any % 256 == 1) // is only made now and then
+	if (any % 256 == 1)
 		hs_qos_want_help(pair->by_record, any % 2048 > 256);
 	if (any % 1024 == 2) {
 		const struct hs_qos_window *a =
@@ -159,10 +159,9 @@ static void help_or_ask(struct pair *pair, int64_t now_ns)
 				hs_qos_slide(pair->decoded, ns_id, now_ns - SECOND / 4, now_ns);
 		assert_int_equal(a ? a->reports : 0, b ? b->reports : 0);
 	}
-	if (any % 4096 == 3) {
+	if (any % 4096 == 3)
 		assert_int_equal(hs_qos_remove(pair->by_record, ns_id),
 				hs_qos_remove(pair->decoded, ns_id));
-	}
 }
 
 static void check_same(const struct caught *a, const struct caught *b)
