@@ -15,6 +15,6 @@ struct hs_qos;
 // Has no effect unless hs_qos_config.help is set.
 void hs_qos_want_help(struct hs_qos *qos, bool wanted);
 
-// Adds up the placed reports of up to two flows, which takes some microseconds and may allocate
+// Adds up the placed reports of an offered flow, which takes some microseconds and may allocate
 // memory. Returns how many reports; 0: no flow was offered, or memory is out.
 uint32_t hs_qos_help(struct hs_qos *qos);
