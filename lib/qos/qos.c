@@ -40,11 +40,10 @@ static inline bool goes_on(const struct hs_qos_place *place, const struct hs_qos
 	       place->family == family;
 }
 
-static inline bool may_place(const struct hs_qos_place *place, const struct hs_qos_key *key,
-		const struct hs_telemetry_family *family, int64_t sink_ts_ns)
+// Returns whether a report of this time may be placed.
+static inline bool is_in_time(const struct hs_qos_place *place, int64_t sink_ts_ns)
 {
-	return sink_ts_ns > place->after_ns && sink_ts_ns <= place->until_ns &&
-	       goes_on(place, key, family);
+	return sink_ts_ns > place->after_ns && sink_ts_ns <= place->until_ns;
 }
 
 // ---- reports ----
@@ -259,6 +258,27 @@ static inline void pass_on(struct hs_qos *qos, struct hs_qos_flow *flow)
 		settle_full(qos, flow);
 }
 
+// Lets reports of the next window be placed behind those of the current one, from one of this time
+// on. hs_qos_absorb_ahead begins the window. Returns false where the report is not of the next
+// window, or so late that a window must be closed before.
+static bool turn(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t sink_ts_ns)
+{
+	struct hs_qos_place *place = flow->place;
+	const struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
+	bool offered = place->offered;
+	hs_qos_gather(qos, flow);
+	int64_t end_ns = current->tag * qos->config.window_ns[0];
+	if (!current->open || place->tag != current->tag || sink_ts_ns <= end_ns ||
+			sink_ts_ns >= flow->close_at_ns)
+		return false;
+	place->tag++;
+	place->after_ns = end_ns;
+	place->until_ns = flow->close_at_ns - 1; // before the end of the next window
+	if (offered)
+		pass_on(qos, flow);
+	return true;
+}
+
 static bool open_place(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	struct hs_qos_place *place = flow->place;
@@ -288,9 +308,11 @@ bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key
 	if (expected >= qos->counters.flows)
 		return false;
 	struct hs_qos_place *place = &qos->places[expected];
-	if (place->ns_id != key->ns_id || !may_place(place, key, family, record->sink_ts_ns) ||
+	if (place->ns_id != key->ns_id || !goes_on(place, key, family) ||
 			!is_of_a_sink(record->sink_ts_ns, record->sink_rx_packets,
 					record->sink_rx_bytes) ||
+			(!is_in_time(place, record->sink_ts_ns) &&
+					!turn(qos, qos->flows[expected], record->sink_ts_ns)) ||
 			(!place->left && !open_place(qos, qos->flows[expected])) ||
 			!pack(place, record))
 		return false;
@@ -305,7 +327,8 @@ bool hs_qos_place(struct hs_qos *qos, uint32_t expected, const struct hs_qos_key
 static bool place_decoded(struct hs_qos *qos, struct hs_qos_flow *flow,
 		const struct hs_qos_key *key, const struct hs_report *report)
 {
-	if (!may_place(flow->place, key, report->telemetry.family, report->sink_ts_ns))
+	if (!is_in_time(flow->place, report->sink_ts_ns) ||
+			!goes_on(flow->place, key, report->telemetry.family))
 		return false;
 	hs_qos_gather(qos, flow);
 	if (!hs_qos_ring_place(&flow->ring, report, flow->place->tag))
@@ -374,24 +397,32 @@ uint32_t hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 	return at;
 }
 
+static inline void expect_turn(const struct hs_qos_flow *flow)
+{
+	hs_qos_fetch(flow, offsetof(struct hs_qos_flow, app_id));
+	hs_qos_fetch(&flow->sums[HS_QOS_CURRENT].tag, 1);
+	hs_qos_fetch(&flow->sums[HS_QOS_CLOSING].open, 1);
+	hs_qos_fetch(&flow->close_at_ns, 1);
+}
+
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t expected, int64_t sink_ts_ns)
 {
 	if (expected >= qos->counters.flows)
 		return;
 	const struct hs_qos_place *place = &qos->places[expected];
-	if (place->left > 1 && sink_ts_ns <= place->until_ns) {
+	struct hs_qos_flow *flow = qos->flows[expected];
+	if (place->left > 1) {
 		hs_qos_fetch(place->at, place->slot_bytes);
+		if (sink_ts_ns > place->until_ns)
+			expect_turn(flow);
 		return;
 	}
-	struct hs_qos_flow *flow = qos->flows[expected];
 	if (place->offered) {
 		hs_qos_fetch(flow, offsetof(struct hs_qos_flow, app_id));
 		return;
 	}
 	hs_qos_gather_own(flow);
-	bool settles = hs_qos_ring_is_due(&flow->ring, flow->ring.ahead + 1) ||
-		       sink_ts_ns > place->until_ns;
-	if (flow->ring.ahead && settles)
+	if (flow->ring.ahead && hs_qos_ring_is_due(&flow->ring, flow->ring.ahead + 1))
 		hs_qos_absorb_expect(flow);
 }
 

@@ -391,20 +391,61 @@ void hs_qos_absorb_expect(struct hs_qos_flow *flow)
 		hs_qos_fetch(hs_qos_ring_ahead(&flow->ring, i), flow->ring.slot_bytes);
 }
 
-bool hs_qos_absorb_ahead(struct hs_qos_flow *flow)
+// Returns how many of the placed reports are of the current window. Those of the next window, if
+// any, come after them.
+static uint32_t of_current(const struct hs_qos_flow *flow)
+{
+	const struct hs_qos_ring *ring = &flow->ring;
+	int64_t tag = flow->sums[HS_QOS_CURRENT].tag;
+	uint32_t low = 0, high = ring->ahead;
+	if (!high || hs_qos_ring_ahead(ring, high - 1)->tag == tag)
+		return high;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (hs_qos_ring_ahead(ring, middle)->tag == tag)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// Adds up the placed reports of the current window.
+static bool absorb_current(struct hs_qos_flow *flow)
 {
 	struct hs_report report;
-	if (flow->ring.ahead > 1 && !flow->expected)
-		hs_qos_absorb_expect(flow);
-	flow->expected = false;
-	while (flow->ring.ahead) {
-		if (hs_qos_run_absorb(flow, &flow->sums[HS_QOS_CURRENT]))
+	for (uint32_t n = of_current(flow), run; n; n -= run) {
+		run = hs_qos_run_absorb(flow, &flow->sums[HS_QOS_CURRENT], n);
+		if (run)
 			continue;
 		hs_qos_ring_get(&flow->ring, flow->ring.next, &report);
 		if (absorb(flow, &report, HS_QOS_CURRENT, true))
 			return false;
+		run = 1;
 	}
 	return true;
+}
+
+// Begins the window of the first placed report.
+static void begin_next(struct hs_qos_flow *flow)
+{
+	struct hs_report report;
+	hs_qos_ring_get(&flow->ring, flow->ring.next, &report);
+	hs_qos_clock_steps_note(flow, &report);
+	hs_qos_absorb_rotate(flow, hs_qos_ring_window(&flow->ring, flow->ring.next));
+}
+
+bool hs_qos_absorb_ahead(struct hs_qos_flow *flow)
+{
+	if (flow->ring.ahead > 1 && !flow->expected)
+		hs_qos_absorb_expect(flow);
+	flow->expected = false;
+	while (absorb_current(flow)) {
+		if (!flow->ring.ahead)
+			return true;
+		begin_next(flow);
+	}
+	return false;
 }
 
 unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)

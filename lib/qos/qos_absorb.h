@@ -10,7 +10,8 @@
 // -EINVAL: the report has more entries than a packet carries. After an error nothing has changed.
 int hs_qos_absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id);
 
-// Adds the reports that were placed in the ring to the current window's sum. hs_qos_absorb_ahead
+// Adds the reports that were placed in the ring to the sums of their windows: the current window,
+// and the next one, which the first of its reports begins. hs_qos_absorb_ahead
 // returns false when there is no memory for the first of those that are left. hs_qos_absorb_placed
 // drops such reports, and returns how many.
 bool hs_qos_absorb_ahead(struct hs_qos_flow *flow);

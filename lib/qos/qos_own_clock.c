@@ -6,7 +6,7 @@
 
 static void mark_open(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	hs_qos_gather(qos, flow);
+	hs_qos_settle(qos, flow); // may begin a window
 	for (unsigned i = 0; i < flow->n_sums; i++)
 		if (i != HS_QOS_RUN)
 			flow->sums[i].clock_stepped |= flow->sums[i].open;

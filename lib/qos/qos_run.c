@@ -236,19 +236,19 @@ static bool begin(struct run *run)
 	return true;
 }
 
-// Finds the reports of the run, at most as many as the ring has room for. When the ring is full,
-// delays must first move into histograms.
-static void find(struct run *run)
+// Finds the reports of the run, at most `most` and as many as the ring has room for. When the ring
+// is full, delays must first move into histograms.
+static void find(struct run *run, uint32_t most)
 {
 	const struct hs_qos_flow *flow = run->flow;
 	const struct hs_qos_ring *ring = &flow->ring;
 	const struct hs_packed *first = run->first, *p = first, *q = first;
 	const unsigned n_hops = run->n_hops;
 	uint64_t kept = ring->next - flow->unfolded, room = hs_qos_ring_room(ring);
-	uint64_t most = room > kept ? room - kept : 0, bytes, all_bytes = 0;
+	uint64_t left = room > kept ? room - kept : 0, bytes, all_bytes = 0;
 	uint32_t n = 0, slot = ring->head;
 	bool falls = false;
-	most = most < ring->ahead ? most : ring->ahead;
+	most = left < most ? (uint32_t)left : most;
 	while (n < most) {
 		q = n ? hs_qos_ring_behind(ring, q, ++slot) : hs_qos_ring_ahead(ring, 0);
 		hs_qos_ring_fetch(ring, q);
@@ -421,7 +421,7 @@ static void note_reports(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const
 	hs_qos_ring_get(&flow->ring, flow->edge_number, &flow->edge);
 }
 
-unsigned hs_qos_run_absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
+unsigned hs_qos_run_absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint32_t most)
 {
 	if (!flow->has_edge || flow->edge_number + 1 != flow->ring.next || !flow->ring.count ||
 			flow->limits.packets_wrap != WRAP || flow->multipath || flow->partial ||
@@ -432,7 +432,7 @@ unsigned hs_qos_run_absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	run.first = hs_qos_ring_packed(&flow->ring, flow->edge_number);
 	if (!begin(&run))
 		return 0;
-	find(&run);
+	find(&run, most);
 	if (!run.n)
 		return 0;
 	add_links(flow, sum, &run);

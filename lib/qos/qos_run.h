@@ -8,7 +8,7 @@
 
 #include "qos_flow.h"
 
-// Adds the placed reports that make such a run with the flow's newest report to the sum of the
-// current window. Returns how many there are. If it returns 0, the first placed report must be
-// added alone.
-unsigned hs_qos_run_absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum);
+// Adds those of the first `most` placed reports that make such a run with the flow's newest report
+// to the sum of the current window. Returns how many there are. If it returns 0, the first placed
+// report must be added alone.
+unsigned hs_qos_run_absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint32_t most);

@@ -193,42 +193,63 @@ static struct hs_qos *helped_monitor(struct catcher *catcher)
 	return qos;
 }
 
-static void with_seed(struct pair *pair, uint64_t seed, bool changed)
+static void begin(struct pair *pair, uint64_t seed)
 {
-	struct sim_config config = sim_defaults(seed);
-	struct sim_result truth;
-	pthread_t threads[2];
-	sim_run(&config, &truth);
 	pair->by_record = pair->help ? helped_monitor(&pair->records) : monitor_new(&pair->records);
 	pair->decoded = monitor_new(&pair->decodes);
 	hs_rng_init(&pair->rng, seed);
-	for (unsigned i = 0; pair->help == BESIDE && i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, help_beside, pair), 0);
-	for (size_t i = 0; i < truth.n_reports; i++) {
-		struct hs_report_record record;
-		struct hs_report *report = &truth.reports[i].report;
-		hs_qos_advance(pair->by_record, report->sink_ts_ns);
-		hs_qos_advance(pair->decoded, report->sink_ts_ns);
-		if (changed)
-			change(pair, report, &record);
-		else
-			make_record(report, &record);
-		for (unsigned flow = 0; flow < (pair->help ? FLOWS : 1); flow++)
-			take(pair, &record, KEY.ns_id + flow);
-		if (pair->help)
-			help_or_ask(pair, report->sink_ts_ns);
-	}
+}
+
+static void advance(struct pair *pair, int64_t now_ns)
+{
+	hs_qos_advance(pair->by_record, now_ns);
+	hs_qos_advance(pair->decoded, now_ns);
+}
+
+static void take_of_each_flow(struct pair *pair, const struct hs_report_record *record)
+{
+	for (unsigned flow = 0; flow < (pair->help ? FLOWS : 1); flow++)
+		take(pair, record, KEY.ns_id + flow);
+}
+
+static void end(struct pair *pair)
+{
 	flush_all(pair->by_record);
 	flush_all(pair->decoded);
-	atomic_store(&pair->done, true);
-	for (unsigned i = 0; pair->help == BESIDE && i < 2; i++)
-		pthread_join(threads[i], NULL);
 	assert_int_equal(pair->records.n, pair->decodes.n);
 	assert_true(pair->records.n > 10);
 	for (size_t i = 0; i < pair->records.n; i++)
 		check_same(&pair->records.windows[i], &pair->decodes.windows[i]);
 	monitor_free(pair->by_record, &pair->records);
 	monitor_free(pair->decoded, &pair->decodes);
+}
+
+static void with_seed(struct pair *pair, uint64_t seed, bool changed)
+{
+	struct sim_config config = sim_defaults(seed);
+	struct sim_result truth;
+	pthread_t threads[2];
+	sim_run(&config, &truth);
+	begin(pair, seed);
+	for (unsigned i = 0; pair->help == BESIDE && i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, help_beside, pair), 0);
+	for (size_t i = 0; i < truth.n_reports; i++) {
+		struct hs_report_record record;
+		struct hs_report *report = &truth.reports[i].report;
+		advance(pair, report->sink_ts_ns);
+		if (changed)
+			change(pair, report, &record);
+		else
+			make_record(report, &record);
+		take_of_each_flow(pair, &record);
+		if (pair->help)
+			help_or_ask(pair, report->sink_ts_ns);
+	}
+	flush_all(pair->by_record); // while others help
+	atomic_store(&pair->done, true);
+	for (unsigned i = 0; pair->help == BESIDE && i < 2; i++)
+		pthread_join(threads[i], NULL);
+	end(pair);
 	sim_free(&truth);
 }
 
@@ -273,6 +294,81 @@ static void nor_does_help_by_other_threads(void **state)
 	assert_true(helped > 0);
 }
 
+// ---- windows that begin and end ----
+
+static bool one_in(struct pair *pair, uint32_t n)
+{
+	return hs_rng_u32(&pair->rng) % n == 0;
+}
+
+// A report after a time that is sometimes longer than two windows. Sometimes the sink's clock
+// steps.
+static void go_on(struct pair *pair, struct hs_report *report, int64_t *sink_ns)
+{
+	static const uint16_t nodes[] = {1, 2};
+	uint64_t number = report->sink_rx_packets + 1 + hs_rng_u32(&pair->rng) % 3;
+	int64_t source_ns = (int64_t)report->telemetry.e2e.ts_ns;
+	source_ns += one_in(pair, 60) ? hs_rng_u32(&pair->rng) % (2500 * MS)
+				      : hs_rng_u32(&pair->rng) % (3 * MS);
+	if (one_in(pair, 400))
+		*sink_ns += (int64_t)(hs_rng_u32(&pair->rng) % (6 * SECOND)) - 3 * SECOND;
+	if (one_in(pair, 10)) // windows end and close at such times
+		source_ns += 100 * MS - (source_ns + 3 * MS + *sink_ns) % (100 * MS);
+	*report = plain_report(number, 0, 2, nodes);
+	report->telemetry.e2e.ts_ns = (uint64_t)source_ns;
+	for (unsigned i = 0; i < 2; i++)
+		hop_of(report, i)->ts_ns = (uint64_t)(source_ns + (i + 1) * MS);
+	report->sink_ts_ns = source_ns + 3 * MS + *sink_ns;
+}
+
+// What changes the windows that are open.
+static void mark_or_step(struct pair *pair, struct hs_qos_clock *clock)
+{
+	if (one_in(pair, 100)) {
+		hs_qos_mark(pair->by_record, KEY.ns_id, HS_QOS_RULES_DIFFER);
+		hs_qos_mark(pair->decoded, KEY.ns_id, HS_QOS_RULES_DIFFER);
+	}
+	if (one_in(pair, 100)) {
+		clock->steps++;
+		hs_qos_set_clock(pair->by_record, clock);
+		hs_qos_set_clock(pair->decoded, clock);
+	}
+}
+
+// Reports come at any time: with windows between, late, and whether or not the windows of the time
+// before were closed.
+static void windows_begin_and_end_alike(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3 * ROUNDS; seed++) {
+		struct pair pair = {.help = seed % 2 ? NONE : IN_TURN};
+		struct hs_qos_clock clock = {.known = true};
+		struct hs_report report = plain_report(1, 0, 0, NULL), held = {0};
+		struct hs_report_record record;
+		int64_t sink_ns = 0;
+		begin(&pair, seed);
+		for (unsigned i = 0; i < 6000; i++) {
+			go_on(&pair, &report, &sink_ns);
+			make_record(&report, &record);
+			take_of_each_flow(&pair, &record);
+			if (held.sink_rx_packets && one_in(&pair, 20)) {
+				make_record(&held, &record);
+				take_of_each_flow(&pair, &record);
+				held = (struct hs_report){0};
+			}
+			if (one_in(&pair, 40))
+				held = report;
+			if (one_in(&pair, seed % 3 ? 4 : 1000))
+				advance(&pair, report.sink_ts_ns);
+			mark_or_step(&pair, &clock);
+			if (pair.help)
+				help_or_ask(&pair, report.sink_ts_ns);
+		}
+		assert_true(pair.placed > 2000);
+		end(&pair);
+	}
+}
+
 // Delays that differ by 60 ms from that of the first report, always or in turn: over a run, the
 // differences add up to more than 32 bits hold.
 static void delays_of_a_run_add_up_to_more_than_32_bits(void **state)
@@ -307,6 +403,7 @@ int main(void)
 			cmocka_unit_test(so_they_do_where_some_are_not_usual_or_damaged),
 			cmocka_unit_test(help_changes_no_number),
 			cmocka_unit_test(nor_does_help_by_other_threads),
+			cmocka_unit_test(windows_begin_and_end_alike),
 			cmocka_unit_test(delays_of_a_run_add_up_to_more_than_32_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
