@@ -20,6 +20,7 @@
 #define FETCHED_LINKS	6
 #define FETCHED_REPORTS 6
 #define PACE_NS		100000000
+#define WORTH		16 // reports for which those before are folded
 
 static void add_step(struct hs_qos_sum *sum, const struct hs_qos_plan *plan,
 		const struct hs_qos_step *step, int sign)
@@ -77,6 +78,8 @@ void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag)
 	flow->sums[HS_QOS_CURRENT] = closing;
 	flow->sums[HS_QOS_CURRENT].open = true;
 	flow->sums[HS_QOS_CURRENT].tag = tag;
+	// When a window ends that has histograms, all reports move into histograms.
+	flow->sums[HS_QOS_CURRENT].folded = flow->sums[HS_QOS_CLOSING].folded;
 	set_closing_edge(flow);
 }
 
@@ -410,11 +413,30 @@ static uint32_t of_current(const struct hs_qos_flow *flow)
 	return low;
 }
 
+// Prepares for n placed reports of a window whose delays are folded: those of a run are folded as
+// they are added up, if all before are folded. Prefetches where these delays go: they are about
+// those of the newest report.
+static void prepare(struct hs_qos_flow *flow, uint32_t n)
+{
+	const struct hs_qos_sum *sum = &flow->sums[HS_QOS_CURRENT];
+	if (!sum->folded)
+		return;
+	if (flow->unfolded != flow->ring.next && n >= WORTH)
+		hs_qos_delays_fold(flow);
+	hs_qos_hist_expect(&sum->links[0].hist, flow->links[0].ordered);
+	for (unsigned i = 0; i < flow->n_path_links; i++) {
+		uint16_t link = flow->path_links[i];
+		hs_qos_hist_expect(&sum->links[link].hist, flow->links[link].ordered);
+	}
+}
+
 // Adds up the placed reports of the current window.
 static bool absorb_current(struct hs_qos_flow *flow)
 {
 	struct hs_report report;
-	for (uint32_t n = of_current(flow), run; n; n -= run) {
+	uint32_t n = of_current(flow), run;
+	prepare(flow, n);
+	for (; n; n -= run) {
 		run = hs_qos_run_absorb(flow, &flow->sums[HS_QOS_CURRENT], n);
 		if (run)
 			continue;

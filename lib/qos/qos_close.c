@@ -157,11 +157,12 @@ static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const stru
 static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
 {
 	const struct hs_qos_sum *since = sum_since(flow, open_after);
-	uint64_t number = flow->ring.next, oldest = hs_qos_ring_oldest(&flow->ring);
-	for (uint64_t left = since ? since->reports : 0; left && number > oldest;)
+	uint64_t number = flow->ring.next, least = hs_qos_ring_oldest(&flow->ring);
+	if (flow->unfolded > least)
+		least = flow->unfolded;
+	for (uint64_t left = since ? since->reports : 0; left && number > least;)
 		left -= hs_qos_ring_window(&flow->ring, --number) > open_after;
-	if (number > flow->unfolded)
-		flow->unfolded = number;
+	flow->unfolded = number;
 }
 
 // Prefetches the histograms that a window's delays go into. The hardware's prefetcher cannot

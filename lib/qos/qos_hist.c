@@ -146,6 +146,14 @@ static inline void add_four(uint32_t *buckets, vector deviation)
 	}
 }
 
+void hs_qos_hist_expect(const struct hs_qos_hist *hist, int64_t value)
+{
+	bool below;
+	uint32_t bucket = bucket_of(deviation_of(hist, value, &below));
+	if (bucket < hist->n_buckets[below])
+		__builtin_prefetch(hist->buckets + place_of(below, bucket), 1);
+}
+
 static bool reserve_for(struct hs_qos_hist *hist, int64_t value)
 {
 	bool below;

@@ -33,6 +33,8 @@ void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t
 // is at most HS_QOS_NARROW_MOST.
 void hs_qos_hist_add_narrow(struct hs_qos_hist *hist, int64_t base, int32_t most,
 		const int32_t *values, size_t n);
+// Prefetches the memory for a value, which is to be added soon.
+void hs_qos_hist_expect(const struct hs_qos_hist *hist, int64_t value);
 int hs_qos_hist_merge(struct hs_qos_hist *into, const struct hs_qos_hist *from);
 // Returns the value of this rank (1 is the smallest): the middle of its bucket. Returns 0 for an
 // empty histogram.

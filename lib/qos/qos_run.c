@@ -324,10 +324,7 @@ static void add_delays(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const s
 	int64_t base_ns = run->base_ns[lane];
 	unsigned at = lane % LANES;
 	int64_t low = base_ns + added->low[at], high = base_ns + added->high[at];
-	if (!link_sum->delay_n || low < link_sum->delay_min)
-		link_sum->delay_min = low;
-	if (!link_sum->delay_n || high > link_sum->delay_max)
-		link_sum->delay_max = high;
+	hs_qos_sum_widen(link, link_sum, low, high);
 	link_sum->delay_n += run->n;
 	link_sum->delay_sum += (hs_qos_wide)base_ns * run->n + added->sum[at];
 	link_sum->jitter_n += run->n;

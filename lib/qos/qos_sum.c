@@ -51,10 +51,10 @@ void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay)
 static struct hs_qos_hist *hist_of(
 		const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link, size_t n)
 {
-	struct hs_qos_hist *hist = &sum->links[link].hist;
-	if (!hist->n && n)
-		hist->origin = flow->links[link].origin;
-	return hist;
+	struct hs_qos_link_sum *link_sum = &sum->links[link];
+	if (!link_sum->delay_n && !link_sum->hist.n && n) // else hs_qos_sum_widen set the origin
+		link_sum->hist.origin = flow->links[link].origin;
+	return &link_sum->hist;
 }
 
 void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,

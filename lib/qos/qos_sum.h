@@ -92,23 +92,37 @@ static inline uint64_t hs_qos_smoothed(uint64_t rfc3550, uint64_t change)
 void hs_qos_sum_keep_smoothed(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay);
 
+// Widens the range of a link's delays to those from `low` to `high`. The first ones also set the
+// origin of the histogram, so that it does not depend on when delays are added to the histogram.
+static inline void hs_qos_sum_widen(const struct hs_qos_link *link,
+		struct hs_qos_link_sum *link_sum, int64_t low, int64_t high)
+{
+	if (!link_sum->delay_n) {
+		link_sum->delay_min = low;
+		link_sum->delay_max = high;
+		link_sum->hist.origin = link->origin;
+		return;
+	}
+	if (low < link_sum->delay_min)
+		link_sum->delay_min = low;
+	if (high > link_sum->delay_max)
+		link_sum->delay_max = high;
+}
+
 // Adds a delay on a link, except to the histogram. `newest` says that the delay is of the newest
 // report in source order.
 static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_qos_sum *sum,
 		struct hs_qos_link_sum *link_sum, int64_t delay, bool newest)
 {
-	if (!link_sum->delay_n || delay < link_sum->delay_min)
-		link_sum->delay_min = delay;
-	if (!link_sum->delay_n || delay > link_sum->delay_max)
-		link_sum->delay_max = delay;
-	link_sum->delay_n++;
-	link_sum->delay_sum += delay;
-	if (delay < 0)
-		sum->flags |= HS_QOS_NEGATIVE_DELAY;
 	if (!link->has_origin) {
 		link->has_origin = true;
 		link->origin = delay;
 	}
+	hs_qos_sum_widen(link, link_sum, delay, delay);
+	link_sum->delay_n++;
+	link_sum->delay_sum += delay;
+	if (delay < 0)
+		sum->flags |= HS_QOS_NEGATIVE_DELAY;
 	if (link->has_arrived)
 		link->rfc3550 = hs_qos_smoothed(
 				link->rfc3550, hs_qos_distance(delay, link->arrived));

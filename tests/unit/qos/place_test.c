@@ -369,6 +369,30 @@ static void windows_begin_and_end_alike(void **state)
 	}
 }
 
+// Where a window has more reports than memory holds, delays go into histograms while the reports
+// are at hand: also after one that is added alone, and in the windows that follow.
+static void delays_of_long_windows_are_folded_as_they_come(void **state)
+{
+	(void)state;
+	static const uint16_t nodes[] = {1, 2};
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	for (uint64_t i = 1; i <= 20000; i++) {
+		uint64_t lost = i >= 8010;
+		struct hs_report report = plain_report(i, SECOND / 5000, 2, nodes);
+		report.telemetry.e2e.tx_packets += (uint32_t)lost;
+		hs_qos_advance(qos, report.sink_ts_ns);
+		give(qos, &report);
+		if (i % 100)
+			continue;
+		struct hs_qos_flow *flow = hs_qos_find(qos, KEY.ns_id);
+		hs_qos_settle(qos, flow);
+		if (i >= 2000 && i != 8100) // the next hundred make up for those behind the loss
+			assert_int_equal(flow->unfolded, flow->ring.next);
+	}
+	monitor_free(qos, &catcher);
+}
+
 // Delays that differ by 60 ms from that of the first report, always or in turn: over a run, the
 // differences add up to more than 32 bits hold.
 static void delays_of_a_run_add_up_to_more_than_32_bits(void **state)
@@ -404,6 +428,7 @@ int main(void)
 			cmocka_unit_test(help_changes_no_number),
 			cmocka_unit_test(nor_does_help_by_other_threads),
 			cmocka_unit_test(windows_begin_and_end_alike),
+			cmocka_unit_test(delays_of_long_windows_are_folded_as_they_come),
 			cmocka_unit_test(delays_of_a_run_add_up_to_more_than_32_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
