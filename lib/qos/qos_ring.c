@@ -10,7 +10,7 @@
 
 #define SLOT_MAX    312
 #define LEAST_AHEAD 16
-// Slots of four hops or fewer leave memory for more reports ahead.
+// Slots of three hops or fewer leave memory for more reports ahead.
 #define SHORT	     156
 #define USUAL_CHUNKS 20
 #define USUAL_AHEAD  128
