@@ -274,8 +274,8 @@ static bool turn(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t sink_ts_n
 	place->tag++;
 	place->after_ns = end_ns;
 	place->until_ns = flow->close_at_ns - 1; // before the end of the next window
-	if (offered)
-		pass_on(qos, flow);
+	if (offered && flow->ring.ahead)
+		hs_qos_offer(&qos->offers, flow);
 	return true;
 }
 
@@ -335,7 +335,6 @@ static bool place_decoded(struct hs_qos *qos, struct hs_qos_flow *flow,
 		return false;
 	flow->place->left = 0;
 	qos->counters.reports++;
-	settle_full(qos, flow);
 	return true;
 }
 
@@ -362,8 +361,10 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	bool created = !flow;
 	if (!is_of_a_sink(report->sink_ts_ns, report->sink_rx_packets, report->sink_rx_bytes))
 		return -EINVAL;
-	if (!created && place_decoded(qos, flow, key, report))
+	if (!created && place_decoded(qos, flow, key, report)) {
+		settle_full(qos, flow);
 		return 0;
+	}
 	if (!hs_qos_ring_takes(report))
 		return -EINVAL;
 	if (created) {

@@ -369,6 +369,57 @@ static void windows_begin_and_end_alike(void **state)
 	}
 }
 
+// ---- the limit of memory ----
+
+static bool place(struct hs_qos *qos, const struct hs_report *report)
+{
+	struct hs_report_record record;
+	make_record(report, &record);
+	return hs_qos_place(qos, hs_qos_expect(qos, KEY.ns_id), &KEY, &record, &hs_flexint_family);
+}
+
+// Gives a monitor the first `n` reports of a flow, which is offered then. Adding up may remove
+// flows from now on.
+static struct hs_qos *offered_at_limit(struct catcher *catcher, uint64_t n)
+{
+	struct hs_qos *qos = helped_monitor(catcher);
+	struct hs_report report = plain_report(1, MS, 2, (const uint16_t[]){1, 2});
+	give(qos, &report);
+	for (uint64_t i = 2; i <= n; i++) {
+		report = plain_report(i, MS, 2, (const uint16_t[]){1, 2});
+		if (!place(qos, &report))
+			give(qos, &report);
+	}
+	hs_qos_want_help(qos, false);
+	qos->memory.limit_bytes = 1;
+	return qos;
+}
+
+// The ring is due then: further reports would be added up.
+static void no_flow_is_removed_before_its_report_is_placed(void **state)
+{
+	(void)state;
+	struct catcher catcher;
+	struct hs_qos *qos = offered_at_limit(&catcher, 256);
+	struct hs_report report = plain_report(1010, MS, 2, (const uint16_t[]){1, 2});
+	assert_true(hs_qos_find(qos, KEY.ns_id)->place->offered);
+	place(qos, &report);
+	assert_int_equal(qos->counters.flows, 1);
+	monitor_free(qos, &catcher);
+}
+
+static void a_flow_may_be_removed_after_its_report(void **state)
+{
+	(void)state;
+	struct catcher catcher;
+	struct hs_qos *qos = offered_at_limit(&catcher, 255);
+	struct hs_report report = plain_report(3000, MS, 2, (const uint16_t[]){1, 2});
+	give(qos, &report);
+	assert_int_equal(qos->counters.flows, 0);
+	assert_int_equal(qos->memory.evicted, 1);
+	monitor_free(qos, &catcher);
+}
+
 // Where a window has more reports than memory holds, delays go into histograms while the reports
 // are at hand: also after one that is added alone, and in the windows that follow.
 static void delays_of_long_windows_are_folded_as_they_come(void **state)
@@ -428,6 +479,8 @@ int main(void)
 			cmocka_unit_test(help_changes_no_number),
 			cmocka_unit_test(nor_does_help_by_other_threads),
 			cmocka_unit_test(windows_begin_and_end_alike),
+			cmocka_unit_test(no_flow_is_removed_before_its_report_is_placed),
+			cmocka_unit_test(a_flow_may_be_removed_after_its_report),
 			cmocka_unit_test(delays_of_long_windows_are_folded_as_they_come),
 			cmocka_unit_test(delays_of_a_run_add_up_to_more_than_32_bits),
 	};
