@@ -20,7 +20,7 @@
 #define FETCHED_LINKS	6
 #define FETCHED_REPORTS 6
 #define PACE_NS		100000000
-#define WORTH		16 // reports for which those before are folded
+#define WORTH		16 // placed reports: with fewer, those before are not folded yet
 
 static void add_step(struct hs_qos_sum *sum, const struct hs_qos_plan *plan,
 		const struct hs_qos_step *step, int sign)

@@ -131,15 +131,15 @@ static struct hs_qos_sum *sum_behind(const struct hs_qos *qos, struct hs_qos_flo
 	return &flow->sums[tier + 1 < qos->n_windows ? HS_QOS_TIER + tier : HS_QOS_RUN];
 }
 
-static void add_column(const struct hs_qos_flow *flow, struct hs_qos_sum *into, uint16_t link,
-		const struct hs_qos_columns *columns)
+static void add_column(
+		struct hs_qos_hist *hist, uint16_t link, const struct hs_qos_columns *columns)
 {
 	uint32_t n = hs_qos_columns_count(columns, link);
 	if (columns->narrow)
-		hs_qos_sum_add_narrow(flow, into, link, columns->base_ns[link], columns->most[link],
+		hs_qos_hist_add_narrow(hist, columns->base_ns[link], columns->most[link],
 				hs_qos_column_narrow(columns, link), n);
 	else
-		hs_qos_sum_add_delays(flow, into, link, hs_qos_column(columns, link), n);
+		hs_qos_hist_add_all(hist, hs_qos_column(columns, link), n);
 }
 
 // Adds the delays of a shortest window to the histograms of the next longer window.
@@ -148,8 +148,12 @@ static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const stru
 	struct hs_qos_sum *into = sum_behind(qos, flow, 0);
 	if (sum->folded)
 		return; // hs_qos_sum_merge adds them
-	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++)
-		add_column(flow, into, i, &qos->columns);
+	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++) {
+		struct hs_qos_hist *hist = &into->links[i].hist;
+		if (!hist->n) // as hs_qos_hist_merge does
+			hist->origin = sum->links[i].hist.origin;
+		add_column(hist, i, &qos->columns);
+	}
 }
 
 // Only the reports of the current window are in no histogram, if the window after `open_after` is

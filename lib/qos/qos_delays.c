@@ -88,11 +88,11 @@ struct folded {
 	int64_t ns[HS_PACKED_HOPS + 2][FOLDED];
 };
 
-static void add_folded(const struct hs_qos_flow *flow, const struct hs_qos_known_links *known,
-		struct folded *folded)
+static void add_folded(const struct hs_qos_known_links *known, struct folded *folded)
 {
 	for (unsigned i = 0; folded->n && i < known->n_hops + 2; i++)
-		hs_qos_sum_add_delays(flow, folded->sum, known->links[i], folded->ns[i], folded->n);
+		hs_qos_hist_add_all(&folded->sum->links[known->links[i]].hist, folded->ns[i],
+				folded->n);
 	folded->n = 0;
 }
 
@@ -115,15 +115,15 @@ void hs_qos_delays_fold(struct hs_qos_flow *flow)
 		sum->folded = true;
 		const uint16_t *links = hs_qos_delays_at(flow, &known, number, packed, &delays);
 		if (folded.n == FOLDED || folded.sum != sum || links != known.links)
-			add_folded(flow, &known, &folded);
+			add_folded(&known, &folded);
 		folded.sum = sum;
 		for (unsigned i = 0; i < delays.n; i++)
 			if (links == known.links)
 				folded.ns[i][folded.n] = delays.ns[i];
 			else
-				hs_qos_sum_add_delay(flow, sum, links[i], delays.ns[i]);
+				hs_qos_hist_add(&sum->links[links[i]].hist, delays.ns[i]);
 		folded.n += links == known.links;
 	}
-	add_folded(flow, &known, &folded);
+	add_folded(&known, &folded);
 	flow->unfolded = flow->ring.next;
 }

@@ -71,7 +71,7 @@ struct hs_qos_sum {
 	bool clock_stepped;
 	bool sink_stepped; // windows end by the sink's clock
 	bool partial;	   // some of its reports have fields that others lack
-	bool folded;	   // (some of) its delays are in the histograms of its links
+	bool folded;	   // its delays go into the histograms of its links
 	uint32_t flags;	   // enum hs_qos_flag
 	int64_t tag;	   // of the shortest window; not used for longer ones
 	uint64_t reports;

@@ -360,15 +360,14 @@ static struct hs_qos_delta delta_of(const struct run *run, unsigned lane)
 }
 
 // Adds the delays of a link to its histogram.
-static void fold(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run,
-		unsigned lane, const struct added *added)
+static void fold(const struct run *run, unsigned lane, const struct added *added,
+		struct hs_qos_hist *hist)
 {
 	int32_t delays[HS_QOS_RING_AHEAD];
 	int32_t low = added->low[lane % LANES], high = added->high[lane % LANES];
 	for (unsigned i = 0; i < run->n; i++)
 		delays[i] = run->rows[i][lane] - run->rows[i][lane + 1] - low;
-	hs_qos_sum_add_narrow(flow, sum, link_of(run, lane), run->base_ns[lane] + low, high - low,
-			delays, run->n);
+	hs_qos_hist_add_narrow(hist, run->base_ns[lane] + low, high - low, delays, run->n);
 }
 
 static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct run *run)
@@ -384,7 +383,7 @@ static void add_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum, const st
 			add_delays(flow, sum, run, lane, &added);
 			hs_qos_sum_add_delta(&sum->links[link_of(run, lane)], &delta, 1);
 			if (folded)
-				fold(flow, sum, run, lane, &added);
+				fold(run, lane, &added, &sum->links[link_of(run, lane)].hist);
 		}
 	}
 	if (folded)

@@ -48,33 +48,6 @@ void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay)
 	sum->arrived = delay;
 }
 
-static struct hs_qos_hist *hist_of(
-		const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link, size_t n)
-{
-	struct hs_qos_link_sum *link_sum = &sum->links[link];
-	if (!link_sum->delay_n && !link_sum->hist.n && n) // else hs_qos_sum_widen set the origin
-		link_sum->hist.origin = flow->links[link].origin;
-	return &link_sum->hist;
-}
-
-void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		const int64_t *delays, size_t n)
-{
-	hs_qos_hist_add_all(hist_of(flow, sum, link, n), delays, n);
-}
-
-void hs_qos_sum_add_narrow(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		int64_t base_ns, int32_t most, const int32_t *delays, size_t n)
-{
-	hs_qos_hist_add_narrow(hist_of(flow, sum, link, n), base_ns, most, delays, n);
-}
-
-void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		int64_t delay)
-{
-	hs_qos_sum_add_delays(flow, sum, link, &delay, 1);
-}
-
 bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
 {
 	for (unsigned i = 0; i < flow->n_links; i++)

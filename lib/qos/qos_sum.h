@@ -139,16 +139,6 @@ static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_q
 	link->ordered = delay;
 }
 
-// These functions add delays to the histogram only.
-void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		int64_t delay);
-
-void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		const int64_t *delays, size_t n);
-// Adds delays as hs_qos_hist_add_narrow takes them.
-void hs_qos_sum_add_narrow(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		int64_t base_ns, int32_t most, const int32_t *delays, size_t n);
-
 // Returns whether some link has more delays than percentiles are exact for.
 bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum);
 

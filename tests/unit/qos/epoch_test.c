@@ -29,6 +29,37 @@ static void a_source_that_restarts_loses_nothing(void **state)
 		assert_int_equal(caught->hops[i].lost_packets, 0);
 }
 
+// Percentiles of a long window come from a histogram. They are the same whether or not somebody
+// asks, which moves delays there, before the source restarts.
+static void a_question_before_a_restart_changes_no_percentile(void **state)
+{
+	struct fixture *f = *state;
+	struct catcher catcher;
+	struct hs_qos *silent = monitor_new(&catcher);
+	for (uint64_t i = 100001; i <= 109997; i += 4) {
+		struct hs_report report = plain(i);
+		report.sink_ts_ns += (int64_t)(i * 7919 % 5000) * US;
+		if (i > 100500) {
+			report.telemetry.e2e.tx_packets -= 100450;
+			report.telemetry.e2e.tx_bytes -= 100450 * 562;
+			report.telemetry.e2e.ts_ns -= 50 * MS;
+		}
+		give(f->qos, &report);
+		give(silent, &report);
+		if (i == 100401)
+			assert_non_null(hs_qos_latest(f->qos, KEY.ns_id, 0));
+	}
+	hs_qos_advance(f->qos, T0 + 112 * SECOND);
+	hs_qos_advance(silent, T0 + 112 * SECOND);
+	const struct caught *a = caught_ending(&f->catcher, 10 * SECOND, T0 + 110 * SECOND);
+	const struct caught *b = caught_ending(&catcher, 10 * SECOND, T0 + 110 * SECOND);
+	assert_true(a->window.flags & HS_QOS_EPOCH);
+	assert_true(a->window.reports > 2000);
+	assert_int_equal(a->window.e2e.delay.p50, b->window.e2e.delay.p50);
+	assert_int_equal(a->window.e2e.delay.p99, b->window.e2e.delay.p99);
+	monitor_free(silent, &catcher);
+}
+
 // A source that restarts while reports by another path come.
 static void an_epoch_by_another_path_alone_says_that_the_path_changed(void **state)
 {
@@ -474,6 +505,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			TEST(a_source_that_restarts_loses_nothing),
+			TEST(a_question_before_a_restart_changes_no_percentile),
 			TEST(a_slow_source_that_restarts_is_noticed_without_stamps),
 			TEST(a_fast_source_that_restarts_early_is_noticed_without_stamps),
 			TEST(packets_that_were_held_back_are_no_restart),
