@@ -35,33 +35,39 @@ static inline void hs_packet_fast_begin(uint32_t l3_bytes, struct hs_packet *pac
 	packet->telemetry_bytes = 0;
 	packet->vlan_tags = 0;
 	packet->l3_bytes = l3_bytes;
-	packet->ns_id = 0;
-	packet->trace_type = 0;
+	memset((uint8_t *)packet + offsetof(struct hs_packet, ns_id), 0, 8); // trace_type, too
 }
 
 // Both ports are stored as one word.
 static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2,
 		"ports lie side by side");
+static inline void hs_packet_fast_put_ports(uint32_t ports, struct hs_packet *packet)
+{
+	ports = ports << 16 | ports >> 16;
+	memcpy((uint8_t *)packet + offsetof(struct hs_packet, src_port), &ports, sizeof(ports));
+}
+
 static inline void hs_packet_fast_ports(
 		const uint8_t *frame, size_t at, uint8_t proto, struct hs_packet *packet)
 {
 	uint32_t ports = hs_be32_load(frame + at);
 
-	ports = proto == HS_IP_ICMPV6 ? 0 : ports << 16 | ports >> 16;
-	memcpy((uint8_t *)packet + offsetof(struct hs_packet, src_port), &ports, sizeof(ports));
+	hs_packet_fast_put_ports(proto == HS_IP_ICMPV6 ? 0 : ports, packet);
 	packet->l4_off = (uint16_t)at;
 	packet->l4_proto = proto;
 }
 
-// Reads the Hop-by-Hop header after IPv6 and the header that follows it. Returns false if the
-// general parser must read the packet.
-typedef bool (*hs_packet_fast_hbh_fn)(
-		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet);
+// Reads the Hop-by-Hop header after IPv6 and the header that follows it, and sets all members.
+// Returns false if the general parser must read the packet.
+typedef bool (*hs_packet_fast_hbh_fn)(void *context, const uint8_t *frame, size_t len,
+		size_t payload, struct hs_packet *packet);
 
 // Parses a frame with the result of hs_packet_parse. Returns false if hs_packet_parse must parse
-// it. `hbh` is a constant function of the family, which is inlined.
+// it. `hbh` is a constant function of the family, which is inlined and gets `context`. NULL: the
+// family has no fast parser for such a header.
 static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uint8_t *frame,
-		size_t len, size_t frame_len, hs_packet_fast_hbh_fn hbh, struct hs_packet *packet)
+		size_t len, size_t frame_len, hs_packet_fast_hbh_fn hbh, void *context,
+		struct hs_packet *packet)
 {
 	const uint8_t *ip = frame + HS_FAST_L3;
 	const uint32_t ether_and_version = HS_ETHERTYPE_IPV6 << 4 | 6;
@@ -69,13 +75,15 @@ static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uin
 	if (len < HS_FAST_L4 + 4 || hs_be32_load(frame + HS_ETHER_TYPE) >> 12 != ether_and_version)
 		return false;
 	size_t payload = hs_be16_load(ip + HS_IPV6_PAYLOAD);
-	if (payload < 4 || HS_FAST_L4 + payload > frame_len)
+	// If the payload has less than 4 bytes, the first difference wraps. The second one cannot,
+	// because frame_len is not less than `len`.
+	if (payload - 4 > frame_len - (HS_FAST_L4 + 4))
 		return false;
 	uint8_t proto = ip[HS_IPV6_NEXT];
-	hs_packet_fast_begin((uint32_t)(HS_IPV6_BYTES + payload), packet);
 	if (hs_packet_fast_is_l4(proto)) {
+		hs_packet_fast_begin((uint32_t)(HS_IPV6_BYTES + payload), packet);
 		hs_packet_fast_ports(frame, HS_FAST_L4, proto, packet);
 		return true;
 	}
-	return proto == HS_IP_HOP_BY_HOP && hbh(frame, len, payload, packet);
+	return hbh && proto == HS_IP_HOP_BY_HOP && hbh(context, frame, len, payload, packet);
 }

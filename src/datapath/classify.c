@@ -196,14 +196,7 @@ bool hs_end_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 	return false;
 }
 
-static inline bool parse_none(const struct hs_profile *profile, const uint8_t *frame, size_t len,
-		size_t frame_len, struct hs_packet *packet)
-{
-	(void)profile, (void)frame, (void)len, (void)frame_len, (void)packet;
-	return false;
-}
-
 void hs_classify_general(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, parse_none, burst->profile->family->parse);
+	hs_classify_as(worker, burst, NULL, burst->profile->family->parse);
 }

@@ -8,25 +8,20 @@
 #include "packet_fast.h"
 #include "stage.h"
 
-typedef bool (*hs_classify_fast_fn)(const struct hs_profile *profile, const uint8_t *frame,
-		size_t len, size_t frame_len, struct hs_packet *packet);
+typedef bool (*hs_classify_fast_fn)(const struct hs_profile *profile,
+		struct hs_flexint_templates *templates, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet);
 typedef void (*hs_classify_parse_fn)(const struct hs_profile *profile, const uint8_t *frame,
 		size_t len, size_t frame_len, struct hs_packet *packet);
 
-static inline bool hs_classify_no_options(
-		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
-{
-	(void)frame, (void)len, (void)payload, (void)packet;
-	return false;
-}
-
 // Parses packets that have TCP, UDP or ICMP directly behind IP. This is the fast parser of families
 // without telemetry in such packets.
-static inline bool hs_classify_bare(const struct hs_profile *profile, const uint8_t *frame,
-		size_t len, size_t frame_len, struct hs_packet *packet)
+static inline bool hs_classify_bare(const struct hs_profile *profile,
+		struct hs_flexint_templates *templates, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
 {
-	(void)profile;
-	return hs_packet_parse_fast(frame, len, frame_len, hs_classify_no_options, packet) ||
+	(void)profile, (void)templates;
+	return hs_packet_parse_fast(frame, len, frame_len, NULL, NULL, packet) ||
 	       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet);
 }
 
@@ -63,27 +58,37 @@ static inline void hs_classify_faults(struct hs_worker *worker, struct hs_burst 
 	}
 }
 
-// Parses a burst and looks up its rules. Both parsers are constants of the family and are inlined.
-// `parse` is called where `fast` returns false.
-static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worker *worker,
+// Parses a burst. Returns the flags of all packets, or-ed.
+static inline __attribute__((always_inline)) uint16_t hs_classify_parse(struct hs_worker *worker,
 		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
 {
 	const struct hs_profile *profile = burst->profile;
-	const bool general = worker->general;
+	struct hs_flexint_templates *templates = worker->templates; // read once
 	const unsigned n = burst->n;
-	uint16_t faults = 0;
+	uint16_t flags = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = burst->mbufs[i];
 		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 		struct hs_packet *packet = &burst->packets[i];
 		size_t len = rte_pktmbuf_data_len(m), frame_len = rte_pktmbuf_pkt_len(m);
-		if (general || !fast(profile, frame, len, frame_len, packet))
+		if (!fast || !fast(profile, templates, frame, len, frame_len, packet))
 			parse(profile, frame, len, frame_len, packet);
-		faults |= packet->flags;
+		flags |= packet->flags;
 	}
-	burst->flags = faults;
-	if (unlikely(faults & HS_PACKET_SHORT))
+	return flags;
+}
+
+// Parses a burst and looks up its rules. Both parsers are constants of the family and are inlined.
+// `parse` is called where `fast` returns false or is NULL.
+static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worker *worker,
+		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
+{
+	if (unlikely(worker->general))
+		burst->flags = hs_classify_parse(worker, burst, NULL, parse);
+	else
+		burst->flags = hs_classify_parse(worker, burst, fast, parse);
+	if (unlikely(burst->flags & HS_PACKET_SHORT))
 		hs_classify_faults(worker, burst);
 	hs_classify_rules(worker, burst);
 }

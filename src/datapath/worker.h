@@ -23,6 +23,7 @@ struct hs_exporter;
 struct hs_fdb;
 struct hs_fib;
 struct hs_fib_cache;
+struct hs_flexint_templates;
 struct hs_label_fragments;
 struct hs_label_port;
 struct hs_partial_worker;
@@ -107,7 +108,8 @@ struct hs_worker {
 	struct hs_probe_worker *probe;		       // NULL: no port has probes
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
-	struct hs_fib_cache *fib_cache; // the worker's own
+	struct hs_fib_cache *fib_cache;		// the worker's own
+	struct hs_flexint_templates *templates; // likewise
 	struct hs_flow_view flows;
 	struct rte_ring *reports; // of struct hs_report_record, this worker the only producer
 	struct rte_ring *punts;	  // of struct hs_punt, likewise

@@ -107,6 +107,7 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 		return -ENOMEM;
 	node->seats[index] = seat;
 	setup_worker(node, &seat->worker, index, pool);
+	seat->worker.templates = &seat->templates;
 	seat->worker.reports = hs_ring_create(
 			"reports", node->config.report_ring, sizeof(struct hs_report_record));
 	seat->worker.punts =

@@ -4,6 +4,7 @@
 // Thread rule: as in node.h.
 #pragma once
 
+#include "flexint_parse_fast.h"
 #include "node_config.h"
 #include "worker.h"
 
@@ -22,6 +23,7 @@ struct seat {
 	struct hs_worker worker;
 	unsigned n_queues;
 	struct rx_queue queues[HS_MAX_PORTS * 4];
+	struct hs_flexint_templates templates; // of the worker
 	bool online; // set by hs_node_worker_online; otherwise each poll brackets itself
 };
 

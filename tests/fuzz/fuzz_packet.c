@@ -64,14 +64,36 @@ static void a_segment_tells_the_same(
 		const uint8_t *frame, size_t cut, size_t len, const struct hs_packet *whole)
 {
 	uint8_t *segment = copy_of(frame, cut);
-	struct hs_packet packet, fast;
+	struct hs_packet packet;
 	hs_flexint_parse(segment, cut, len, &packet);
-	if (hs_flexint_parse_fast(segment, cut, len, &fast))
-		HOLDS(!memcmp(&fast, &packet, sizeof(packet)));
 	free(segment);
 	within_the_frame(&packet, cut);
 	if (!(packet.flags & HS_PACKET_SHORT))
 		HOLDS(!memcmp(&packet, whole, sizeof(packet)));
+}
+
+static void parses_fast_alike(struct hs_flexint_templates *templates, const uint8_t *frame,
+		size_t len, size_t frame_len)
+{
+	struct hs_packet packet, fast;
+	hs_flexint_parse(frame, len, frame_len, &packet);
+	if (hs_flexint_parse_fast(templates, frame, len, frame_len, &fast))
+		HOLDS(!memcmp(&fast, &packet, sizeof(packet)));
+}
+
+// A template may be made of the frame, or of the frame with one byte changed.
+static void templates_tell_the_same(const uint8_t *frame, size_t cut, size_t len)
+{
+	struct hs_flexint_templates templates = {0};
+	uint8_t *segment = copy_of(frame, cut), *changed = copy_of(frame, len);
+	if (cut < len)
+		changed[cut] ^= (uint8_t)(1u << len % 8);
+	parses_fast_alike(&templates, changed, len, len);
+	parses_fast_alike(&templates, frame, len, len);
+	parses_fast_alike(&templates, changed, len, len);
+	parses_fast_alike(&templates, segment, cut, len);
+	free(segment);
+	free(changed);
 }
 
 static void options_are_within(const uint8_t *frame, const struct hs_packet *packet)
@@ -232,6 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	announces_no_more(frame + packet.l4_off, len - packet.l4_off);
 	HOLDS(!(packet.flags & HS_PACKET_SHORT));
 	a_segment_tells_the_same(frame, cut, len, &packet);
+	templates_tell_the_same(frame, cut, len);
 	if (packet.flags & HS_PACKET_IPV6) {
 		options_are_within(frame, &packet);
 		decodes_or_not(frame, &packet);

@@ -9,7 +9,8 @@
 
 #include "bytes.h"
 #include "flexint.h"
-#include "flexint_parse_fast.h"
+#include "hbh.h"
+#include "packet_fast.h"
 
 #include <assert.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 
 // ---- sink ----
 
-// Returns whether the whole Hop-by-Hop header is telemetry, found by hs_flexint_fast_hbh. Then no
+// Returns whether the whole Hop-by-Hop header is telemetry, as hs_flexint_parse finds it. Then no
 // other option remains.
 static inline __attribute__((always_inline)) bool hs_flexint_fast_is_stripped_whole(
 		const struct hs_packet *packet)

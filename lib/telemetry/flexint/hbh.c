@@ -62,26 +62,28 @@ static void set_telemetry(const uint8_t *hbh, size_t trace, size_t e2e, struct h
 	packet->trace_type = hs_be32_load(hbh + trace + 6);
 }
 
-// Parses exactly the header that our source makes: 0x31 first or after PadN(2), then 0x11, then at
-// most one PadN. Nearly all telemetry packets have such a header. Other headers need the walk.
-static bool parse_own(const uint8_t *hbh, struct hs_packet *packet)
+// Nearly all headers with telemetry are such ones. Others need a walk over their options. Type and
+// length of an option are read as one word.
+bool hs_hbh_parse_own(const uint8_t *hbh, struct hs_packet *packet)
 {
 	size_t bytes = packet->hbh_bytes;
-	size_t trace = HS_HBH_OPTIONS;
-	if (hbh[trace] == HS_OPT_PADN && hbh[trace + 1] == 0)
-		trace += 2;
-	size_t trace_len = hbh[trace + 1];
-	size_t e2e = trace + 2 + trace_len;
-	if (hbh[trace] != HS_OPT_TRACE || trace_len < MIN_TRACE || e2e + 2 > bytes)
+	bool padded = hs_be16_load(hbh + HS_HBH_OPTIONS) == HS_OPT_PADN << 8;
+	size_t trace = HS_HBH_OPTIONS + (padded ? 2 : 0);
+	unsigned option = hs_be16_load(hbh + trace);
+	size_t e2e = trace + 2u + (option & 0xff);
+
+	if (option >> 8 != HS_OPT_TRACE || (option & 0xff) < MIN_TRACE || e2e + 2 > bytes)
 		return false;
-	size_t end = e2e + 2 + hbh[e2e + 1];
-	if (hbh[e2e] != HS_OPT_E2E || hbh[e2e + 1] < MIN_E2E || end > bytes)
+	option = hs_be16_load(hbh + e2e);
+	size_t end = e2e + 2u + (option & 0xff), left = bytes - end;
+	if (option >> 8 != HS_OPT_E2E || (option & 0xff) < MIN_E2E)
 		return false;
-	if (end != bytes && (bytes - end < 2 || hbh[end] != HS_OPT_PADN ||
-					    end + 2 + hbh[end + 1] != bytes))
+	// If `end` is beyond the header, `left` has wrapped and is greater than any option.
+	if (left && (left - 2 > UINT8_MAX ||
+				    hs_be16_load(hbh + end) != (HS_OPT_PADN << 8 | (left - 2))))
 		return false;
 	set_telemetry(hbh, trace, e2e, packet);
-	packet->flags |= bytes - end < 8 ? HS_PACKET_PLAIN : 0;
+	packet->flags |= left < 8 ? HS_PACKET_PLAIN : 0;
 	packet->telemetry_bytes = packet->hbh_bytes;
 	return true;
 }
@@ -227,7 +229,7 @@ bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
 	// header were stripped, the second would be taken for the first. So this header's telemetry
 	// is not accepted.
 	bool last = hbh[0] != HS_IP_HOP_BY_HOP;
-	if (last && parse_own(hbh, packet))
+	if (last && hs_hbh_parse_own(hbh, packet))
 		return true;
 
 	size_t bytes = packet->hbh_bytes;

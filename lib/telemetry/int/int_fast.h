@@ -184,13 +184,6 @@ static inline uint32_t hs_int_fast_most_l3(const struct hs_packet *packet)
 
 // ---- parsing ----
 
-static inline bool hs_int_fast_no_options(
-		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
-{
-	(void)frame, (void)len, (void)payload, (void)packet;
-	return false;
-}
-
 // Returns whether `words` (at most 255) are whole hops of `hop` words (at most 31), without a
 // division.
 static inline bool hs_int_fast_are_whole_hops(unsigned words, unsigned hop)
@@ -273,7 +266,7 @@ static inline __attribute__((always_inline)) bool hs_int_parse_fast_md(
 		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	if (hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet))
+	if (hs_packet_parse_fast(frame, len, frame_len, NULL, NULL, packet))
 		return hs_int_fast_behind_ip(HS_INT_MD, settings, frame, len, frame_len, packet);
 	return hs_packet_parse_fast_ipv4(frame, len, frame_len, packet) &&
 	       hs_int_fast_behind_ip(HS_INT_MD, settings, frame, len, frame_len, packet);
@@ -284,7 +277,7 @@ static inline __attribute__((always_inline)) bool hs_int_parse_fast_mx(
 		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	return (hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) ||
+	return (hs_packet_parse_fast(frame, len, frame_len, NULL, NULL, packet) ||
 			       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet)) &&
 	       hs_int_fast_behind_ip(HS_INT_MX, settings, frame, len, frame_len, packet);
 }

@@ -11,11 +11,12 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 	hs_flexint_parse(frame, len, frame_len, packet);
 }
 
-static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+static inline bool parse_fast(const struct hs_profile *profile,
+		struct hs_flexint_templates *templates, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
 	(void)profile;
-	return hs_flexint_parse_fast(frame, len, frame_len, packet);
+	return hs_flexint_parse_fast(templates, frame, len, frame_len, packet);
 }
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)

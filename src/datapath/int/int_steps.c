@@ -13,9 +13,11 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 	hs_int_parse(profile->settings, frame, len, frame_len, packet);
 }
 
-static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+static inline bool parse_fast(const struct hs_profile *profile,
+		struct hs_flexint_templates *templates, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
+	(void)templates;
 	return hs_int_parse_fast_md(profile->settings, frame, len, frame_len, packet);
 }
 

@@ -26,10 +26,12 @@ static __attribute__((noinline)) bool parse_ipv4(const struct hs_profile *profil
 	return true;
 }
 
-static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+static inline bool parse_fast(const struct hs_profile *profile,
+		struct hs_flexint_templates *templates, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
-	return hs_packet_parse_fast(frame, len, frame_len, hs_classify_no_options, packet) ||
+	(void)templates;
+	return hs_packet_parse_fast(frame, len, frame_len, NULL, NULL, packet) ||
 	       parse_ipv4(profile, frame, len, frame_len, packet);
 }
 
