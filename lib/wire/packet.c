@@ -310,35 +310,6 @@ static void parse_ipv4(const uint8_t *frame, size_t len, size_t frame_len, struc
 	see_ipv4_payload(&place, proto, packet);
 }
 
-bool hs_packet_parse_fast_ipv4(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
-{
-	const size_t l4 = HS_ETHER_BYTES + HS_IPV4_BYTES;
-	const uint8_t *ip = frame + HS_ETHER_BYTES;
-
-	*packet = (struct hs_packet){0};
-	if (len < l4 + 4 || hs_be16_load(frame + HS_ETHER_TYPE) != HS_ETHERTYPE_IPV4 ||
-			ip[0] != 0x45)
-		return false;
-	size_t total = hs_be16_load(ip + HS_IPV4_TOTAL);
-	uint16_t fragment = hs_be16_load(ip + HS_IPV4_FRAGMENT);
-	if (total < HS_IPV4_BYTES + 4 || HS_ETHER_BYTES + total > frame_len ||
-			fragment & (HS_IPV4_MORE | HS_IPV4_OFFSET))
-		return false;
-	uint8_t proto = ip[HS_IPV4_PROTOCOL];
-	if (proto != HS_IP_UDP && proto != HS_IP_TCP && proto != HS_IP_ICMP)
-		return false;
-	uint32_t ports = proto == HS_IP_ICMP ? 0 : hs_be32_load(frame + l4);
-	packet->flags = HS_PACKET_IPV4 | HS_PACKET_FLOW;
-	packet->l3_off = HS_ETHER_BYTES;
-	packet->l3_bytes = (uint32_t)total;
-	packet->src_port = (uint16_t)(ports >> 16);
-	packet->dst_port = (uint16_t)ports;
-	packet->l4_off = (uint16_t)l4;
-	packet->l4_proto = proto;
-	return true;
-}
-
 // ---- IPv6 ----
 
 static void parse_ipv6(const uint8_t *frame, size_t len, size_t frame_len,

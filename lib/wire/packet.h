@@ -75,12 +75,6 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 void hs_packet_parse_l4(const uint8_t *frame, size_t len, size_t at, uint8_t proto,
 		struct hs_packet *packet);
 
-// Parses untagged IPv4 without options, no fragment, with TCP, UDP or ICMP, with the result of
-// hs_packet_parse. Returns false for other frames. It is not inlined, because that would slow the
-// fast path of IPv6.
-bool hs_packet_parse_fast_ipv4(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
-
 // Returns the bytes of a packet as telemetry counts them (docs/metrics.md, [1]): Ethernet without
 // FCS, tags and padding, and without the inserted telemetry.
 static inline uint32_t hs_packet_counted_bytes(const struct hs_packet *packet)

@@ -87,3 +87,9 @@ static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uin
 	}
 	return hbh && proto == HS_IP_HOP_BY_HOP && hbh(context, frame, len, payload, packet);
 }
+
+// Parses untagged IPv4 without options, no fragment, with TCP, UDP or ICMP, with the result of
+// hs_packet_parse. Returns false for other frames. It is not inlined, because that would slow the
+// fast path of IPv6.
+bool hs_packet_parse_fast_ipv4(
+		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);

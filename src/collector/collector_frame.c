@@ -3,7 +3,7 @@
 
 #include "bytes.h"
 #include "ip.h"
-#include "packet.h"
+#include "packet_fast.h"
 
 #include <string.h>
 

@@ -21,29 +21,36 @@ struct search {
 	uint8_t mapped[HS_BURST][32];
 };
 
-// Ports and protocol stand side by side in a packet, in the order of a key. The rest of an IPv6
-// key's last word is zero.
+// Ports and protocol stand side by side in a packet, in the order of a key. A key's last word also
+// has traits, and the numbers of host bits, which are 0 in the key of a packet.
 static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2 &&
 				offsetof(struct hs_packet, l4_proto) ==
 						offsetof(struct hs_packet, src_port) + 4,
 		"ports and protocol are read as one word");
 static_assert(HS_BURST <= HS_FLOW_LOOKUP_MAX, "one look-up for a burst");
 static_assert(HS_BURST <= UINT8_MAX, "places of a burst in a byte");
-#define IPV6_LAST UINT64_C(0xffffffffff)
+#define PORTS_AND_PROTOCOL UINT64_C(0xffffffffff)
+#define IPV4_TRAITS	   ((uint64_t)HS_FLOW_IPV4 << 40)
+
+// Returns the last word of a packet's key, without traits.
+static inline uint64_t key_last(const struct hs_packet *packet)
+{
+	uint64_t last;
+
+	memcpy(&last, (const uint8_t *)packet + offsetof(struct hs_packet, src_port), sizeof(last));
+	return last & PORTS_AND_PROTOCOL;
+}
 
 static inline struct hs_flow_tuple ipv6_tuple(const struct hs_burst *burst, unsigned i)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
-	struct hs_flow_tuple tuple = {.addresses = ip + HS_IPV6_SRC};
 
-	memcpy(&tuple.last, (const uint8_t *)packet + offsetof(struct hs_packet, src_port),
-			sizeof(tuple.last));
-	tuple.last &= IPV6_LAST;
-	return tuple;
+	return (struct hs_flow_tuple){.addresses = ip + HS_IPV6_SRC, .last = key_last(packet)};
 }
 
-static struct hs_flow_tuple ipv4_tuple(const struct hs_burst *burst, unsigned i, uint8_t mapped[32])
+static inline __attribute__((always_inline)) struct hs_flow_tuple ipv4_tuple(
+		const struct hs_burst *burst, unsigned i, uint8_t mapped[32])
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
@@ -52,10 +59,7 @@ static struct hs_flow_tuple ipv4_tuple(const struct hs_burst *burst, unsigned i,
 	hs_ip_address_map(ip + HS_IPV4_SRC + 4, mapped + 16);
 	return (struct hs_flow_tuple){
 			.addresses = mapped,
-			.src_port = packet->src_port,
-			.dst_port = packet->dst_port,
-			.protocol = packet->l4_proto,
-			.traits = HS_FLOW_IPV4,
+			.last = key_last(packet) | IPV4_TRAITS,
 	};
 }
 
@@ -74,9 +78,10 @@ static inline uint32_t named_rule(const struct hs_flow_view *view, const struct 
 static inline __attribute__((always_inline)) void fill(const struct hs_flow_view *view,
 		struct hs_burst *burst, struct search *search, bool mixed, bool named)
 {
+	const unsigned n_packets = burst->n;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < burst->n; i++) {
+	for (unsigned i = 0; i < n_packets; i++) {
 		const struct hs_packet *packet = &burst->packets[i];
 		if (unlikely(!(packet->flags & HS_PACKET_FLOW))) {
 			burst->slots[i] = HS_FLOW_NONE;
@@ -137,8 +142,11 @@ static void find_rules(
 	bool named = telemetry && burst->profile->family->names_rules && !worker->general;
 	struct search search;
 
-	if (unlikely(burst->flags & HS_PACKET_IPV4))
+	bool mixed = burst->flags & HS_PACKET_IPV4;
+	if (mixed && named)
 		fill(&worker->flows, burst, &search, true, true);
+	else if (mixed)
+		fill(&worker->flows, burst, &search, true, false);
 	else if (named)
 		fill(&worker->flows, burst, &search, false, true);
 	else

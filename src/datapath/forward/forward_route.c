@@ -5,6 +5,7 @@
 #include "fib_cache.h"
 #include "forward.h"
 #include "ip.h"
+#include "ip_sum.h"
 #include "packet_fast.h"
 #include "room.h"
 
@@ -81,23 +82,6 @@ static uint16_t objection(const struct hs_burst *burst, unsigned i)
 
 // ---- IPv4 ----
 
-// Returns whether the sum over the whole header is 0xffff (RFC 1071), in any byte order.
-static inline bool has_right_checksum(const uint8_t *ip, size_t header)
-{
-	uint64_t sum = 0;
-	uint32_t word;
-
-	for (size_t at = 0; at < header; at += sizeof(word)) {
-		memcpy(&word, ip + at, sizeof(word));
-		sum += word;
-	}
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	return sum == UINT16_MAX;
-}
-
 // Returns whether a header is as RFC 1812 section 5.2.2 asks. The header may be read, because the
 // packet is not SHORT.
 static bool is_header_right(const struct hs_packet *packet, const uint8_t *ip, size_t frame_bytes)
@@ -106,15 +90,17 @@ static bool is_header_right(const struct hs_packet *packet, const uint8_t *ip, s
 
 	return header >= HS_IPV4_BYTES && packet->l3_bytes >= header &&
 	       packet->l3_off + (size_t)packet->l3_bytes <= frame_bytes &&
-	       has_right_checksum(ip, header);
+	       hs_ip_sum_even(ip, header) == UINT16_MAX; // RFC 1071
 }
 
 // Returns whether an address is of "this network", loopback, link-local, multicast, reserved or
 // broadcast (RFC 1812 sections 4.2.2.11 and 5.3.7, RFC 3927).
 static inline bool stays_here(const uint8_t address[4])
 {
-	return address[0] == 0 || address[0] == 127 || address[0] >= 224 ||
-	       (address[0] == 169 && address[1] == 254);
+	unsigned first = address[0];
+
+	// 0 wraps.
+	return first - 1 >= 223 || first == 127 || (first == 169 && address[1] == 254);
 }
 
 // Returns the reason to drop an IPv4 packet, or PASSES.
