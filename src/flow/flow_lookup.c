@@ -170,12 +170,15 @@ struct search {
 static void hash_addresses(struct search *search, const struct hs_flow_mask *mask)
 {
 	uint32_t *hashes = search->hashes[mask->pair];
+	const uint64_t *keep = mask->keep;
 
+	static_assert(HS_FLOW_KEY_LAST == 4, "addresses are four words");
 	for (unsigned i = 0; i < search->n; i++) {
 		const struct hs_flow_tuple *tuple = &search->tuples[search->at[i]];
-		uint64_t hash = 0;
-		for (unsigned k = 0; k < HS_FLOW_KEY_LAST; k++)
-			hash = hs_flow_crc(hash, hs_flow_tuple_word(tuple, k) & mask->keep[k]);
+		uint64_t hash = hs_flow_crc(0, hs_flow_tuple_word(tuple, 0) & keep[0]);
+		hash = hs_flow_crc(hash, hs_flow_tuple_word(tuple, 1) & keep[1]);
+		hash = hs_flow_crc(hash, hs_flow_tuple_word(tuple, 2) & keep[2]);
+		hash = hs_flow_crc(hash, hs_flow_tuple_word(tuple, 3) & keep[3]);
 		hashes[search->at[i]] = (uint32_t)hash;
 	}
 	search->known |= UINT32_C(1) << mask->pair;
@@ -225,35 +228,40 @@ static void take(const struct search *search, const struct hs_flow_mask *mask,
 		*slot = found;
 }
 
-// Looks up one mask in passes, as ask_index does.
+// Returns the slot that the index has for a hash. The general path has no index.
+static inline uint32_t ask(const struct hs_flow_index *index, uint32_t hash)
+{
+	if (unlikely(!index->buckets))
+		return HS_FLOW_INDEX_ASK;
+	return hs_flow_index_find(hs_flow_index_bucket(index, hash), hash);
+}
+
+// Looks up one mask in passes, as ask_index does. Most masks have no rule for a packet.
 static void lookup_mask(struct search *search, const struct hs_flow_mask *mask)
 {
-	const struct hs_flow_index *index = &search->view->index;
+	const struct hs_flow_index index = search->view->index;
 	struct candidate candidates[RTE_HASH_LOOKUP_BULK_MAX];
-	unsigned asked = 0, n = 0;
+	uint32_t hashed[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned n = 0;
 
 	if (!(search->known >> mask->pair & 1))
 		hash_addresses(search, mask);
 	const uint32_t *hashes = search->hashes[mask->pair];
 	for (unsigned i = 0; i < search->n; i++) {
 		unsigned at = search->at[i];
-		const struct hs_flow_tuple *tuple = &search->tuples[at];
-		uint64_t last = (tuple->last & mask->keep[HS_FLOW_KEY_LAST]) | mask->last;
-		uint32_t hash = (uint32_t)hs_flow_crc(hashes[at], last);
-		candidates[asked] = (struct candidate){hash, HS_FLOW_INDEX_ASK, at};
-		if (likely(index->buckets != NULL))
-			rte_prefetch0(hs_flow_index_bucket(index, hash));
-		asked += hs_flow_mask_fits(mask, tuple);
+		uint64_t last = search->tuples[at].last & mask->keep[HS_FLOW_KEY_LAST];
+		hashed[i] = (uint32_t)hs_flow_crc(hashes[at], last | mask->last);
+		if (likely(index.buckets != NULL))
+			rte_prefetch0(hs_flow_index_bucket(&index, hashed[i]));
 	}
-	for (unsigned i = 0; i < asked; i++) {
-		struct candidate found = candidates[i];
-		if (likely(index->buckets != NULL))
-			found.slot = hs_flow_index_find(
-					hs_flow_index_bucket(index, found.hash), found.hash);
-		if (found.slot < HS_FLOW_INDEX_ASK)
-			rte_prefetch0(&search->view->shared[found.slot]);
-		candidates[n] = found;
-		n += found.slot != HS_FLOW_NONE;
+	for (unsigned i = 0; i < search->n; i++) {
+		uint32_t slot = ask(&index, hashed[i]);
+		unsigned at = search->at[i];
+		if (slot == HS_FLOW_NONE || !hs_flow_mask_fits(mask, &search->tuples[at]))
+			continue;
+		if (slot != HS_FLOW_INDEX_ASK)
+			rte_prefetch0(&search->view->shared[slot]);
+		candidates[n++] = (struct candidate){hashed[i], slot, at};
 	}
 	for (unsigned i = 0; i < n; i++)
 		take(search, mask, &candidates[i]);
