@@ -179,14 +179,15 @@ static bool add_hop(const struct hs_int_settings *settings, struct frame *frame)
 {
 	struct frame fast = frame_of(frame->bytes, frame->len);
 	struct hs_packet packet, now;
-	size_t fast_growth = 0;
+	struct hs_int_fast_block block;
 
 	parse(settings, frame, &packet);
-	if (hs_int_fast_is(settings))
-		fast_growth = hs_int_fast_transit_growth(frame->bytes, &packet);
+	hs_int_fast_block_make(&block, (uint16_t)(packet.trace_type >> 16), &all_values);
+	bool may_add = hs_int_fast_is(settings) && packet.l3_bytes + block.n <= UINT16_MAX &&
+		       hs_int_fast_may_add(frame->bytes, &packet, &block);
 	int growth = hs_int_transit_growth(settings, frame->bytes, &packet);
 	HOLDS(growth != 0 && growth % 4 * (growth > 0) == 0);
-	HOLDS(!fast_growth || fast_growth == (size_t)growth);
+	HOLDS(!may_add || block.n == (size_t)growth);
 	if (growth > 0) {
 		grow(frame, (size_t)growth);
 		hs_int_transit_insert(settings, frame->bytes, &packet, (size_t)growth, &all_values);
@@ -201,10 +202,8 @@ static bool add_hop(const struct hs_int_settings *settings, struct frame *frame)
 		parse(settings, frame, &now);
 		HOLDS(!memcmp(&now, &packet, sizeof(now)));
 	}
-	if (fast_growth) {
-		grow(&fast, fast_growth);
-		struct hs_int_fast_block block;
-		hs_int_fast_block_make(&block, (uint16_t)(packet.trace_type >> 16), &all_values);
+	if (may_add) {
+		grow(&fast, block.n);
 		hs_int_fast_transit_insert(fast.bytes, &packet, &block);
 		HOLDS(is_same(&fast, frame));
 	}
@@ -257,7 +256,8 @@ static void starts(const struct hs_int_settings *settings, const struct choice *
 	}
 	size_t fast_growth = hs_int_fast_request_growth(settings, &request);
 	if (hs_int_fast_is(settings) && own && fast_growth &&
-			hs_int_fast_may_start(host->bytes, &packet, fast_growth)) {
+			packet.l3_bytes + fast_growth <= UINT16_MAX &&
+			hs_int_fast_may_start(host->bytes, &packet)) {
 		HOLDS(fast_growth == (size_t)growth);
 		struct frame fast = frame_of(host->bytes, host->len);
 		grow(&fast, fast_growth);

@@ -56,16 +56,19 @@ static inline bool hs_int_fast_is_marked(const struct hs_int_settings *settings,
 
 // One hop's values in wire format, for many packets with the same instructions and the same values.
 struct hs_int_fast_block {
-	uint16_t bitmap; // within HS_INT_FAST_KNOWN
-	uint16_t sum;	 // of the bytes
-	uint32_t n;	 // bytes: words of four
-	uint8_t bytes[HS_INT_FAST_MAX_BLOCK];
+	uint32_t bitmap;
+	uint32_t n;   // bytes: words of four; 0: the bitmap has other instructions, or none
+	uint16_t sum; // of the bytes
+	_Alignas(16) uint8_t bytes[HS_INT_FAST_MAX_BLOCK];
 };
 
 static inline void hs_int_fast_block_make(struct hs_int_fast_block *block, uint16_t bitmap,
 		const struct hs_int_values *values)
 {
 	block->bitmap = bitmap;
+	block->n = 0;
+	if (bitmap & ~HS_INT_FAST_KNOWN)
+		return;
 	block->n = (uint32_t)(hs_int_put_values(HS_INT_2_1, bitmap, block->bytes, values) -
 			      block->bytes);
 	block->sum = hs_ip_sum_even(block->bytes, block->n);
@@ -77,6 +80,10 @@ static inline void hs_int_fast_block_put(const struct hs_int_fast_block *block, 
 	uint64_t eight;
 	uint32_t word;
 
+	if (block->n >= 16) {
+		hs_front_move_down(to, from, block->n);
+		return;
+	}
 	for (; end - from >= 8; from += 8, to += 8) {
 		memcpy(&eight, from, 8);
 		memcpy(to, &eight, 8);
@@ -121,12 +128,12 @@ static inline void hs_int_fast_ip(
 			hs_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
 }
 
-// Corrects UDP's length and the checksum of TCP or UDP. The frame grew by `growth`, which is
-// between -2^16 and 2^16. The sum of the bytes that the checksum covers grew by `change`.
-static inline void hs_int_fast_l4(uint8_t *l4, uint8_t proto, int growth, uint32_t change)
+// Corrects UDP's length and the checksum of TCP or UDP. The frame grew by `growth`, which is less
+// than 2^16, or below 0. `grown` is the same in one's complement. The sum of the bytes that the
+// checksum covers grew by `change`.
+static inline void hs_int_fast_l4(
+		uint8_t *l4, uint8_t proto, int growth, uint32_t grown, uint32_t change)
 {
-	uint32_t grown = growth <= 0 ? 0xffffu - (uint32_t)-growth : (uint32_t)growth;
-
 	if (proto == HS_IP_TCP) {
 		uint16_t checksum = hs_be16_load(l4 + 16);
 		hs_be16_store(l4 + 16, hs_checksum_changed(checksum, change + grown));
@@ -175,11 +182,6 @@ static inline bool hs_int_fast_takes_headers(const struct hs_packet *packet, uin
 
 	return (is_ipv6 || is_ipv4) && packet->l3_off == HS_FAST_L3 &&
 	       (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP);
-}
-
-static inline uint32_t hs_int_fast_most_l3(const struct hs_packet *packet)
-{
-	return packet->flags & HS_PACKET_IPV4 ? UINT16_MAX : HS_IPV6_MAX_BYTES;
 }
 
 // ---- parsing ----
@@ -296,16 +298,13 @@ static inline size_t hs_int_fast_request_growth(
 	return takes ? HS_INT_FAST_FIXED + 4u * words : 0;
 }
 
-// Returns whether hs_int_fast_source_insert may insert `growth` into this packet. If not,
-// hs_int_source_growth must be called.
-static inline bool hs_int_fast_may_start(
-		const uint8_t *frame, const struct hs_packet *packet, size_t growth)
+// Returns whether hs_int_fast_source_insert may insert into this packet. The caller also checks an
+// MTU, so that no length of 16 bits overflows. If not, hs_int_source_growth must be called.
+static inline bool hs_int_fast_may_start(const uint8_t *frame, const struct hs_packet *packet)
 {
 	size_t end;
 
-	if (!hs_int_fast_takes_headers(packet, 0) ||
-			packet->l3_bytes + growth > hs_int_fast_most_l3(packet) ||
-			!hs_int_fast_payload(frame, packet, &end))
+	if (!hs_int_fast_takes_headers(packet, 0) || !hs_int_fast_payload(frame, packet, &end))
 		return false;
 	const uint8_t *l4 = frame + packet->l4_off, *ip = frame + HS_FAST_L3;
 	bool no_tcp = packet->l4_proto == HS_IP_TCP && hs_be16_load(l4 + 16) == 0xffff;
@@ -321,45 +320,44 @@ static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 		const struct hs_int_fast_block *own)
 {
 	size_t end, at = hs_int_fast_payload(frame + growth, packet, &end);
-	uint8_t *shim = frame + at, *head = shim + HS_INT_FAST_SHIM, *ip = frame + HS_FAST_L3;
+	uint8_t *shim = frame + at, *ip = frame + HS_FAST_L3;
 
 	hs_front_move_down(frame, frame + growth, at);
 	uint8_t dscp = hs_int_fast_dscp(ip, packet);
 	unsigned words = own->n / 4;
 	uint32_t d = request->flags & HS_INT_FLAG_D ? (uint32_t)HS_INT_FAST_D << 24 : 0;
-	hs_be32_store(shim, HS_INT_TYPE_MD << 28 | (words + 3) << 16 | (uint32_t)dscp << 2);
-	hs_be32_store(head, 2u << 28 | d | words << 8 | (settings->max_hops - 1u));
-	hs_be32_store(head + 4, (uint32_t)request->bitmap << 16 | request->domain_id);
-	hs_be32_store(head + 8, (uint32_t)request->ds_instruction << 16 | request->ds_flags);
-	hs_int_fast_block_put(own, head + 12);
+	uint32_t begin = HS_INT_TYPE_MD << 28 | (words + 3) << 16 | (uint32_t)dscp << 2;
+	uint32_t hops = 2u << 28 | d | words << 8 | (settings->max_hops - 1u);
+	uint32_t asked = (uint32_t)request->bitmap << 16 | request->domain_id;
+	uint32_t ds = (uint32_t)request->ds_instruction << 16 | request->ds_flags;
+	uint64_t first = (uint64_t)begin << 32 | hops, second = (uint64_t)asked << 32 | ds;
+	hs_be64_store(shim, first);
+	hs_be64_store(shim + 8, second);
+	hs_int_fast_block_put(own, shim + HS_INT_FAST_FIXED);
 	uint8_t keep = (uint8_t)(dscp & ~settings->dscp_mask);
 	hs_int_fast_ip(ip, packet, packet->l3_bytes + (uint32_t)growth,
 			keep | (settings->dscp & settings->dscp_mask));
-	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
-			(uint32_t)hs_ip_sum_even(shim, HS_INT_FAST_FIXED) + own->sum);
+	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth, (uint32_t)growth,
+			(uint32_t)hs_ip_sum_fold(hs_ip_sum_add(first, second)) + own->sum);
 }
 
 // ---- transit ----
 
-// Returns by how much a packet grows. 0: hs_int_transit_growth must be called.
-static inline size_t hs_int_fast_transit_growth(
-		const uint8_t *frame, const struct hs_packet *packet)
+// Returns whether hs_int_fast_transit_insert may add this block, whose bitmap is the one that the
+// packet requests (the upper half of its trace_type). The caller also checks an MTU, so that no
+// length of 16 bits overflows. If not, hs_int_transit_growth must be called.
+static inline bool hs_int_fast_may_add(const uint8_t *frame, const struct hs_packet *packet,
+		const struct hs_int_fast_block *block)
 {
 	const uint8_t *head = frame + packet->trace_off;
-	uint16_t bitmap = (uint16_t)(packet->trace_type >> 16);
-	unsigned words = hs_int_fast_words(bitmap);
+	unsigned words = block->n / 4;
 
-	if (!hs_int_fast_takes_headers(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) ||
-			!packet->trace_off || packet->trace_type & HS_INT_TRACE_MX ||
-			bitmap & ~HS_INT_FAST_KNOWN || !words)
-		return 0;
-	bool adds = (head[2] & 31) == words && head[3] && head[-3] + words <= UINT8_MAX &&
-		    packet->l3_bytes + 4 * words <= hs_int_fast_most_l3(packet);
-	return adds ? 4 * words : 0;
+	return words && packet->trace_off && !(packet->trace_type & HS_INT_TRACE_MX) &&
+	       hs_int_fast_takes_headers(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) &&
+	       (head[2] & 31) == words && head[3] && head[-3] + words <= UINT8_MAX;
 }
 
-// Adds a hop. `block` has the bitmap that the packet requests (the upper half of its trace_type),
-// and is as long as the growth.
+// Adds a hop. The packet grows by the block's bytes.
 static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uint8_t *frame,
 		const struct hs_packet *packet, const struct hs_int_fast_block *block)
 {
@@ -372,7 +370,7 @@ static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uin
 	hs_int_fast_block_put(block, head + 12);
 	hs_int_fast_l3(frame + HS_FAST_L3, packet, growth);
 	// The shim's length grew by the words, and the remaining count fell by one.
-	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
+	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth, growth,
 			block->sum + words + 0xfffe);
 }
 
@@ -410,6 +408,7 @@ static inline __attribute__((always_inline)) size_t hs_int_fast_strip(
 	packet->telemetry_bytes = packet->trace_off = packet->e2e_off = 0;
 	packet->trace_type = packet->ns_id = 0;
 	hs_int_fast_ip(rest + HS_FAST_L3, packet, packet->l3_bytes, dscp);
-	hs_int_fast_l4(rest + packet->l4_off, packet->l4_proto, -(int)taken, (uint16_t)~removed);
+	hs_int_fast_l4(rest + packet->l4_off, packet->l4_proto, -(int)taken,
+			0xffff - (uint32_t)taken, (uint16_t)~removed);
 	return taken;
 }

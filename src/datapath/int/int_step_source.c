@@ -144,8 +144,7 @@ static inline __attribute__((always_inline)) void fast_source(
 	size_t growth = kept->growth;
 	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
 			    rte_pktmbuf_headroom(m) < growth ||
-			    !hs_int_fast_may_start(rte_pktmbuf_mtod(m, const uint8_t *), packet,
-					    growth))) {
+			    !hs_int_fast_may_start(rte_pktmbuf_mtod(m, const uint8_t *), packet))) {
 		hs_int_source(worker, burst, i, out);
 		return;
 	}

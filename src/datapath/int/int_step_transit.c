@@ -96,7 +96,7 @@ static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct h
 	hs_int_local(worker, burst, out, rte_pktmbuf_pkt_len(burst->mbufs[i]) + growth, &values);
 	hs_int_fast_block_make(block, bitmap, &values);
 	if (hs_egress_of(worker, out))
-		block->bitmap = 0; // no packet of the fast path asks for 0: each one is prepared
+		block->bitmap = UINT32_MAX; // no packet asks for this: each one is prepared
 }
 
 // Handles the common case; the general step handles the rest.
@@ -106,17 +106,17 @@ static inline __attribute__((always_inline)) void fast_transit(
 	const struct hs_packet *packet = &burst->packets[i];
 	struct hs_int_fast_block *block = worker->run;
 	struct rte_mbuf *m = burst->mbufs[i];
-	size_t growth = hs_int_fast_transit_growth(rte_pktmbuf_mtod(m, const uint8_t *), packet);
-	uint16_t bitmap = (uint16_t)(packet->trace_type >> 16);
 
-	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
+	if (unlikely(block->bitmap != packet->trace_type >> 16))
+		prepare(worker, burst, i, out, block);
+	size_t growth = block->n;
+	if (unlikely(!hs_int_fast_may_add(rte_pktmbuf_mtod(m, const uint8_t *), packet, block) ||
+			    !hs_may_grow(burst, i, out, growth) ||
 			    rte_pktmbuf_headroom(m) < growth ||
 			    is_switched_off(worker, burst->slots[i]))) {
 		hs_int_transit(worker, burst, i, out);
 		return;
 	}
-	if (unlikely(block->bitmap != bitmap))
-		prepare(worker, burst, i, out, block);
 	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, block);
 	if (burst->slots[i] != HS_FLOW_NONE)
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);

@@ -59,7 +59,8 @@ static void start_both(struct run *run, struct frame *frame)
 
 	parse_both(run, frame, &packet);
 	int slow = int_source(&run->settings, &run->request, frame, &own);
-	if (growth && hs_int_fast_may_start(host.bytes, &packet, growth)) {
+	if (growth && packet.l3_bytes + growth <= UINT16_MAX &&
+			hs_int_fast_may_start(host.bytes, &packet)) {
 		assert_int_equal(slow, growth);
 		struct frame fast = grown(&host, growth);
 		struct hs_int_fast_block block;
@@ -80,14 +81,14 @@ static void add_both(struct run *run, struct frame *frame)
 	struct hs_packet packet;
 
 	parse_both(run, frame, &packet);
-	size_t growth = hs_int_fast_transit_growth(before.bytes, &packet);
+	struct hs_int_fast_block block;
+	hs_int_fast_block_make(&block, (uint16_t)(packet.trace_type >> 16), &values);
+	bool may_add = packet.l3_bytes + block.n <= UINT16_MAX &&
+		       hs_int_fast_may_add(before.bytes, &packet, &block);
 	int slow = int_transit(&run->settings, frame, &values);
-	if (growth) {
-		assert_int_equal(slow, growth);
-		struct frame fast = grown(&before, growth);
-		struct hs_int_fast_block block;
-		hs_int_fast_block_make(&block, (uint16_t)(packet.trace_type >> 16), &values);
-		assert_int_equal(block.n, growth);
+	if (may_add) {
+		assert_int_equal(slow, block.n);
+		struct frame fast = grown(&before, block.n);
 		hs_int_fast_transit_insert(fast.bytes, &packet, &block);
 		frame_assert_equal(&fast, frame);
 		frame_free(&fast);

@@ -237,6 +237,22 @@ static unsigned through(struct stand *s, unsigned n, int64_t now_ns, unsigned pa
 	return out;
 }
 
+// The transit node adds nothing to some packets of 2.1, whose remaining hop count is 0. They wait
+// in the queue between the others.
+static bool is_exhausted(const struct stand *s, unsigned n, unsigned i)
+{
+	return s->settings.version == HS_INT_2_1 && n == 1 && i % 3 == 1;
+}
+
+static void exhaust(const struct stand *s, uint8_t *frame, size_t len)
+{
+	struct hs_packet packet;
+
+	hs_int_parse(&s->settings, frame, len, len, &packet);
+	assert_true(packet.flags & HS_PACKET_TELEMETRY);
+	frame[packet.trace_off + 3] = 0;
+}
+
 static void run(enum hs_int_version version, uint32_t out_id, bool queued, bool general)
 {
 	static const unsigned bursts[] = {1, 3, 8, 2, 5};
@@ -257,13 +273,17 @@ static void run(enum hs_int_version version, uint32_t out_id, bool queued, bool 
 					.received_ns = now_ns,
 					.sent_ns = now_ns,
 					.buffer = (packets * 20000 + BUFFERS) / (2 * BUFFERS)};
+			for (unsigned i = 0; i < packets; i++)
+				if (is_exhausted(s, n, i))
+					exhaust(s, frames[i], lens[i]);
 			unsigned out = through(s, n, now_ns, packets, frames, lens);
 			count_until(&counts[n], now_ns);
 			assert_int_equal(out, queued && packets > LIMIT + 1 ? LIMIT + 1 : packets);
 			for (unsigned i = 0; i < out; i++) {
 				if (queued)
 					count_packet(&counts[n], now_ns, lens[i], &want);
-				check(s, frames[i], lens[i], &want);
+				if (!is_exhausted(s, n, i))
+					check(s, frames[i], lens[i], &want);
 			}
 			packets = out;
 			now_ns += INT64_C(2000000000) + 12345;
