@@ -281,16 +281,20 @@ def a_node_explains_packets_that_it_does_not_send_and_requests_that_wait(workspa
         equal({word: one["packets"] for word, one in found.items()}, expected, found)
 
 
+def node_with_endless_reports(workspace, rules, **config):
+    """A sink of packets with telemetry, one rule after the other, as fast as it can."""
+    replay = workspace.path("in.pcap")
+    fr.write_pcap(replay, [measured_frame(i, 1 + i % rules) for i in range(64)])
+    return Node(workspace, 1, [
+        {"name": "a", "side": "network", "mtu": 1800,
+         "devargs": f"net_pcap0,rx_pcap={replay},infinite_rx=1,tx_pcap=/dev/null"},
+        {"name": "b", "side": "host", "devargs": "net_null1,no-rx=1"}], **config).start()
+
+
 @test(limit_s=60)
 def a_node_explains_reports_that_it_loses_and_rules_that_it_does_not_monitor(workspace):
     need()
-    replay = workspace.path("in.pcap")
-    fr.write_pcap(replay, [measured_frame(i, 1 + i % 2) for i in range(64)])
-    node = Node(workspace, 1, [
-        {"name": "a", "side": "network", "mtu": 1800,
-         "devargs": f"net_pcap0,rx_pcap={replay},infinite_rx=1,tx_pcap=/dev/null"},
-        {"name": "b", "side": "host", "devargs": "net_null1,no-rx=1"}],
-        memory={"monitored_rules": 1}).start()
+    node = node_with_endless_reports(workspace, 2, memory={"monitored_rules": 1})
     node.client.transaction([{"int_request": {"ns_id": n, **flow(5000 + n)}} for n in (1, 2)])
     for n in (1, 2):
         until(lambda: reasons(node, n).get("reports_lost"), 10, "reports that control does not take")
@@ -302,13 +306,7 @@ def a_node_explains_reports_that_it_loses_and_rules_that_it_does_not_monitor(wor
 @test(limit_s=60)
 def a_worker_that_is_ahead_of_control_helps_the_monitor(workspace):
     need()
-    replay = workspace.path("in.pcap")
-    fr.write_pcap(replay, [measured_frame(i, 1 + i % 8) for i in range(64)])
-    node = Node(workspace, 1, [
-        {"name": "a", "side": "network", "mtu": 1800,
-         "devargs": f"net_pcap0,rx_pcap={replay},infinite_rx=1,tx_pcap=/dev/null"},
-        {"name": "b", "side": "host", "devargs": "net_null1,no-rx=1"}],
-        workers_help_monitor=True).start()
+    node = node_with_endless_reports(workspace, 8, workers_help_monitor=True)
     node.client.transaction([{"int_request": {"ns_id": n, **flow(5000 + n), "transmit_report": False}}
                              for n in range(1, 9)])
     until(lambda: node.call("node_get")["reports_helped"] > 1000, 20, "reports that the worker added up")
