@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// Moves the front to a lower address. It also copies bytes to a place that does not overlap theirs.
+// Moves the front to a lower address. `to` may also be any place that does not overlap `from`.
 static inline void hs_front_move_down(uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	typedef uint64_t vector __attribute__((vector_size(16)));

@@ -35,8 +35,10 @@ static inline void hs_packet_fast_begin(uint32_t l3_bytes, struct hs_packet *pac
 	packet->telemetry_bytes = 0;
 	packet->vlan_tags = 0;
 	packet->l3_bytes = l3_bytes;
-	memset((uint8_t *)packet + offsetof(struct hs_packet, ns_id), 0, 8); // trace_type, too
+	memset((uint8_t *)packet + offsetof(struct hs_packet, ns_id), 0, 8); // both
 }
+static_assert(offsetof(struct hs_packet, trace_type) == offsetof(struct hs_packet, ns_id) + 4,
+		"namespace and trace type are stored as one word");
 
 // Both ports are stored as one word.
 static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2,
@@ -75,7 +77,7 @@ static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uin
 	if (len < HS_FAST_L4 + 4 || hs_be32_load(frame + HS_ETHER_TYPE) >> 12 != ether_and_version)
 		return false;
 	size_t payload = hs_be16_load(ip + HS_IPV6_PAYLOAD);
-	// If the payload has less than 4 bytes, the first difference wraps. The second one cannot,
+	// If the payload has fewer than 4 bytes, the first difference wraps. The second one cannot,
 	// because frame_len is not less than `len`.
 	if (payload - 4 > frame_len - (HS_FAST_L4 + 4))
 		return false;

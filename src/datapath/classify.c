@@ -21,12 +21,14 @@ struct search {
 	uint8_t mapped[HS_BURST][32];
 };
 
-// Ports and protocol stand side by side in a packet, in the order of a key. A key's last word also
-// has traits, and the numbers of host bits, which are 0 in the key of a packet.
+// Ports and protocol stand side by side in a packet, in the order of a key. A key's last word has
+// traits behind them, then the numbers of host bits, which are 0 for a packet.
 static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2 &&
 				offsetof(struct hs_packet, l4_proto) ==
 						offsetof(struct hs_packet, src_port) + 4,
 		"ports and protocol are read as one word");
+static_assert(offsetof(struct hs_flow_tuple, traits) == offsetof(struct hs_flow_tuple, last) + 5,
+		"traits are the sixth byte");
 static_assert(HS_BURST <= HS_FLOW_LOOKUP_MAX, "one look-up for a burst");
 static_assert(HS_BURST <= UINT8_MAX, "places of a burst in a byte");
 #define PORTS_AND_PROTOCOL UINT64_C(0xffffffffff)
@@ -206,5 +208,6 @@ bool hs_end_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 
 void hs_classify_general(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, NULL, burst->profile->family->parse);
+	hs_classify_end(worker, burst,
+			hs_classify_parse(worker, burst, NULL, burst->profile->family->parse));
 }

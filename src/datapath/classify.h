@@ -58,12 +58,13 @@ static inline void hs_classify_faults(struct hs_worker *worker, struct hs_burst 
 	}
 }
 
-// Parses a burst. Returns the flags of all packets, or-ed.
+// Parses a burst. `parse` is called where `fast` returns false or is NULL. Returns the flags of all
+// packets, or-ed.
 static inline __attribute__((always_inline)) uint16_t hs_classify_parse(struct hs_worker *worker,
 		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
 {
 	const struct hs_profile *profile = burst->profile;
-	struct hs_flexint_templates *templates = worker->templates; // read once
+	struct hs_flexint_templates *templates = worker->templates; // not read for each packet
 	const unsigned n = burst->n;
 	uint16_t flags = 0;
 
@@ -79,18 +80,26 @@ static inline __attribute__((always_inline)) uint16_t hs_classify_parse(struct h
 	return flags;
 }
 
+// Looks up the rules of a parsed burst.
+static inline void hs_classify_end(struct hs_worker *worker, struct hs_burst *burst, uint16_t flags)
+{
+	burst->flags = flags;
+	if (unlikely(flags & HS_PACKET_SHORT))
+		hs_classify_faults(worker, burst);
+	hs_classify_rules(worker, burst);
+}
+
 // Parses a burst and looks up its rules. Both parsers are constants of the family and are inlined.
-// `parse` is called where `fast` returns false or is NULL.
 static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worker *worker,
 		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
 {
+	uint16_t flags;
+
 	if (unlikely(worker->general))
-		burst->flags = hs_classify_parse(worker, burst, NULL, parse);
+		flags = hs_classify_parse(worker, burst, NULL, parse);
 	else
-		burst->flags = hs_classify_parse(worker, burst, fast, parse);
-	if (unlikely(burst->flags & HS_PACKET_SHORT))
-		hs_classify_faults(worker, burst);
-	hs_classify_rules(worker, burst);
+		flags = hs_classify_parse(worker, burst, fast, parse);
+	hs_classify_end(worker, burst, flags);
 }
 
 // Does the same without a fast parser, for a family or a profile that has none.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any frame is parsed within its bytes, with the same result from its first segment, and has no
-// telemetry after strip. The first byte of the input says where the first segment ends. What is
-// read as a TCP header announces no MSS above a limit once this was lowered.
+// Any frame is parsed within its bytes, with the same result from its first segment and by
+// templates of headers, and has no telemetry after strip. The first byte of the input says where
+// the first segment ends. What is read as a TCP header announces no MSS above a limit once this was
+// lowered.
 #include "fuzz.h"
 
 #include "flexint.h"

@@ -11,7 +11,6 @@ static void keep(struct hs_flexint_template *template, const uint8_t *frame,
 		end = packet->e2e_off;
 	template->key = hs_flexint_template_key(frame + HS_FAST_L4);
 	template->ports_end = packet->l4_off + 4u;
-	template->payload = packet->hbh_bytes + 4u;
 	template->ports_mask = packet->l4_proto == HS_IP_ICMPV6 ? 0 : UINT32_MAX;
 	template->trace = hs_flexint_template_word(frame + packet->trace_off);
 	template->e2e = hs_flexint_template_word(frame + packet->e2e_off);
@@ -32,7 +31,7 @@ bool hs_flexint_template_make(struct hs_flexint_templates *templates, const uint
 	hs_packet_fast_begin((uint32_t)(HS_IPV6_BYTES + payload), packet);
 	packet->flags |= HS_PACKET_HBH;
 	packet->hbh_bytes = (uint16_t)bytes;
-	if (!hs_hbh_parse_own(hbh, packet) || !(packet->flags & HS_PACKET_PLAIN))
+	if (!hs_hbh_parse_own(hbh, packet))
 		return false;
 	hs_packet_fast_ports(frame, at, proto, packet);
 	keep(hs_flexint_template_of(templates, hbh), frame, packet);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the Hop-by-Hop header that our own nodes write, in few steps. For packet_fast.h.
+// Parses packets whose Hop-by-Hop header is as our own nodes write it, in few steps.
 //
-// Hop-by-Hop headers of one rule and one path differ in values alone: types and lengths of their
-// options stand at the same places. A template has these bytes of a header, and what the parser
-// found in it. A header with the same bytes is parsed by a copy.
+// Headers of one rule and one path usually differ in values alone: they have the same next header,
+// the same length, and options of the same types and lengths at the same places. A template has
+// these bytes of a header, and what the parser found in it. A header with the same bytes is parsed
+// by a copy.
 //
 // Thread rule: any; pure functions but for the templates, of which each worker has its own.
 #pragma once
 
 #include "bytes.h"
-#include "hbh.h"
 #include "packet_fast.h"
 
 #include <assert.h>
@@ -22,20 +22,19 @@
 
 // Offsets count from the first byte of the frame.
 struct hs_flexint_template {
-	uint64_t key;	      // hs_flexint_template_key of the header; 0: no template
-	uint32_t ports_end;   // the least length of a first segment
-	uint32_t payload;     // the least length that IPv6 states
-	uint32_t ports_mask;  // 0: the protocol has no ports
-	uint16_t trace;	      // the first two bytes of option 0x31
-	uint16_t e2e;	      // the first two bytes of option 0x11
-	uint16_t padding;     // the first two bytes of the padding that follows, or `e2e`
-	uint16_t padding_off; // where `padding` is
-	struct hs_packet packet;
+	_Alignas(64) uint64_t key; // hs_flexint_template_key of the header; 0: no template
+	uint32_t ports_end;	   // where the ports end
+	uint32_t ports_mask;	   // 0: the protocol has no ports
+	uint16_t trace;		   // the first two bytes of option 0x31
+	uint16_t e2e;		   // the first two bytes of option 0x11
+	uint16_t padding;	   // the first two bytes of the padding that follows, or `e2e`
+	uint16_t padding_off;	   // where `padding` is
+	struct hs_packet packet;   // values, ports and lengths are read anew
 };
 static_assert(sizeof(struct hs_flexint_template) == 64, "one line for a template");
 
 struct hs_flexint_templates {
-	_Alignas(64) struct hs_flexint_template list[HS_FLEXINT_TEMPLATES];
+	struct hs_flexint_template list[HS_FLEXINT_TEMPLATES];
 };
 
 static inline uint16_t hs_flexint_template_word(const uint8_t *at)
@@ -46,7 +45,8 @@ static inline uint16_t hs_flexint_template_word(const uint8_t *at)
 	return word;
 }
 
-// Returns the first four bytes of a header plus 1: next header, length, and two bytes of an option.
+// Returns the first four bytes of a header (next header, length, two bytes of an option) as a
+// number, plus 1, so that no key is 0.
 static inline uint64_t hs_flexint_template_key(const uint8_t *hbh)
 {
 	uint32_t first;
@@ -55,21 +55,16 @@ static inline uint64_t hs_flexint_template_key(const uint8_t *hbh)
 	return (uint64_t)first + 1;
 }
 
-// Returns the only place in which a header's template may be. Each length up to 256 bytes has a
-// place for UDP (17, which is odd), and one for TCP (6) and ICMPv6 (58).
+// Returns the only place in which a header's template may be. Each length up to 256 bytes has two:
+// one for UDP, whose number is odd, and one for TCP and ICMPv6.
 static inline struct hs_flexint_template *hs_flexint_template_of(
 		struct hs_flexint_templates *templates, const uint8_t *hbh)
 {
 	return &templates->list[(hbh[1] + 32u * hbh[0]) % HS_FLEXINT_TEMPLATES];
 }
 
-// Namespace and trace type are stored as one word.
-static_assert(offsetof(struct hs_packet, trace_type) == offsetof(struct hs_packet, ns_id) + 4,
-		"namespace and trace type lie side by side");
-
-// Parses a packet of which a template matches the header. `len` is at least HS_FAST_L4 + 8.
-// `payload` is the length that IPv6 states, which is within the frame. Returns false if no template
-// matches.
+// Parses a packet if a template matches its header. `len` is at least HS_FAST_L4 + 8. `payload` is
+// the length that IPv6 states, which is within the frame. Returns false if no template matches.
 static inline bool hs_flexint_template_parse(struct hs_flexint_templates *templates,
 		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
 {
@@ -77,7 +72,7 @@ static inline bool hs_flexint_template_parse(struct hs_flexint_templates *templa
 	const struct hs_flexint_template *template = hs_flexint_template_of(templates, hbh);
 
 	if (template->key != hs_flexint_template_key(hbh) || (uint32_t)len < template->ports_end ||
-			(uint32_t)payload < template->payload ||
+			HS_FAST_L4 + (uint32_t)payload < template->ports_end ||
 			hs_flexint_template_word(frame + template->packet.trace_off) !=
 					template->trace ||
 			hs_flexint_template_word(frame + template->packet.e2e_off) !=
@@ -95,9 +90,9 @@ static inline bool hs_flexint_template_parse(struct hs_flexint_templates *templa
 	return true;
 }
 
-// Parses what hs_flexint_template_parse found no template for, if the header is as our own nodes
-// write it, and makes a template. The template replaces the one that was in its place. Returns
-// false if hs_flexint_parse must parse the packet.
+// Parses a packet for which there was no template, and makes a template of its header. It replaces
+// the one in its place. The arguments are those of hs_flexint_template_parse. Returns false if
+// hs_flexint_parse must parse the packet.
 bool hs_flexint_template_make(struct hs_flexint_templates *templates, const uint8_t *frame,
 		size_t len, size_t payload, struct hs_packet *packet);
 

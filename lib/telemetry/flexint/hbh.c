@@ -62,7 +62,7 @@ static void set_telemetry(const uint8_t *hbh, size_t trace, size_t e2e, struct h
 	packet->trace_type = hs_be32_load(hbh + trace + 6);
 }
 
-// Nearly all headers with telemetry are such ones. Others need a walk over their options. Type and
+// Nearly all headers with telemetry have this form. Others need a walk over their options. Type and
 // length of an option are read as one word.
 bool hs_hbh_parse_own(const uint8_t *hbh, struct hs_packet *packet)
 {
@@ -78,7 +78,8 @@ bool hs_hbh_parse_own(const uint8_t *hbh, struct hs_packet *packet)
 	size_t end = e2e + 2u + (option & 0xff), left = bytes - end;
 	if (option >> 8 != HS_OPT_E2E || (option & 0xff) < MIN_E2E)
 		return false;
-	// If `end` is beyond the header, `left` has wrapped and is greater than any option.
+	// If `end` is beyond the header, `left` has wrapped, and if one byte is left, `left - 2`:
+	// both are then greater than any option.
 	if (left && (left - 2 > UINT8_MAX ||
 				    hs_be16_load(hbh + end) != (HS_OPT_PADN << 8 | (left - 2))))
 		return false;

@@ -46,8 +46,9 @@ void hs_hbh_pad(uint8_t *at, size_t n);
 // options are broken.
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet);
 
-// Does the same for exactly the headers that our own nodes write: 0x31 first or after PadN(2), then
-// 0x11, then at most one PadN. Returns false for others, and sets nothing.
+// Does the same for headers of one form, which our source writes: 0x31 first or after PadN(2), then
+// 0x11, then at most one PadN. Returns false for others, and sets nothing. The caller has checked
+// that no second Hop-by-Hop header follows.
 bool hs_hbh_parse_own(const uint8_t *hbh, struct hs_packet *packet);
 
 // Returns whether any telemetry option begins in these bytes of a header that may be cut off.

@@ -56,8 +56,8 @@ static inline bool hs_int_fast_is_marked(const struct hs_int_settings *settings,
 
 // One hop's values in wire format, for many packets with the same instructions and the same values.
 struct hs_int_fast_block {
-	uint32_t bitmap;
-	uint32_t n;   // bytes: words of four; 0: the bitmap has other instructions, or none
+	uint32_t bitmap; // more than 16 bits: no packet asks for it
+	uint32_t n;   // bytes: words of four; 0: there is more than HS_INT_FAST_KNOWN, or nothing
 	uint16_t sum; // of the bytes
 	_Alignas(16) uint8_t bytes[HS_INT_FAST_MAX_BLOCK];
 };
@@ -128,8 +128,8 @@ static inline void hs_int_fast_ip(
 			hs_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
 }
 
-// Corrects UDP's length and the checksum of TCP or UDP. The frame grew by `growth`, which is less
-// than 2^16, or below 0. `grown` is the same in one's complement. The sum of the bytes that the
+// Corrects UDP's length and the checksum of TCP or UDP. The frame grew by `growth`, which is
+// between -2^16 and 2^16. `grown` is the same in one's complement. The sum of the bytes that the
 // checksum covers grew by `change`.
 static inline void hs_int_fast_l4(
 		uint8_t *l4, uint8_t proto, int growth, uint32_t grown, uint32_t change)
@@ -298,8 +298,9 @@ static inline size_t hs_int_fast_request_growth(
 	return takes ? HS_INT_FAST_FIXED + 4u * words : 0;
 }
 
-// Returns whether hs_int_fast_source_insert may insert into this packet. The caller also checks an
-// MTU, so that no length of 16 bits overflows. If not, hs_int_source_growth must be called.
+// Returns whether hs_int_fast_source_insert may insert into this packet. If not,
+// hs_int_source_growth must be called. The caller also checks an MTU, so that no length of 16 bits
+// overflows.
 static inline bool hs_int_fast_may_start(const uint8_t *frame, const struct hs_packet *packet)
 {
 	size_t end;
@@ -327,10 +328,10 @@ static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 	unsigned words = own->n / 4;
 	uint32_t d = request->flags & HS_INT_FLAG_D ? (uint32_t)HS_INT_FAST_D << 24 : 0;
 	uint32_t begin = HS_INT_TYPE_MD << 28 | (words + 3) << 16 | (uint32_t)dscp << 2;
-	uint32_t hops = 2u << 28 | d | words << 8 | (settings->max_hops - 1u);
+	uint32_t head = 2u << 28 | d | words << 8 | (settings->max_hops - 1u);
 	uint32_t asked = (uint32_t)request->bitmap << 16 | request->domain_id;
 	uint32_t ds = (uint32_t)request->ds_instruction << 16 | request->ds_flags;
-	uint64_t first = (uint64_t)begin << 32 | hops, second = (uint64_t)asked << 32 | ds;
+	uint64_t first = (uint64_t)begin << 32 | head, second = (uint64_t)asked << 32 | ds;
 	hs_be64_store(shim, first);
 	hs_be64_store(shim + 8, second);
 	hs_int_fast_block_put(own, shim + HS_INT_FAST_FIXED);
@@ -344,8 +345,8 @@ static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 // ---- transit ----
 
 // Returns whether hs_int_fast_transit_insert may add this block, whose bitmap is the one that the
-// packet requests (the upper half of its trace_type). The caller also checks an MTU, so that no
-// length of 16 bits overflows. If not, hs_int_transit_growth must be called.
+// packet requests (the upper half of its trace_type). If not, hs_int_transit_growth must be called.
+// The caller also checks an MTU, so that no length of 16 bits overflows.
 static inline bool hs_int_fast_may_add(const uint8_t *frame, const struct hs_packet *packet,
 		const struct hs_int_fast_block *block)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Headers that are parsed by templates, beside the general parser, which walks over all options:
+// Headers that are parsed by templates, beside the general parser and a walk over all options:
 // headers of many shapes in turn, with each byte changed, cut off, and of wrong lengths.
 #include "wire_test.h"
 
@@ -77,6 +77,49 @@ static struct frame frame_of_shape(
 	return frame;
 }
 
+// Options as RFC 8200 section 4.2 has them, type and place of each. Returns their number, or 0 if
+// there are more than four, or if one goes beyond the header.
+static unsigned walk(const uint8_t *hbh, size_t bytes, uint8_t types[4], size_t places[4])
+{
+	unsigned n = 0;
+
+	for (size_t at = 2; at < bytes; n++) {
+		size_t len = hbh[at] == 0 ? 1 : at + 2 > bytes ? bytes : 2u + hbh[at + 1];
+		if (n == 4 || at + len > bytes)
+			return 0;
+		types[n] = hbh[at];
+		places[n] = at;
+		at += len;
+	}
+	return n;
+}
+
+// What HS_PACKET_PLAIN promises is what a walk finds. `hbh` is directly behind an untagged IPv6
+// header.
+static void is_as_walked(const uint8_t *hbh, const struct hs_packet *packet)
+{
+	uint8_t types[4];
+	size_t places[4], bytes = 8u * (hbh[1] + 1u);
+	unsigned n = walk(hbh, bytes, types, places), k = 0;
+
+	if (n && types[0] == 1 && hbh[3] == 0)
+		k++;
+	bool own = hbh[0] != 0 && (n == k + 2 || (n == k + 3 && types[k + 2] == 1)) &&
+		   types[k] == 0x31 && hbh[places[k] + 1] >= 8 && types[k + 1] == 0x11 &&
+		   hbh[places[k + 1] + 1] >= 2;
+	bool plain = own && (n == k + 2 || bytes - places[k + 2] < 8);
+	assert_int_equal(!!(packet->flags & HS_PACKET_PLAIN), plain);
+	if (!own)
+		return;
+	assert_true(packet->flags & HS_PACKET_TELEMETRY);
+	assert_int_equal(packet->hbh_bytes, bytes);
+	assert_int_equal(packet->telemetry_bytes, bytes);
+	assert_int_equal(packet->trace_off, L4 + places[k]);
+	assert_int_equal(packet->e2e_off, L4 + places[k + 1]);
+	assert_int_equal(packet->ns_id, hs_be32_load(hbh + places[k] + 2));
+	assert_int_equal(packet->trace_type, hs_be32_load(hbh + places[k] + 6));
+}
+
 // Parses the first `len` bytes of a frame of `frame_len` with both parsers, if the fast one takes
 // it.
 static void parse_alike(struct hs_flexint_templates *templates, const uint8_t *frame, size_t len,
@@ -84,10 +127,12 @@ static void parse_alike(struct hs_flexint_templates *templates, const uint8_t *f
 {
 	struct hs_packet fast, packet;
 
+	hs_flexint_parse(frame, len, frame_len, &packet);
+	if (packet.flags & HS_PACKET_HBH && packet.l3_off == L3)
+		is_as_walked(frame + L4, &packet);
 	memset(&fast, 0xa5, sizeof(fast));
 	if (!hs_flexint_parse_fast(templates, frame, len, frame_len, &fast))
 		return;
-	hs_flexint_parse(frame, len, frame_len, &packet);
 	assert_memory_equal(&fast, &packet, sizeof(packet));
 }
 
@@ -142,7 +187,7 @@ static void usual_shapes_do_not_replace_each_other(void **state)
 
 // Each byte of the headers takes each value. The frame as it was is parsed between, so that its
 // template is there.
-static void a_changed_byte_is_parsed_anew(void **state)
+static void each_byte_may_have_each_value(void **state)
 {
 	struct hs_flexint_templates templates = {0};
 	struct hs_rng rng;
@@ -164,6 +209,67 @@ static void a_changed_byte_is_parsed_anew(void **state)
 		}
 		frame_free(&frame);
 	}
+}
+
+// Appends an option, whose data is random, if it fits. Returns where the next one begins.
+static size_t put_option(
+		struct hs_rng *rng, uint8_t *hbh, size_t bytes, size_t at, uint8_t type, size_t len)
+{
+	if (at + 2 + len > bytes)
+		return at;
+	hbh[at] = type;
+	hbh[at + 1] = (uint8_t)len;
+	for (size_t i = 0; i < len; i++)
+		hbh[at + 2 + i] = (uint8_t)hs_rng_u32(rng);
+	return at + 2 + len;
+}
+
+// Options of nearly the form that our source writes: too short, with too much padding, with others
+// between.
+static void random_options(struct hs_rng *rng, uint8_t *hbh, size_t bytes)
+{
+	static const uint8_t others[] = {1, 1, 5, 0x31, 0x11, 0x32, 0x33};
+	size_t at = 2;
+
+	memset(hbh + 2, 0, bytes - 2); // Pad1
+	if (below(rng, 2))
+		at = put_option(rng, hbh, bytes, at, 1, below(rng, 4) ? 0 : below(rng, 3));
+	if (below(rng, 8))
+		at = put_option(rng, hbh, bytes, at, 0x31, 6 + below(rng, 20));
+	if (below(rng, 8) == 0)
+		at = put_option(rng, hbh, bytes, at, others[below(rng, 7)], below(rng, 4));
+	if (below(rng, 8))
+		at = put_option(rng, hbh, bytes, at, 0x11, below(rng, 20));
+	if (below(rng, 8) == 0)
+		at = put_option(rng, hbh, bytes, at, others[below(rng, 7)], below(rng, 4));
+	if (at + 2 <= bytes && below(rng, 8))
+		put_option(rng, hbh, bytes, at, 1, bytes - at - 2);
+}
+
+static void options_of_any_kind_are_as_a_walk_finds_them(void **state)
+{
+	struct hs_flexint_templates templates = {0};
+	unsigned plain = 0, own = 0;
+	struct hs_packet packet;
+	struct hs_rng rng;
+
+	(void)state;
+	hs_rng_init(&rng, 7);
+	for (unsigned n = 0; n < FRAMES; n++) {
+		uint8_t bytes[L4 + 8 * 40 + 8] = {[12] = 0x86, [13] = 0xdd, [L3] = 0x60};
+		size_t header = 8 * (below(&rng, 8) ? 1 + below(&rng, 6) : 30 + below(&rng, 11));
+		hs_be16_store(bytes + L3 + 4, (uint16_t)(header + 8));
+		bytes[L4] = below(&rng, 4) ? 17 : 6;
+		bytes[L4 + 1] = (uint8_t)(header / 8 - 1);
+		random_options(&rng, bytes + L4, header);
+		struct frame frame = frame_of(bytes, L4 + header + 8);
+		parse_alike(&templates, frame.bytes, frame.len, frame.len);
+		frame_parse(&frame, &packet);
+		plain += !!(packet.flags & HS_PACKET_PLAIN);
+		own += packet.flags & HS_PACKET_TELEMETRY && packet.telemetry_bytes == header;
+		frame_free(&frame);
+	}
+	assert_true(plain > FRAMES / 20 && own > plain + FRAMES / 100 && own < FRAMES / 2);
 }
 
 // A frame is cut off at each byte, where its first segment or itself ends, and IPv6 states each
@@ -217,7 +323,6 @@ static void headers_of_all_shapes_replace_templates(void **state)
 	assert_true(found > FRAMES / 2 && FRAMES - found > FRAMES / 10);
 }
 
-// A tag moves all headers by four bytes, so that other bytes stand where a template is looked for.
 static void a_tagged_frame_makes_no_template(void **state)
 {
 	struct hs_flexint_templates templates = {0};
@@ -251,7 +356,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(one_header_makes_the_template_of_all_of_its_shape),
 			cmocka_unit_test(usual_shapes_do_not_replace_each_other),
-			cmocka_unit_test(a_changed_byte_is_parsed_anew),
+			cmocka_unit_test(each_byte_may_have_each_value),
+			cmocka_unit_test(options_of_any_kind_are_as_a_walk_finds_them),
 			cmocka_unit_test(no_length_goes_beyond_the_frame),
 			cmocka_unit_test(headers_of_all_shapes_replace_templates),
 			cmocka_unit_test(a_tagged_frame_makes_no_template),

@@ -276,13 +276,16 @@ static void run(enum hs_int_version version, uint32_t out_id, bool queued, bool 
 			for (unsigned i = 0; i < packets; i++)
 				if (is_exhausted(s, n, i))
 					exhaust(s, frames[i], lens[i]);
+			size_t len = lens[0];
 			unsigned out = through(s, n, now_ns, packets, frames, lens);
 			count_until(&counts[n], now_ns);
 			assert_int_equal(out, queued && packets > LIMIT + 1 ? LIMIT + 1 : packets);
 			for (unsigned i = 0; i < out; i++) {
 				if (queued)
 					count_packet(&counts[n], now_ns, lens[i], &want);
-				if (!is_exhausted(s, n, i))
+				if (is_exhausted(s, n, i))
+					assert_int_equal(lens[i], len);
+				else
 					check(s, frames[i], lens[i], &want);
 			}
 			packets = out;
