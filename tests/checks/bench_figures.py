@@ -234,6 +234,25 @@ def every_row_of_a_table_of_the_card_has_as_many_columns():
 
 
 @test()
+def both_kinds_of_pages_stand_in_one_row_of_the_card():
+    rows = make(20, unmatched=[40], bridge=[30], memif_no_rules=[9])
+    cases = [make_case("unmatched"), make_case("bridge")]
+    rows += result.make_rows(cases, True, huge=True)
+    for row, samples in zip(rows[-4:], ([10], [15], [30, 35, 40], []), strict=True):
+        row.samples, row.error = samples, "" if samples else "no packets came"
+    text = show.card(MACHINE, rows)
+    for line in ("| limit | | huge pages: ns | ratio |\n",
+                 "| `testpmd mac` | dpdk-testpmd | 128 | 20.0 (20.0–20.0) | 50.0 | | | | 10.0 (10.0–10.0) | |\n",
+                 "| 40.0 (40.0–40.0) | 25.0 | 2.00 | 1.45 | **missed** | 35.0 (30.0–40.0) | 3.50 |\n",
+                 "| 30.0 (30.0–30.0) | 33.3 | 1.50 | | | failed: no packets came | |\n",
+                 "| 9.0 (9.0–9.0) | 111.1 | | | | | |\n"):
+        check(line in text, f"no {line!r} in\n{text}")
+    check(result.HUGE not in text, text)
+    for part in text.split("\n\n"):
+        equal(len({line.count("|") for line in part.splitlines()}), 1, part)
+
+
+@test()
 def a_card_replaces_the_one_before_and_nothing_else():
     begin, end = show.BEGIN_MARK, show.END_MARK
     for document, placed in ((f"# Head\n{begin}old\n{end}tail\n", f"# Head\n{begin}new\n{end}tail\n"),

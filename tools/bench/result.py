@@ -35,6 +35,9 @@ class Case:
         return self.collects or self.packets and not self.memif
 
 
+HUGE = ", huge pages"  # behind the name of a row
+
+
 @dataclasses.dataclass(eq=False)
 class Row:
     """The figures of a case, or of dpdk-testpmd with the frames of a case."""
@@ -105,7 +108,7 @@ def peer_name(case, mode):
 def make_rows(cases, peers, huge=False):
     """Rows for the cases, after the rows of dpdk-testpmd that they are compared with, if there are `peers`. All have
     the same pages."""
-    yardsticks, pages = {}, ", huge pages" if huge else ""
+    yardsticks, pages = {}, HUGE if huge else ""
     for case in cases:
         if peers and case.compared:
             yardsticks.setdefault(case.frames, Row(peer_name(case, "mac") + pages, case, "mac", huge))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The result as JSON, as a table for people, and as a card in Markdown."""
 
-from bench.result import median
+from bench.result import HUGE, median
 
 BEGIN_MARK = "<!-- card: begin -->\n"
 END_MARK = "<!-- card: end -->\n"
@@ -112,13 +112,24 @@ def limit(row):
     return f"{row.case.limit:.2f}{of} | {'met' if limited <= row.case.limit else '**missed**'} |"
 
 
-def packets_line(row):
-    begin = f"| `{row.name}` | {about(row)} | {row.case.traffic['frame_bytes']} |"
-    if not row.samples:
-        return f"{begin} failed: {row.error} | | | | |\n"
-    ratio = f"{row.ratio():.2f} |" if row.ratio() > 0 else "|"
-    return (f"{begin} {row.median:.1f} ({min(row.samples):.1f}–{max(row.samples):.1f}) | {1000 / row.median:.1f} | "
-            f"{ratio} {limit(row)}\n")
+def span(row):
+    return f"{row.median:.1f} ({min(row.samples):.1f}–{max(row.samples):.1f})" if row.samples else f"failed: {row.error}"
+
+
+def ratio(row):
+    return f"{row.ratio():.2f} |" if row.ratio() > 0 else "|"
+
+
+def huge_cells(twins, row):
+    """Returns the cells of the same row with huge pages, if some row was measured with them."""
+    twin = twins.get(row.name + HUGE)
+    return f" {span(twin)} | {ratio(twin)}" if twin else " | |" if twins else ""
+
+
+def packets_line(row, twins):
+    begin = f"| `{row.name}` | {about(row)} | {row.case.traffic['frame_bytes']} | {span(row)} |"
+    rest = f" {1000 / row.median:.1f} | {ratio(row)} {limit(row)}" if row.samples else " | | | |"
+    return f"{begin}{rest}{huge_cells(twins, row)}\n"
 
 
 def control_line(row):
@@ -131,12 +142,13 @@ def control_line(row):
 
 
 def card(machine, rows):
-    packets = [packets_line(row) for row in rows if row.packets]
+    twins = {row.name: row for row in rows if row.huge}
+    packets = [packets_line(row, twins) for row in rows if row.packets and not row.huge]
     control = [control_line(row) for row in rows if not row.packets]
     return "".join([
         "| machine | |\n|---|---|\n", *(f"| {label} | {machine[key]} |\n" for key, label in FACTS if key in machine),
-        "\n| case | what | frame bytes | ns median (min–max) | Mpps | ratio | limit | |\n",
-        "|---|---|---|---|---|---|---|---|\n", *packets,
+        "\n| case | what | frame bytes | ns median (min–max) | Mpps | ratio | limit | |",
+        " huge pages: ns | ratio |\n|---|---" if twins else "\n", "|---|---|---|---|---|---|---|---|\n", *packets,
         *(["\n| control | what | per second, median (min–max) | µs each | at least | |\n",
            "|---|---|---|---|---|---|\n"] if control else []), *control])
 
