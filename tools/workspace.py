@@ -3,6 +3,7 @@
 ends."""
 
 import ctypes
+import functools
 import glob
 import os
 import re
@@ -31,8 +32,11 @@ def run(*argv, **kwargs):
     return done.stdout
 
 
-def _die_with_parent():
+def die_with(parent):
+    """Makes the calling process die with its parent, which may have died before."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)  # pylint: disable=protected-access
 
 
 class InNamespace:
@@ -87,8 +91,8 @@ class Workspace:
             with open(self.path(log), "ab") as f:
                 return self.spawn(argv, stdout=f, stderr=f, **kwargs)
         process = subprocess.Popen(  # pylint: disable=subprocess-popen-preexec-fn
-            argv, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent, start_new_session=True,
-            **kwargs)
+            argv, stdin=subprocess.DEVNULL, preexec_fn=functools.partial(die_with, os.getpid()),
+            start_new_session=True, **kwargs)
         self.processes.append(process)
         return process
 

@@ -11,6 +11,7 @@ import sys
 
 import netlab
 from lib import check, equal, main, need, test, until
+from workspace import die_with
 
 sys.path.insert(0, os.path.join(netlab.ROOT, "demo"))
 
@@ -117,10 +118,21 @@ def the_demonstration_takes_away_what_a_killed_one_left(workspace):
     check(left_of(killed.pid, workspace.folder), "SIGKILL leaves nothing: no need to sweep")
     living = start_demo(workspace)
     equal(left_of(killed.pid, workspace.folder), [], "left by the killed run")
-    start_demo(workspace).terminate()
+    third = start_demo(workspace)
     check(len(left_of(living.pid, workspace.folder)) > 6, "a living run was swept away")
-    living.terminate()
-    living.wait(20)
+    for demo in (third, living):
+        demo.terminate()
+        demo.wait(20)
+
+
+@test()
+def a_program_does_not_begin_if_its_starter_is_gone(workspace):
+    del workspace
+    child = os.fork()
+    if not child:
+        die_with(0)
+        os._exit(9)  # pylint: disable=protected-access
+    equal(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1, "exit code")
 
 
 def demo_sh(*words):
