@@ -7,6 +7,9 @@
 
 // Places that are fetched ahead: what the next run may fill.
 #define AHEAD HS_BURST
+// One of so many places is spare: only the first report of a flow in a period takes it. So a flow
+// still has reports of each period if control takes no report for a while.
+#define SPARE_PART 4
 
 // Returns `ahead` of struct hs_report_places. If the places behind the reserved ones are not free,
 // or at the ring's begin, a place is fetched when it is filled.
@@ -19,14 +22,21 @@ static size_t ahead_of(const struct rte_ring *ring, unsigned n, unsigned n_free)
 			       : 0;
 }
 
-void hs_reports_open(struct hs_worker *worker, unsigned n)
+// Reserves places for up to `n` reports, and leaves `spare` places of the ring free.
+static void reserve(struct hs_worker *worker, unsigned n, unsigned spare)
 {
 	struct hs_report_places *places = &worker->report_places;
 	struct rte_ring_zc_data zc;
-	unsigned n_free;
+	unsigned n_free = 0; // compilers do not see that it is always set
 
 	places->n = rte_ring_enqueue_zc_burst_elem_start(
 			worker->reports, sizeof(struct hs_report_record), n, &zc, &n_free);
+	if (unlikely(n_free < spare)) {
+		unsigned over = RTE_MIN(spare - n_free, places->n);
+		rte_ring_enqueue_zc_elem_finish(worker->reports, 0);
+		places->n = rte_ring_enqueue_zc_burst_elem_start(worker->reports,
+				sizeof(struct hs_report_record), places->n - over, &zc, &n_free);
+	}
 	if (!places->n)
 		return;
 	places->next = zc.ptr1;
@@ -34,6 +44,16 @@ void hs_reports_open(struct hs_worker *worker, unsigned n)
 	places->wrapped = zc.ptr2;
 	places->n_wrapped = places->n - zc.n1;
 	places->ahead = ahead_of(worker->reports, places->n, n_free);
+}
+
+static unsigned spare_places(const struct hs_worker *worker)
+{
+	return rte_ring_get_size(worker->reports) / SPARE_PART;
+}
+
+void hs_reports_open(struct hs_worker *worker, unsigned n)
+{
+	reserve(worker, n, spare_places(worker));
 }
 
 void hs_reports_close(struct hs_worker *worker)
@@ -49,7 +69,19 @@ void hs_reports_close(struct hs_worker *worker)
 	*places = (struct hs_report_places){0};
 }
 
-bool hs_report_more(struct hs_worker *worker)
+// Returns whether a spare place is for this report: the flow took none in this period.
+static bool is_first(const struct hs_worker *worker, struct hs_flow_worker *own)
+{
+	// A flow that took no place yet has period 0.
+	uint32_t period = (uint32_t)(worker->burst.now_ns >> HS_REPORT_PERIOD_SHIFT) + 1;
+
+	if (own->spare_period == (period & HS_FLOW_SPARE_PERIOD))
+		return false;
+	own->spare_period = period & HS_FLOW_SPARE_PERIOD;
+	return true;
+}
+
+bool hs_report_more(struct hs_worker *worker, struct hs_flow_worker *own)
 {
 	struct hs_report_places *places = &worker->report_places;
 
@@ -60,9 +92,12 @@ bool hs_report_more(struct hs_worker *worker)
 		return true;
 	}
 	hs_reports_close(worker);
-	hs_reports_open(worker, 1);
+	reserve(worker, 1, spare_places(worker));
+	if (!places->n && is_first(worker, own))
+		reserve(worker, 1, 0);
 	if (places->n)
 		return true;
+	hs_flow_add(&own->reports_lost, 1);
 	hs_flow_add(&worker->reports_made, 1);
 	hs_flow_add(&worker->reports_lost, 1);
 	return false;

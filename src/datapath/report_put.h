@@ -7,14 +7,20 @@
 
 #include "worker.h"
 
-// Reserves places for up to `n` reports. No places may be reserved before.
+// A period of 2^23 ns, 8.4 ms.
+#define HS_REPORT_PERIOD_SHIFT 23
+
+// Reserves places for up to `n` reports, but no spare place (hs_report_more). No places may be
+// reserved before.
 void hs_reports_open(struct hs_worker *worker, unsigned n);
 // Hands the reports that were filled to control.
 void hs_reports_close(struct hs_worker *worker);
 
-// Makes places->next a place, where it is places->end: in the reserved places at the ring's begin,
-// else one more. If the ring is full, counts a report that is lost and returns false.
-bool hs_report_more(struct hs_worker *worker);
+// Makes places->next a place for a report of the flow whose counters are `own`, where places->next
+// is places->end: in the reserved places at the ring's begin, else one more. The last quarter of a
+// ring is spare: it is for the first report of each flow in each period of HS_REPORT_PERIOD_SHIFT.
+// If there is no place, counts a report that is lost and returns false.
+bool hs_report_more(struct hs_worker *worker, struct hs_flow_worker *own);
 
 // Fetches a line that will be written. For x86-64-v2, compilers make a fetch for reading of
 // __builtin_prefetch, which leaves the line in the other core's cache, too; the store then waits
@@ -29,7 +35,7 @@ static inline void hs_report_fetch(const uint8_t *line)
 }
 
 // Counts a packet whose telemetry is of the rule in `slot`, and its report. Returns the place for
-// the report. Returns NULL if the ring is full: the report is lost, which was counted as well.
+// the report. Returns NULL if the ring has none: the report is lost, which was counted as well.
 static inline __attribute__((always_inline)) struct hs_report_record *hs_report_place(
 		struct hs_worker *worker, uint32_t slot)
 {
@@ -38,10 +44,8 @@ static inline __attribute__((always_inline)) struct hs_report_record *hs_report_
 
 	hs_flow_add(&own->sink_packets, 1);
 	hs_flow_add(&own->reports_made, 1);
-	if (unlikely(places->next == places->end) && !hs_report_more(worker)) {
-		hs_flow_add(&own->reports_lost, 1);
+	if (unlikely(places->next == places->end) && !hs_report_more(worker, own))
 		return NULL;
-	}
 	struct hs_report_record *place = places->next++;
 	// Another core has read the lines. They take the time of many packets to come.
 	const uint8_t *ahead = (const uint8_t *)place + places->ahead;

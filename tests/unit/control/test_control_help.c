@@ -13,7 +13,7 @@ static void a_worker_whose_ring_is_more_than_half_full_helps_the_monitor(void **
 		install(r, 7, ", \"transmit_report\": false");
 		for (unsigned i = 0; i < 300; i++) {
 			feed_sampled(r, 7, 0x7000);
-			if (i % 12 == 11)
+			if (i % 8 == 7)
 				step(r, 1000);
 		}
 		step(r, 1000);
