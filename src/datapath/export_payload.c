@@ -37,7 +37,7 @@ void hs_export_payload(struct hs_worker *worker, uint8_t format, size_t bytes,
 	for (unsigned t = 0; t < exporter->n; t++) {
 		struct hs_export_target *target = &exporter->targets[t];
 		if (target->config.format == format &&
-				hs_export_take_place(worker, target, HS_EXPORT_FLOW))
+				hs_export_take_places(worker, target, HS_EXPORT_FLOW, 1))
 			hs_export_put_made(worker, target, make(worker, target, bytes, write, of),
 					NULL);
 	}

@@ -102,33 +102,35 @@ static uint16_t needed(uint8_t format)
 					   : HS_INT_REPORT_NODE | HS_INT_REPORT_INGRESS_TIME;
 }
 
-static bool take_quota(const struct hs_worker *worker, struct hs_export_target *target,
-		enum hs_export_kind kind)
+// Returns for how many of n reports the quota of this second has room.
+static unsigned take_quota(const struct hs_worker *worker, struct hs_export_target *target,
+		enum hs_export_kind kind, unsigned n)
 {
 	struct hs_export_quota *quota = &target->quotas[kind];
 	int64_t now_ns = hs_burst_steady_ns(&worker->burst);
 
-	if (likely(!target->quota))
-		return true;
 	if (now_ns - quota->from_ns >= SECOND_NS || now_ns < quota->from_ns) {
 		quota->from_ns = now_ns;
 		quota->used = 0;
 	}
-	return quota->used++ < target->quota;
+	unsigned taken = RTE_MIN(n, target->quota - quota->used);
+	quota->used += taken;
+	return taken;
 }
 
-bool hs_export_take_place(
-		struct hs_worker *worker, struct hs_export_target *target, enum hs_export_kind kind)
+unsigned hs_export_take_places(struct hs_worker *worker, struct hs_export_target *target,
+		enum hs_export_kind kind, unsigned n)
 {
 	if (unlikely(!target->port && !target->outlet))
-		return false;
-	if (unlikely(!take_quota(worker, target, kind))) {
-		hs_flow_add(&worker->exports_over_quota, 1);
-		return false;
+		return 0;
+	if (unlikely(target->quota)) {
+		unsigned taken = take_quota(worker, target, kind, n);
+		hs_flow_add(&worker->exports_over_quota, n - taken);
+		n = taken;
 	}
-	if (unlikely(target->n == HS_BURST))
+	if (unlikely(target->n + n > HS_BURST))
 		hs_export_send(worker, target);
-	return true;
+	return n;
 }
 
 void hs_export_complete(const struct hs_export_target *target, struct hs_int_report *report)
@@ -169,7 +171,7 @@ bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
 {
 	struct hs_int_report own = *told;
 
-	if (!hs_export_take_place(worker, target, kind))
+	if (!hs_export_take_places(worker, target, kind, 1))
 		return false;
 	hs_export_complete(target, &own);
 	return hs_export_put_made(worker, target, make(worker, target, &own, packet), of);

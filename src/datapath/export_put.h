@@ -13,11 +13,11 @@ bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
 		enum hs_export_kind kind, const struct hs_int_report *report,
 		const struct rte_mbuf *packet, struct hs_export_flow *of);
 
-// The steps of hs_export_put, for a report that is written in another way. hs_export_take_place
-// returns whether the quota has room; then target->n < HS_BURST. hs_export_put_made takes a
-// datagram. `made` NULL: there was no buffer.
-bool hs_export_take_place(struct hs_worker *worker, struct hs_export_target *target,
-		enum hs_export_kind kind);
+// The steps of hs_export_put, for reports that are written in another way. hs_export_take_places
+// returns for how many of n <= HS_BURST reports the quota has room; target->mbufs then has room for
+// them, too. hs_export_put_made takes a datagram. `made` NULL: there was no buffer.
+unsigned hs_export_take_places(struct hs_worker *worker, struct hs_export_target *target,
+		enum hs_export_kind kind, unsigned n);
 void hs_export_complete(const struct hs_export_target *target, struct hs_int_report *report);
 bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
 		struct rte_mbuf *made, struct hs_export_flow *of);

@@ -11,43 +11,29 @@
 
 // ---- buffers ----
 
-void hs_export_open(struct hs_worker *worker, unsigned n)
+static inline void reset(struct rte_mbuf *m)
 {
-	struct hs_exporter *exporter = worker->exporter;
-
-	exporter->expected = 0;
-	for (unsigned t = 0; t < exporter->n; t++)
-		exporter->expected += exporter->targets[t].config.flows ? n : 0;
+	m->data_off = RTE_PKTMBUF_HEADROOM;
+	m->port = RTE_MBUF_PORT_INVALID;
+	m->ol_flags = 0;
+	m->packet_type = 0;
+	m->vlan_tci = 0;
 }
 
-void hs_export_close(struct hs_worker *worker)
+// Takes buffers. Returns their number: a pool that has too few for all may have some.
+static unsigned take_buffers(struct rte_mempool *pool, struct rte_mbuf **mbufs, unsigned n)
 {
-	struct hs_exporter *exporter = worker->exporter;
+	unsigned taken = n;
 
-	if (unlikely(exporter->n_spare))
-		rte_pktmbuf_free_bulk(exporter->spare, exporter->n_spare);
-	exporter->n_spare = exporter->expected = 0;
-}
-
-// Returns a buffer, and takes those for the rest of the run. A pool that has too few for all may
-// have one.
-static struct rte_mbuf *refill(struct hs_worker *worker, struct hs_exporter *exporter)
-{
-	unsigned n = RTE_MIN(exporter->expected, HS_BURST);
-
-	if (rte_pktmbuf_alloc_bulk(worker->pool, exporter->spare, n) != 0)
-		return rte_pktmbuf_alloc(worker->pool);
-	exporter->n_spare = n;
-	return exporter->spare[--exporter->n_spare];
-}
-
-static inline struct rte_mbuf *take_buffer(struct hs_worker *worker, struct hs_exporter *exporter)
-{
-	struct rte_mbuf *m = likely(exporter->n_spare) ? exporter->spare[--exporter->n_spare]
-						       : refill(worker, exporter);
-
-	exporter->expected--;
-	return m;
+	if (unlikely(rte_mempool_get_bulk(pool, (void **)mbufs, n) != 0)) {
+		for (taken = 0; taken < n; taken++) {
+			if (rte_mempool_get(pool, (void **)&mbufs[taken]) != 0)
+				break;
+		}
+	}
+	for (unsigned i = 0; i < taken; i++)
+		reset(mbufs[i]);
+	return taken;
 }
 
 // ---- what reports begin with ----
@@ -69,34 +55,26 @@ static void set_copied(
 		prepared->sum = hs_ip_sum(report, head);
 }
 
-static void prepare(const struct hs_worker *worker, struct hs_export_target *target)
+// Writes the beginning of the reports. Returns whether a target and a buffer have room for reports
+// that are made in this way.
+static bool prepare(const struct hs_worker *worker, struct hs_export_target *target,
+		const struct hs_int_report *report)
 {
 	struct hs_export_prepared *prepared = &target->prepared;
-	struct hs_int_report own = worker->exporter->report;
+	struct hs_int_report own = *report;
 	size_t room = rte_pktmbuf_data_room_size(worker->pool) - RTE_PKTMBUF_HEADROOM;
 	struct hs_int_report_writer writer;
 
-	prepared->len = 0;
 	hs_export_complete(target, &own);
 	own.sequence = 0;
 	hs_int_report_begin(&writer, target->config.format, prepared->bytes + target->front.len,
 			sizeof(prepared->bytes) - target->front.len);
 	if (room < sizeof(prepared->bytes) + target->config.bytes + 3u ||
 			hs_int_report_add(&writer, &own, NULL, 0) < 0)
-		return;
+		return false;
 	prepared->len = (uint16_t)(target->front.len + writer.len);
 	set_copied(worker->exporter, target, target->config.bytes);
-}
-
-void hs_export_prepare(struct hs_worker *worker, const struct hs_int_report *report)
-{
-	struct hs_exporter *exporter = worker->exporter;
-
-	exporter->report = *report;
-	for (unsigned t = 0; t < exporter->n; t++) {
-		if (exporter->targets[t].config.flows)
-			prepare(worker, &exporter->targets[t]);
-	}
+	return true;
 }
 
 // ---- reports ----
@@ -113,16 +91,16 @@ static inline void copy_packet(uint8_t *to, const struct rte_mbuf *packet, uint3
 		memcpy(to, from, bytes);
 }
 
-static void write(const struct hs_exporter *exporter, const struct hs_export_target *target,
-		const struct rte_mbuf *packet, struct rte_mbuf *m)
+static inline void write(const struct hs_exporter *exporter, const struct hs_export_target *target,
+		const struct rte_mbuf *packet, struct rte_mbuf *m, uint32_t number)
 {
 	const struct hs_export_prepared *prepared = &target->prepared;
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *), *copy = frame + prepared->len;
 	uint32_t bytes = target->front.len + (uint32_t)prepared->payload;
 
 	memcpy(frame, prepared->bytes, sizeof(prepared->bytes));
-	uint32_t sequence = hs_int_report_patch_sequence(target->config.format,
-			frame + target->front.len, target->sequence + target->n);
+	uint32_t sequence = hs_int_report_patch_sequence(
+			target->config.format, frame + target->front.len, number);
 	memset(frame + bytes - 3, 0, 3); // what the copy does not reach
 	copy_packet(copy, packet, prepared->copied);
 	m->data_len = (uint16_t)bytes;
@@ -134,22 +112,29 @@ static void write(const struct hs_exporter *exporter, const struct hs_export_tar
 						hs_ip_sum(copy, prepared->copied));
 }
 
-static inline void put(struct hs_worker *worker, struct hs_exporter *exporter,
-		struct hs_export_target *target, const struct rte_mbuf *packet)
+static void put_run(struct hs_worker *worker, struct hs_export_target *target,
+		struct rte_mbuf *const *packets, unsigned n)
 {
-	uint32_t bytes = RTE_MIN(target->config.bytes, rte_pktmbuf_pkt_len(packet));
+	const struct hs_exporter *exporter = worker->exporter;
+	unsigned places = hs_export_take_places(worker, target, HS_EXPORT_FLOW, n);
+	struct rte_mbuf **made = target->mbufs + target->n;
+	unsigned n_made = take_buffers(worker->pool, made, places);
+	uint32_t number = target->sequence + target->n;
 
-	if (unlikely(!hs_export_take_place(worker, target, HS_EXPORT_FLOW)))
-		return;
-	if (unlikely(bytes != target->prepared.copied))
-		set_copied(exporter, target, (uint16_t)bytes);
-	struct rte_mbuf *m = take_buffer(worker, exporter);
-	if (likely(m))
-		write(exporter, target, packet, m);
-	hs_export_put_made(worker, target, m, NULL);
+	for (unsigned i = 0; i < n_made; i++) {
+		uint32_t bytes = RTE_MIN(target->config.bytes, rte_pktmbuf_pkt_len(packets[i]));
+		if (unlikely(bytes != target->prepared.copied))
+			set_copied(exporter, target, (uint16_t)bytes);
+		write(exporter, target, packets[i], made[i], number + i);
+		target->of[target->n + i] = NULL;
+	}
+	target->n += (uint16_t)n_made;
+	for (unsigned i = n_made; i < places; i++)
+		hs_export_put_made(worker, target, NULL, NULL);
 }
 
-void hs_export_prepared(struct hs_worker *worker, const struct rte_mbuf *packet)
+void hs_export_run(struct hs_worker *worker, const struct hs_int_report *report,
+		struct rte_mbuf *const *packets, unsigned n)
 {
 	struct hs_exporter *exporter = worker->exporter;
 
@@ -157,10 +142,11 @@ void hs_export_prepared(struct hs_worker *worker, const struct rte_mbuf *packet)
 		struct hs_export_target *target = &exporter->targets[t];
 		if (!target->config.flows)
 			continue;
-		if (likely(target->prepared.len))
-			put(worker, exporter, target, packet);
-		else
-			hs_export_put(worker, target, HS_EXPORT_FLOW, &exporter->report, packet,
-					NULL);
+		if (likely(prepare(worker, target, report))) {
+			put_run(worker, target, packets, n);
+			continue;
+		}
+		for (unsigned i = 0; i < n; i++)
+			hs_export_put(worker, target, HS_EXPORT_FLOW, report, packets[i], NULL);
 	}
 }

@@ -46,16 +46,10 @@ bool hs_export_wants_changes(const struct hs_exporter *exporter);
 void hs_export_flow(struct hs_worker *worker, const struct hs_int_report *report,
 		const struct rte_mbuf *packet, const struct hs_export_flow *flow);
 
-// ---- flows: reports that differ only in the packet ----
-
-// Takes buffers for reports of up to n packets. hs_export_close gives back those that are left.
-void hs_export_open(struct hs_worker *worker, unsigned n);
-void hs_export_close(struct hs_worker *worker);
-// Writes once the beginning of the reports of the packets that follow. These reports are not
-// compared with earlier ones.
-void hs_export_prepare(struct hs_worker *worker, const struct hs_int_report *report);
-// Does what hs_export_flow does with the report that was prepared.
-void hs_export_prepared(struct hs_worker *worker, const struct rte_mbuf *packet);
+// Does what hs_export_flow does for n <= HS_BURST packets whose reports differ only in the packet.
+// The reports are not compared with earlier ones.
+void hs_export_run(struct hs_worker *worker, const struct hs_int_report *report,
+		struct rte_mbuf *const *packets, unsigned n);
 
 // ---- what a family writes ----
 

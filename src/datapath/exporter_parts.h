@@ -26,10 +26,10 @@ struct hs_export_quota {
 #define HS_EXPORT_FRONT_BYTES 144 // of the longest front and report, in whole vectors
 struct hs_export_prepared {
 	uint8_t bytes[HS_EXPORT_FRONT_BYTES]; // with sequence number 0
-	uint16_t len;			      // 0: no beginning is prepared
-	uint16_t copied;		      // bytes of a packet for which the lengths are right
-	uint16_t payload;		      // bytes of UDP's payload, with that copy
-	uint32_t sum;			      // of the payload without the copy
+	uint16_t len;
+	uint16_t copied;  // bytes of a packet for which the lengths are right
+	uint16_t payload; // bytes of UDP's payload, with that copy
+	uint32_t sum;	  // of the payload without the copy
 };
 
 // The ring from which control takes the datagrams of one worker, for a receiver without a port.
@@ -60,10 +60,6 @@ struct hs_exporter {
 	unsigned n;
 	bool flows, drops, queues, changes; // some receiver wants them
 	uint16_t src_port;
-	struct hs_int_report report; // the report that is prepared
-	unsigned expected;	     // reports that the run may still need buffers for
-	unsigned n_spare;	     // buffers
-	struct rte_mbuf *spare[HS_BURST];
 	struct hs_export_target targets[HS_MAX_EXPORTS];
 };
 

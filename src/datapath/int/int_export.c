@@ -180,28 +180,20 @@ bool hs_int_export_may_run(const struct hs_worker *worker, const struct hs_port 
 	       !(is_wanted(worker) && hs_export_wants_changes(worker->exporter));
 }
 
-bool hs_int_export_open(struct hs_worker *worker, unsigned n, struct hs_int_export_run *run)
+bool hs_int_export_wants_run(const struct hs_worker *worker)
 {
-	run->asked = UINT32_MAX;
-	if (!is_wanted(worker))
-		return false;
-	hs_export_open(worker, n);
-	return true;
+	return is_wanted(worker);
 }
 
-void hs_int_export_in_run(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-		const struct hs_port *out)
+void hs_int_export_run(struct hs_worker *worker, struct hs_burst *burst, const struct hs_port *out,
+		const struct hs_int_export_run *run)
 {
-	uint16_t asked = (uint16_t)(burst->packets[i].trace_type >> 16);
-	struct hs_int_export_run *run = worker->run;
 	struct hs_int_report report;
 
-	if (unlikely(run->asked != asked)) {
-		tell(worker, burst, i, out, asked, 0, &report);
-		hs_export_prepare(worker, &report);
-		run->asked = asked;
-	}
-	hs_export_prepared(worker, burst->mbufs[i]);
+	if (!run->n)
+		return;
+	tell(worker, burst, run->first, out, run->asked, 0, &report);
+	hs_export_run(worker, &report, run->packets, run->n);
 }
 
 void hs_int_export_end(struct hs_worker *worker, struct hs_burst *burst, unsigned i,

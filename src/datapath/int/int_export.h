@@ -16,18 +16,21 @@ void hs_int_export_source(struct hs_worker *worker, struct hs_burst *burst, unsi
 void hs_int_export_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out);
 
-// A run of packets of INT-MX in transit whose reports differ only in the packet.
+// Packets of INT-MX in transit whose reports differ only in the packet.
 struct hs_int_export_run {
-	uint32_t asked; // what the reports are prepared for; UINT32_MAX: nothing
+	unsigned first; // index of the first one in the burst
+	unsigned n;
+	uint16_t asked;			    // what all of them ask for
+	struct rte_mbuf *packets[HS_BURST]; // not sent yet
 };
 // Returns whether packets by `out` can be such a run: no egress queue makes each differ, and no
 // receiver compares their reports.
 bool hs_int_export_may_run(const struct hs_worker *worker, const struct hs_port *out);
-// Begins a run of n packets, which hs_export_close ends. False: no receiver wants reports.
-bool hs_int_export_open(struct hs_worker *worker, unsigned n, struct hs_int_export_run *run);
-// Does what hs_int_export_transit does; the run is worker->run.
-void hs_int_export_in_run(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-		const struct hs_port *out);
+// Returns whether some receiver wants reports of such packets.
+bool hs_int_export_wants_run(const struct hs_worker *worker);
+// Reports the packets as hs_int_export_transit does.
+void hs_int_export_run(struct hs_worker *worker, struct hs_burst *burst, const struct hs_port *out,
+		const struct hs_int_export_run *run);
 
 // Reports packet i where its telemetry ends: the stack is in the copy of the packet. `out` NULL:
 // several ports, or a port that is not known.

@@ -26,6 +26,23 @@ void hs_int_classify_mx(struct hs_worker *worker, struct hs_burst *burst)
 	hs_classify_as(worker, burst, parse_fast, parse);
 }
 
+// Adds a packet to the run of packets that ask for the same.
+static inline __attribute__((always_inline)) void add(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, struct hs_port *out,
+		struct hs_int_export_run *run)
+{
+	uint16_t asked = (uint16_t)(burst->packets[i].trace_type >> 16);
+
+	if (unlikely(run->asked != asked)) {
+		hs_int_export_run(worker, burst, out, run);
+		run->n = 0;
+		run->asked = asked;
+	}
+	if (!run->n)
+		run->first = i;
+	run->packets[run->n++] = burst->mbufs[i];
+}
+
 static inline __attribute__((always_inline)) void fast_mx(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -38,7 +55,7 @@ static inline __attribute__((always_inline)) void fast_mx(
 			    hs_int_type_of(packet) != HS_INT_TYPE_MX))
 		hs_int_transit(worker, burst, i, out);
 	else if (worker->run && likely(!off))
-		hs_int_export_in_run(worker, burst, i, out);
+		add(worker, burst, i, out, worker->run);
 }
 
 void hs_int_run_mx(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
@@ -46,10 +63,10 @@ void hs_int_run_mx(struct hs_worker *worker, struct hs_burst *burst, unsigned fi
 {
 	struct hs_int_export_run run;
 
-	if (hs_int_export_open(worker, end - first, &run))
-		worker->run = &run;
+	run.n = run.asked = 0;
+	worker->run = hs_int_export_wants_run(worker) ? &run : NULL;
 	hs_run_to_network(worker, burst, first, end, out, HS_IN_TRANSIT, fast_mx, NULL);
-	if (worker->run)
-		hs_export_close(worker);
+	// The packets are in the port's queue now and are not sent before the burst's end.
+	hs_int_export_run(worker, burst, out, &run);
 	worker->run = NULL;
 }
