@@ -111,11 +111,12 @@ static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
 	if (walk->flow) {
 		struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, walk->number, place);
 		at = &hop->at;
-		bool is_other = place >= walk->flow->n_hops || hop->node_id != values->node_id;
+		bool is_other = place >= walk->flow->n_hops ||
+				hop->node != htobe32(values->node_id);
 		if (is_other) {
 			walk->moved = true;
 			walk->flow->with_latency &= ~(UINT64_C(1) << place);
-			*hop = (struct hs_collect_hop_entry){.node_id = values->node_id,
+			*hop = (struct hs_collect_hop_entry){.node = htobe32(values->node_id),
 					.at = {c->queues.capacity, c->links.capacity}};
 		}
 		if (values->has & HS_COLLECT_HAS_LATENCY)
@@ -230,9 +231,8 @@ static bool close_flow(
 	c->points[0] = (struct hs_collect_point){.kind = HS_COLLECT_POINT_FLOW,
 			.cause = (uint8_t)cause,
 			.has_value = flow->has_latency,
-			.node_id = walk->n_hops ? hs_collect_hop_at(
-								  c, walk->number, walk->n_hops - 1)
-								   ->node_id
+			.node_id = walk->n_hops ? hs_collect_hop_node(hs_collect_hop_at(c,
+								  walk->number, walk->n_hops - 1))
 						: UINT32_MAX,
 			.value = flow->latency,
 			.before = cause == HS_COLLECT_CHANGE ? before : 0,
@@ -347,8 +347,10 @@ HS_COLLECT_INLINE void prefetch_flow(const struct hs_collect *c, struct hs_colle
 	size_t hops = view->n_hops < HS_COLLECT_NEAR_HOPS ? view->n_hops : HS_COLLECT_NEAR_HOPS;
 	size_t bytes = offsetof(struct hs_collect_flow_entry, near) +
 		       hops * sizeof(struct hs_collect_hop_entry);
-	for (size_t at = 0; at < bytes; at += 64)
+	for (size_t at = 0; at < bytes; at += 128) {
 		__builtin_prefetch(flow + at, 1);
+		__builtin_prefetch(flow + at + 64, 1);
+	}
 }
 
 // Returns the place of the view's flow in the order, if this report moves it, as the first report

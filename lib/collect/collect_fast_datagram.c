@@ -228,10 +228,18 @@ static inline bool is_same_reporter(
 	return hs_collect_word(last->bytes) == hs_collect_word(datagram->bytes);
 }
 
-// Sets the flow's key, of IPv4. Returns the key's hash. Each word is written at once, and hashed
-// from a register: the processor waits where it reads a word that was just written in parts.
-static inline uint32_t set_key(
-		const struct hs_collect *c, const uint8_t *packet, struct hs_collect_flow_key *key)
+// This function is not inlined, so that the loop around it has more registers.
+static __attribute__((noinline)) uint32_t hash_of(const struct hs_collect_secret *secret,
+		uint64_t src, uint64_t dst, uint64_t last, uint32_t reporter)
+{
+	return hs_collect_hash_6(secret, src, 0, dst, 0, last, reporter);
+}
+
+// Sets the flow's key, of IPv4. Returns the key's hash; where the flow is that of the report
+// before, `hash`. Each word is written at once, and hashed from a register: the processor waits
+// where it reads a word that was just written in parts.
+static inline uint32_t set_key(const struct hs_collect *c, const uint8_t *packet, bool same,
+		uint32_t hash, struct hs_collect_flow_key *key)
 {
 	uint64_t last = hs_collect_word(&c->like.view.key.src_port);
 	uint32_t src, dst, ports = hs_be32_load(packet + PORTS);
@@ -244,7 +252,7 @@ static inline uint32_t set_key(
 	memcpy(key->dst, &(uint64_t){dst}, sizeof(uint64_t));
 	memset(key->dst + 8, 0, sizeof(uint64_t));
 	memcpy(&key->src_port, &last, sizeof(last));
-	return hs_collect_hash_6(&c->secret, src, 0, dst, 0, last, key->reporter);
+	return same ? hash : hash_of(&c->secret, src, dst, last, key->reporter);
 }
 
 // Reads such a datagram. `same` says that its flow is that of the report before.
@@ -262,13 +270,10 @@ static inline void read_like(const struct hs_collect *c, const struct hs_collect
 	view->own.q = datagram->bytes[Q_AT] >> 7;
 	view->own.node_id = hs_be32_load(datagram->bytes + NODE);
 	view->has_reporter = view->own.node_id != UINT32_MAX;
-	uint32_t now = set_key(c, packet, &view->key);
 	view->same = same;
-	if (!same) {
-		*hash = now;
-		hs_collect_prefetch_map(c, now);
-	}
-	view->hash = *hash;
+	view->hash = *hash = set_key(c, packet, same, *hash, &view->key);
+	if (!same)
+		hs_collect_prefetch_map(c, *hash);
 }
 
 static inline void add_like(struct hs_collect *c, const struct hs_collect_datagram *datagram,

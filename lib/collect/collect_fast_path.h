@@ -52,6 +52,7 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(const struct hs_coll
 // State while one report is read.
 struct hs_collect_fast_path {
 	int64_t now_ns;
+	uint32_t second;
 	uint64_t latency;
 	const struct hs_collect_queue_entry *queue; // queue of the last hop read
 };
@@ -66,36 +67,32 @@ HS_COLLECT_INLINE uint64_t hs_collect_fast_path_time(
 				: hs_be32_load(hop + form->egress) + 1;
 }
 
-// Return the key of a hop's queue, and of its link.
-HS_COLLECT_INLINE uint64_t hs_collect_fast_path_queue_key(
-		const struct hs_collect_form *form, const uint8_t *hop)
-{
-	uint32_t id = hs_be32_load(hop + form->queue) >> form->queue_bits;
-	uint64_t node = 0;
-
-	memcpy(&node, hop + form->node, 4);
-	return node | hs_collect_shared_key(0, id);
-}
-
-HS_COLLECT_INLINE uint64_t hs_collect_fast_path_link_key(
-		const struct hs_collect_form *form, const uint8_t *hop)
-{
-	if (form->node == 0 && form->port == 6) // one word has both
-		return hs_collect_word(hop) & hs_collect_shared_key(UINT32_MAX, UINT16_MAX);
-	return hs_collect_shared_key(
-			hs_be32_load(hop + form->node), hs_be16_load(hop + form->port));
-}
-
+// The ids of a hop, in network order.
 struct hs_collect_keys {
 	uint64_t queue, link; // all ones: the form has none
+	uint32_t node;
 };
 
 HS_COLLECT_INLINE struct hs_collect_keys hs_collect_fast_path_keys(
 		const struct hs_collect_form *form, const uint8_t *hop)
 {
-	return (struct hs_collect_keys){
-			form->has_queue ? hs_collect_fast_path_queue_key(form, hop) : UINT64_MAX,
-			form->has_link ? hs_collect_fast_path_link_key(form, hop) : UINT64_MAX};
+	struct hs_collect_keys keys = {UINT64_MAX, UINT64_MAX, 0};
+
+	if (form->has_link && form->node == 0 && form->port == 6) { // one word has both
+		uint64_t word = hs_collect_word(hop);
+		memcpy(&keys.node, &word, sizeof(keys.node));
+		keys.link = word & hs_collect_shared_key(UINT32_MAX, UINT16_MAX);
+	} else {
+		memcpy(&keys.node, hop + form->node, sizeof(keys.node));
+		if (form->has_link)
+			keys.link = hs_collect_shared_key(
+					be32toh(keys.node), hs_be16_load(hop + form->port));
+	}
+	if (form->has_queue) {
+		uint32_t id = hs_be32_load(hop + form->queue) >> form->queue_bits;
+		keys.queue = keys.node | hs_collect_shared_key(0, id);
+	}
+	return keys;
 }
 
 // Sets the occupancy of a hop's queue. Returns NULL if the entry is another queue's, or if the
@@ -111,7 +108,7 @@ HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_fast_path_queue(stru
 	if (queue->key != key || !hs_collect_is_quiet(queue->band, occupancy))
 		return NULL;
 	queue->occupancy = occupancy;
-	hs_collect_see_queue_again(c, queue, q->now_ns);
+	hs_collect_see_queue_again(c, queue, q->now_ns, q->second);
 	return queue;
 }
 
@@ -125,7 +122,7 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_fast_path_link(struct
 	if (link->key != key || !hs_collect_is_quiet(link->band, utilisation))
 		return NULL;
 	link->utilisation = utilisation;
-	hs_collect_see_link_again(c, link, q->now_ns);
+	hs_collect_see_link_again(c, link, q->now_ns, q->second);
 	return link;
 }
 
@@ -164,17 +161,18 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_hop(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop,
 		struct hs_collect_hop_entry *entry, struct hs_collect_fast_path *q)
 {
-	if (hs_be32_load(hop + form->node) != entry->node_id)
+	const struct hs_collect_keys keys = hs_collect_fast_path_keys(form, hop);
+
+	if (keys.node != entry->node)
 		return false;
 	if (form->has_latency) {
-		uint32_t latency = hs_be32_load(hop + form->latency);
-		if (!hs_collect_is_quiet(entry->band, latency))
+		uint64_t latency = hs_be32_load(hop + form->latency);
+		if (!hs_collect_is_quiet(entry->band, (uint32_t)latency))
 			return false;
-		entry->latency = latency;
+		entry->latency = (uint32_t)latency;
 		q->latency += latency;
 	}
-	return hs_collect_fast_path_values(
-			c, form, hop, &entry->at, hs_collect_fast_path_keys(form, hop), q);
+	return hs_collect_fast_path_values(c, form, hop, &entry->at, keys, q);
 }
 
 // Returns whether the newest hop's congestion makes no event: the reporter is another node, or the
@@ -217,7 +215,7 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_with(struct hs_collect *c,
 	size_t n = view->n_hops;
 	const uint8_t *first = view->hops, *hop = first + form.bytes * n;
 	struct hs_collect_hop_entry *entry = flow->near;
-	struct hs_collect_fast_path q = {.now_ns = c->now_ns};
+	struct hs_collect_fast_path q = {.now_ns = c->now_ns, .second = c->second};
 
 	if ((form.has_latency ? flow->timed_hops : flow->n_hops) != n)
 		return false;
@@ -230,8 +228,8 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_with(struct hs_collect *c,
 		return false;
 	if (hs_collect_is_gap(c, flow))
 		return false;
-	if (form.has_queue &&
-			!hs_collect_fast_path_congestion(c, view, flow->near[n - 1].node_id, &q))
+	if (form.has_queue && !hs_collect_fast_path_congestion(
+					      c, view, hs_collect_hop_node(&flow->near[n - 1]), &q))
 		return false;
 	hs_collect_fast_path_close(c, &form, view, flow, q.latency);
 	return true;
@@ -307,7 +305,7 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_strangers_with(struct hs_collect *c,
 	uint64_t *suppressed = c->counters.suppressed;
 	size_t n = view->n_hops;
 	const uint8_t *first = view->hops, *hop = first + form.bytes * n;
-	struct hs_collect_fast_path q = {.now_ns = c->now_ns};
+	struct hs_collect_fast_path q = {.now_ns = c->now_ns, .second = c->second};
 
 	do {
 		hop -= form.bytes;

@@ -45,11 +45,17 @@ struct hs_collect_hint {
 };
 
 struct hs_collect_hop_entry {
-	uint32_t node_id;
+	uint32_t node; // the node's id in network order, so that bytes of a report need no
+		       // conversion
 	uint32_t latency;
 	struct hs_collect_band band;
 	struct hs_collect_hint at;
 };
+
+static inline uint32_t hs_collect_hop_node(const struct hs_collect_hop_entry *hop)
+{
+	return be32toh(hop->node);
+}
 
 // The members that each report needs are first: four cache lines with six hops.
 struct hs_collect_flow_entry {
@@ -85,6 +91,7 @@ struct hs_collect_queue_entry {
 	int64_t last_ns;
 	uint64_t after_device_ns; // hs_collect_device_ns
 	bool has_occupancy, has_congestion, has_q, congested;
+	uint32_t second; // that of the entry's place
 };
 
 struct hs_collect_link_entry {
@@ -93,6 +100,7 @@ struct hs_collect_link_entry {
 	uint32_t utilisation, event_utilisation;
 	int64_t last_ns;
 	uint64_t after_device_ns;
+	uint32_t second; // that of the entry's place
 };
 
 // Returns a key in network order, so that bytes of a report need no conversion.
@@ -458,19 +466,30 @@ static inline bool hs_collect_is_placed(const struct hs_collect *c, int64_t last
 
 // ---- the flow of a key ----
 
+typedef uint64_t hs_collect_vector __attribute__((vector_size(16)));
+
+static inline hs_collect_vector hs_collect_vector_at(const void *from, size_t at)
+{
+	hs_collect_vector vector;
+
+	memcpy(&vector, (const uint8_t *)from + at, sizeof(vector));
+	return vector;
+}
+
 static inline bool hs_collect_is_flow(
 		const struct hs_collect *c, uint32_t number, const struct hs_collect_flow_key *key)
 {
-	const uint8_t *known = (const uint8_t *)&c->flow[number].key, *asked = (const uint8_t *)key;
+	const struct hs_collect_flow_key *known = &c->flow[number].key;
+	const size_t last = sizeof(*key) - sizeof(hs_collect_vector);
 
 	if (number == HS_COLLECT_NONE)
 		return false;
-	uint64_t differs = (hs_collect_word(known) ^ hs_collect_word(asked)) |
-			   (hs_collect_word(known + 8) ^ hs_collect_word(asked + 8)) |
-			   (hs_collect_word(known + 16) ^ hs_collect_word(asked + 16)) |
-			   (hs_collect_word(known + 24) ^ hs_collect_word(asked + 24)) |
-			   (hs_collect_word(known + 32) ^ hs_collect_word(asked + 32));
-	return !differs && c->flow[number].key.reporter == key->reporter;
+	_Static_assert(sizeof(*key) >= 32 && sizeof(*key) <= 48, "three vectors have all of it");
+	hs_collect_vector differs =
+			(hs_collect_vector_at(known, 0) ^ hs_collect_vector_at(key, 0)) |
+			(hs_collect_vector_at(known, 16) ^ hs_collect_vector_at(key, 16)) |
+			(hs_collect_vector_at(known, last) ^ hs_collect_vector_at(key, last));
+	return !(differs[0] | differs[1]);
 }
 
 static inline uint32_t hs_collect_flow_number(

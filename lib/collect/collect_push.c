@@ -22,14 +22,14 @@ static void push_flow(struct hs_collect *c, uint32_t number)
 	uint32_t last = UINT32_MAX;
 
 	for (unsigned i = 0; i < flow->n_hops; i++)
-		last = hs_collect_hop_at(c, number, i)->node_id;
+		last = hs_collect_hop_node(hs_collect_hop_at(c, number, i));
 	add(c, HS_COLLECT_POINT_FLOW, last, 0, flow->latency, 0);
 	c->points[0].has_value = flow->has_latency;
 	for (unsigned i = 0; i < flow->n_hops; i++) {
 		struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, number, i);
 		if (!(flow->with_latency >> i & 1))
 			continue;
-		add(c, HS_COLLECT_POINT_HOP, hop->node_id, i, hop->latency, 0);
+		add(c, HS_COLLECT_POINT_HOP, hs_collect_hop_node(hop), i, hop->latency, 0);
 		hs_collect_set_hop_event(c, number, i);
 	}
 	hs_collect_set_flow_event(c, flow);

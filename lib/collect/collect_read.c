@@ -16,7 +16,7 @@ void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs
 	out->n_hops = flow->n_hops;
 	for (unsigned i = 0; i < out->n_hops; i++) {
 		const struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, number, i);
-		out->hops[i] = (struct hs_collect_hop){.node_id = hop->node_id,
+		out->hops[i] = (struct hs_collect_hop){.node_id = hs_collect_hop_node(hop),
 				.latency = hop->latency,
 				.has_latency = flow->with_latency >> i & 1};
 	}

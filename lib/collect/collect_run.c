@@ -47,7 +47,7 @@ static void bound_hop(const struct hs_collect *c, struct hs_collect_run *run,
 	const struct hs_collect_queue_entry *queue = &c->queue[hop->at.queue];
 	const struct hs_collect_link_entry *link = &c->link[hop->at.link];
 
-	bound(run, i, form->node, UINT32_MAX, hop->node_id, 0);
+	bound(run, i, form->node, UINT32_MAX, hs_collect_hop_node(hop), 0);
 	if (form->has_latency)
 		bound_band(run, i, form->latency, 0, hop->band);
 	if (form->has_queue)
@@ -135,7 +135,8 @@ static void count(struct hs_collect *c, const struct hs_collect_view *view,
 	const struct hs_collect_form form = hs_collect_form_of(view);
 	uint64_t *suppressed = c->counters.suppressed;
 	unsigned hops = n * view->n_hops;
-	bool tells_q = form.has_queue && flow->near[view->n_hops - 1].node_id == view->own.node_id;
+	bool tells_q = form.has_queue &&
+		       hs_collect_hop_node(&flow->near[view->n_hops - 1]) == view->own.node_id;
 
 	flow->reports += n;
 	suppressed[HS_COLLECT_POINT_FLOW] += n;

@@ -18,7 +18,9 @@ static uint32_t add_queue(struct hs_collect *c, uint32_t hash, uint32_t node, ui
 
 	if (number != HS_COLLECT_NONE)
 		c->queue[number] = (struct hs_collect_queue_entry){
-				.key = hs_collect_shared_key(node, id), .last_ns = c->now_ns};
+				.key = hs_collect_shared_key(node, id),
+				.last_ns = c->now_ns,
+				.second = c->second};
 	return number;
 }
 
@@ -112,8 +114,9 @@ static void note_q(struct hs_collect *c, struct hs_collect_queue_entry *queue,
 			values, known);
 }
 
-void hs_collect_touch_queue(struct hs_collect *c, const struct hs_collect_queue_entry *queue)
+void hs_collect_touch_queue(struct hs_collect *c, struct hs_collect_queue_entry *queue)
 {
+	queue->second = c->second;
 	hs_collect_table_touch(&c->queues, (uint32_t)(queue - c->queue), c->second);
 }
 
@@ -128,7 +131,7 @@ static struct hs_collect_queue_entry *see_queue(struct hs_collect *c,
 		return NULL;
 	}
 	struct hs_collect_queue_entry *queue = &c->queue[*number];
-	hs_collect_see_queue_again(c, queue, c->now_ns);
+	hs_collect_see_queue_again(c, queue, c->now_ns, c->second);
 	queue->after_device_ns = hs_collect_after_device_ns(values->device_ns);
 	return queue;
 }
@@ -189,8 +192,9 @@ bool hs_collect_learn(const struct hs_collect *c, struct hs_collect_hint *at, ui
 	return differs;
 }
 
-void hs_collect_touch_link(struct hs_collect *c, const struct hs_collect_link_entry *link)
+void hs_collect_touch_link(struct hs_collect *c, struct hs_collect_link_entry *link)
 {
+	link->second = c->second;
 	hs_collect_table_touch(&c->links, (uint32_t)(link - c->link), c->second);
 }
 
@@ -209,12 +213,13 @@ static enum hs_collect_cause see_link(
 				return HS_COLLECT_CAUSES;
 			c->link[*number] = (struct hs_collect_link_entry){
 					.key = hs_collect_shared_key(node, port),
-					.last_ns = c->now_ns};
+					.last_ns = c->now_ns,
+					.second = c->second};
 			return HS_COLLECT_NEW;
 		}
 	}
 	struct hs_collect_link_entry *link = &c->link[*number];
-	hs_collect_see_link_again(c, link, c->now_ns);
+	hs_collect_see_link_again(c, link, c->now_ns, c->second);
 	if (hs_collect_is_change(c, HS_COLLECT_LINK_UTILISATION, link->event_utilisation, now))
 		return HS_COLLECT_CHANGE;
 	c->counters.suppressed[HS_COLLECT_POINT_LINK]++;

@@ -21,21 +21,21 @@ void hs_collect_note_drop(
 		struct hs_collect *c, uint32_t node_id, uint8_t reason, uint64_t device_ns);
 
 // Make an entry the newest in the order, once a second.
-void hs_collect_touch_queue(struct hs_collect *c, const struct hs_collect_queue_entry *queue);
-void hs_collect_touch_link(struct hs_collect *c, const struct hs_collect_link_entry *link);
+void hs_collect_touch_queue(struct hs_collect *c, struct hs_collect_queue_entry *queue);
+void hs_collect_touch_link(struct hs_collect *c, struct hs_collect_link_entry *link);
 
-static inline void hs_collect_see_queue_again(
-		struct hs_collect *c, struct hs_collect_queue_entry *queue, int64_t now_ns)
+static inline void hs_collect_see_queue_again(struct hs_collect *c,
+		struct hs_collect_queue_entry *queue, int64_t now_ns, uint32_t second)
 {
-	if (__builtin_expect(!hs_collect_is_placed(c, queue->last_ns), 0))
+	if (__builtin_expect(queue->second != second, 0))
 		hs_collect_touch_queue(c, queue);
 	queue->last_ns = now_ns;
 }
 
-static inline void hs_collect_see_link_again(
-		struct hs_collect *c, struct hs_collect_link_entry *link, int64_t now_ns)
+static inline void hs_collect_see_link_again(struct hs_collect *c,
+		struct hs_collect_link_entry *link, int64_t now_ns, uint32_t second)
 {
-	if (__builtin_expect(!hs_collect_is_placed(c, link->last_ns), 0))
+	if (__builtin_expect(link->second != second, 0))
 		hs_collect_touch_link(c, link);
 	link->last_ns = now_ns;
 }
