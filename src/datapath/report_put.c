@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report_put.h"
 
+#include <rte_atomic.h>
+#include <rte_cycles.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 #include <rte_ring_peek_zc.h>
@@ -22,6 +24,26 @@ static size_t ahead_of(const struct rte_ring *ring, unsigned n, unsigned n_free)
 			       : 0;
 }
 
+// Takes the time of a read of the ring's tail now and then, if control wrote the tail since the
+// ring read it. Without the barriers, the processor reads before it takes the time.
+static void look_at_reader(struct hs_worker *worker)
+{
+	struct hs_report_reader *reader = &worker->report_reader;
+	const volatile uint32_t *line = &worker->reports->cons.tail;
+
+	if (reader->is_fixed || ++reader->calls % HS_REPORT_LOOK_EACH)
+		return;
+	rte_rmb();
+	uint64_t begin = rte_rdtsc();
+	rte_rmb();
+	uint32_t tail = *line;
+	rte_rmb();
+	uint64_t end = rte_rdtsc();
+	if (tail != reader->tail)
+		hs_report_reader_add(
+				reader, (end - begin) * UINT64_C(1000000000) / rte_get_tsc_hz());
+}
+
 // Reserves places for up to `n` reports, and leaves `spare` places of the ring free.
 static void reserve(struct hs_worker *worker, unsigned n, unsigned spare)
 {
@@ -29,6 +51,7 @@ static void reserve(struct hs_worker *worker, unsigned n, unsigned spare)
 	struct rte_ring_zc_data zc;
 	unsigned n_free = 0; // compilers do not see that it is always set
 
+	look_at_reader(worker);
 	places->n = rte_ring_enqueue_zc_burst_elem_start(
 			worker->reports, sizeof(struct hs_report_record), n, &zc, &n_free);
 	if (unlikely(n_free < spare)) {
@@ -37,6 +60,9 @@ static void reserve(struct hs_worker *worker, unsigned n, unsigned spare)
 		places->n = rte_ring_enqueue_zc_burst_elem_start(worker->reports,
 				sizeof(struct hs_report_record), places->n - over, &zc, &n_free);
 	}
+	// What the ring read, without another read.
+	worker->report_reader.tail =
+			worker->reports->prod.head + n_free - worker->reports->capacity;
 	if (!places->n)
 		return;
 	places->next = zc.ptr1;
@@ -44,6 +70,7 @@ static void reserve(struct hs_worker *worker, unsigned n, unsigned spare)
 	places->wrapped = zc.ptr2;
 	places->n_wrapped = places->n - zc.n1;
 	places->ahead = ahead_of(worker->reports, places->n, n_free);
+	places->streams = worker->report_reader.is_far;
 }
 
 static unsigned spare_places(const struct hs_worker *worker)
@@ -63,6 +90,8 @@ void hs_reports_close(struct hs_worker *worker)
 	if (!places->n)
 		return;
 	unsigned left = (unsigned)(places->end - places->next) + places->n_wrapped;
+	if (places->streams)
+		rte_wmb(); // what went past the caches is no part of the ring's own order
 	rte_ring_enqueue_zc_elem_finish(worker->reports, places->n - left);
 	if (places->n > left)
 		hs_flow_add(&worker->reports_made, places->n - left);

@@ -34,8 +34,9 @@ static inline void hs_report_fetch(const uint8_t *line)
 #endif
 }
 
-// Counts a packet whose telemetry is of the rule in `slot`, and its report. Returns the place for
-// the report. Returns NULL if the ring has none: the report is lost, which was counted as well.
+// Counts a packet whose telemetry is of the rule in `slot`, and its report. Returns where the
+// report is written; hs_report_placed ends it. Returns NULL if the ring has no place: the report is
+// lost, which was counted as well.
 static inline __attribute__((always_inline)) struct hs_report_record *hs_report_place(
 		struct hs_worker *worker, uint32_t slot)
 {
@@ -47,11 +48,24 @@ static inline __attribute__((always_inline)) struct hs_report_record *hs_report_
 	if (unlikely(places->next == places->end) && !hs_report_more(worker, own))
 		return NULL;
 	struct hs_report_record *place = places->next++;
+	if (unlikely(places->streams))
+		return &worker->staged;
 	// Another core has read the lines. They take the time of many packets to come.
 	const uint8_t *ahead = (const uint8_t *)place + places->ahead;
 	hs_report_fetch(ahead);
 	hs_report_fetch(ahead + RTE_CACHE_LINE_SIZE);
 	return place;
+}
+
+// Ends a report that was written.
+static inline void hs_report_placed(struct hs_worker *worker, const struct hs_report_record *record)
+{
+	const struct hs_report_places *places = &worker->report_places;
+
+	if (unlikely(places->streams))
+		hs_report_stream(places->next - 1, record,
+				offsetof(struct hs_report_record, data) + record->trace_len +
+						record->e2e_len);
 }
 
 // Fills the sink's own part of a record: rule, time, counters with this packet included.

@@ -11,6 +11,7 @@
 #include "port_types.h"
 #include "profile.h"
 #include "report.h"
+#include "report_stream.h"
 #include "rng.h"
 
 #include <stdatomic.h>
@@ -55,6 +56,7 @@ struct hs_report_places {
 	struct hs_report_record *next, *end, *wrapped;
 	unsigned n, n_wrapped;
 	size_t ahead; // bytes from a place that is filled to one that is fetched meanwhile
+	bool streams; // records are made in `staged` of the worker and written past the caches
 };
 
 // One burst on its way through the stages; entry i of every array is the same packet.
@@ -130,6 +132,8 @@ struct hs_worker {
 #undef HS_WORKER_COUNTER
 	struct hs_port_counters stats[HS_MAX_PORTS];
 	struct hs_report_places report_places;
+	struct hs_report_reader report_reader;
+	struct hs_report_record staged __rte_cache_aligned;
 	struct hs_worker_buffer buffer;
 	void *run; // state of a family's fast path for the packets of one run
 	struct hs_tx_queue tx[HS_MAX_PORTS];

@@ -72,6 +72,20 @@ static const enum hs_forward_kind forward_kinds[] = {
 		[HS_FORWARD_ROUTE] = HS_FORWARD_KIND_ROUTE,
 };
 
+// HS_REPORT_STORES is "cached" or "streamed" where tests and counts of instructions need one of
+// them. Only x86 has stores past the caches.
+static struct hs_report_reader make_reader(void)
+{
+	const char *stores = getenv("HS_REPORT_STORES");
+
+#ifdef __x86_64__
+	return (struct hs_report_reader){
+			.is_fixed = stores, .is_far = stores && !strcmp(stores, "streamed")};
+#else
+	return (struct hs_report_reader){.is_fixed = true};
+#endif
+}
+
 static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigned index,
 		struct rte_mempool *pool)
 {
@@ -94,6 +108,7 @@ static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigne
 	}
 	hs_rng_init(&worker->rng, config->seed + index);
 	hs_flow_table_view(node->flows, index, &worker->flows);
+	worker->report_reader = make_reader();
 	worker->general = getenv("HS_GENERAL_PATH") != NULL;
 	if (worker->general)
 		worker->flows.index.buckets = NULL;

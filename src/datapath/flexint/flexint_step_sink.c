@@ -61,8 +61,10 @@ static inline __attribute__((always_inline)) void report(
 	uint32_t slot = burst->slots[i];
 	struct hs_report_record *record = hs_report_place(worker, slot);
 
-	if (likely(record))
-		fill(worker, burst, i, slot, record);
+	if (unlikely(!record))
+		return;
+	fill(worker, burst, i, slot, record);
+	hs_report_placed(worker, record);
 }
 
 // Takes telemetry out and parses the packet again, because telemetry that the codec could not take

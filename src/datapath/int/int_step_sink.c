@@ -52,8 +52,10 @@ static __attribute__((noinline)) void report(
 	}
 	if (hs_int_stack_bytes(settings->version, packet) <= HS_INT_MAX_RECORD) {
 		struct hs_report_record *record = hs_report_place(worker, slot);
-		if (likely(record))
-			fill(worker, burst, i, record);
+		if (unlikely(!record))
+			return;
+		fill(worker, burst, i, record);
+		hs_report_placed(worker, record);
 		return;
 	}
 	hs_flow_add(&own->sink_packets, 1); // a stack that no record holds
@@ -152,8 +154,10 @@ static inline __attribute__((always_inline)) void report_fast(
 			!(worker->flows.own[slot].trace_type & HS_RULE_TRACE_INT))
 		return;
 	struct hs_report_record *record = hs_report_place(worker, slot);
-	if (likely(record))
-		fill_fast(worker, burst, i, slot, frame, bytes, record);
+	if (unlikely(!record))
+		return;
+	fill_fast(worker, burst, i, slot, frame, bytes, record);
+	hs_report_placed(worker, record);
 }
 
 // Handles the common case; the general step handles the rest.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which reports are lost if nobody takes them out of a worker's ring in time.
 #include "fixture.h"
+#include "report_stream.h"
 #include "take_reports.h"
 
 #define FLOWS	40
@@ -194,6 +195,30 @@ static void a_ring_without_a_free_place_loses_first_reports_too(void **state)
 	close_backlog(b);
 }
 
+// The way of writing follows how long reads take, and stays between the two limits.
+static void a_worker_learns_how_far_the_reader_is(void **state)
+{
+	struct hs_report_reader reader = {0};
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++) {
+		hs_report_reader_add(&reader, 35);
+		hs_report_reader_add(&reader, 1000000); // the core was taken away
+		assert_false(reader.is_far);
+	}
+	for (unsigned i = 0; i < 100; i++)
+		hs_report_reader_add(&reader, 120);
+	assert_true(reader.is_far);
+	for (unsigned i = 0; i < 100; i++)
+		hs_report_reader_add(&reader, 65);
+	assert_true(reader.is_far);
+	for (unsigned i = 0; i < 100; i++)
+		hs_report_reader_add(&reader, 30);
+	assert_false(reader.is_far);
+	for (unsigned i = 0; i < 100; i++)
+		hs_report_reader_add(&reader, 65);
+	assert_false(reader.is_far);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +228,7 @@ int main(void)
 					a_flow_that_sends_seldom_loses_no_report_to_one_that_sends_much),
 			cmocka_unit_test(no_report_is_lost_while_a_quarter_of_the_ring_is_free),
 			cmocka_unit_test(a_ring_without_a_free_place_loses_first_reports_too),
+			cmocka_unit_test(a_worker_learns_how_far_the_reader_is),
 	};
 	dpdk_env_init("256");
 	return cmocka_run_group_tests_name("backlog", tests, NULL, NULL);

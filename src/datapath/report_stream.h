@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a worker writes its reports: into its caches, or past them into memory. Control reads a
+// report on another core. If this core is near, it takes the report's lines out of the worker's
+// caches in some 50 ns. If it is far, a line needs 200 ns, and the worker waits as long when it
+// writes the line again. Then memory is faster for both (docs/benchmark-method.md, "Reports on far
+// cores").
+//
+// Thread rule: owner lcore.
+#pragma once
+
+#include "report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_common.h>
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
+
+// Times of reads of a line that control wrote.
+struct hs_report_reader {
+	uint32_t calls;
+	uint32_t tail;	     // what the ring read last
+	uint32_t average_ns; // times 16
+	bool is_far;
+	bool is_fixed; // nothing is measured
+};
+#define HS_REPORT_LOOK_EACH 64 // calls
+#define HS_REPORT_FAR_NS    80 // on average, with some 20 ns for taking the time
+#define HS_REPORT_NEAR_NS   50
+#define HS_REPORT_LONG_NS   1000 // the core was taken away meanwhile
+
+// Adds the time of one read.
+static inline void hs_report_reader_add(struct hs_report_reader *reader, uint64_t ns)
+{
+	if (ns > HS_REPORT_LONG_NS)
+		return;
+	reader->average_ns += (uint32_t)ns - reader->average_ns / 16;
+	if (reader->average_ns > HS_REPORT_FAR_NS * 16)
+		reader->is_far = true;
+	else if (reader->average_ns < HS_REPORT_NEAR_NS * 16)
+		reader->is_far = false;
+}
+
+// Writes whole lines past the caches. Both addresses are those of lines.
+static inline void hs_report_stream(
+		struct hs_report_record *to, const struct hs_report_record *from, size_t bytes)
+{
+#ifdef __x86_64__
+	const char *source = __builtin_assume_aligned(from, RTE_CACHE_LINE_SIZE);
+	char *line = __builtin_assume_aligned(to, RTE_CACHE_LINE_SIZE);
+
+	for (size_t at = 0; at < bytes; at += RTE_CACHE_LINE_SIZE) {
+		for (size_t k = at; k < at + RTE_CACHE_LINE_SIZE; k += sizeof(__m128i)) {
+			__m128i words;
+			memcpy(&words, source + k, sizeof(words));
+			_mm_stream_si128((__m128i *)(line + k), words);
+		}
+	}
+#else
+	memcpy(to, from, bytes);
+#endif
+}
