@@ -91,7 +91,7 @@ void hs_collect_config_init(struct hs_collect_config *config);
 
 // ---- what is known ----
 
-struct hs_collect_flow_key { // compared byte by byte: it has no padding
+struct hs_collect_flow_key { // all bytes are compared: it has no padding
 	uint8_t src[16];     // IPv4: the first four bytes, then zeros
 	uint8_t dst[16];
 	uint16_t src_port; // 0 if the protocol has no ports

@@ -283,9 +283,15 @@ static inline bool pass_stranger(struct hs_collect *c, const struct hs_collect_v
 	return true;
 }
 
+// Returns whether a report has nothing to apply: no flow, no hops and no value of the reporter.
+static inline bool is_empty(const struct hs_collect_view *view)
+{
+	return !view->has_flow && !view->has_stack && !view->own.has && !view->dropped;
+}
+
 static inline void apply(struct hs_collect *c, const struct hs_collect_view *view)
 {
-	if (!pass_stranger(c, view))
+	if (!is_empty(view) && !pass_stranger(c, view))
 		apply_whole(c, view);
 }
 

@@ -163,7 +163,6 @@ int hs_collect_create(const struct hs_collect_config *config, hs_collect_emit *e
 	c->config = *config;
 	c->emit = emit;
 	c->context = context;
-	c->last_exporter = HS_COLLECT_NONE;
 	hs_collect_secret_init(&c->secret, config->secret);
 	set_formats(c);
 	rc = make_tables(c);

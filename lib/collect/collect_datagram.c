@@ -219,14 +219,16 @@ static void note_node(
 	exporter->node_id = report->node_id;
 }
 
-static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+// `is_plain`: reports of 1.0 may take the fast path.
+static void take_datagram(
+		struct hs_collect *c, const struct hs_collect_datagram *datagram, bool is_plain)
 {
 	struct hs_int_report_reader r;
 	struct hs_int_report report;
 
 	c->counters.datagrams++;
 	c->last = NULL;
-	if (c->plain_1_0 && !c->general) {
+	if (is_plain) {
 		int refused = hs_collect_fast_datagram(c, datagram);
 		if (refused >= 0)
 			refuse(c, (enum hs_collect_refusal)refused, datagram);
@@ -293,9 +295,11 @@ static void end_asks(struct hs_collect_asks *asks)
 void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagram *datagrams,
 		unsigned n, int64_t now_ns)
 {
+	bool is_plain = collect->plain_1_0 && !collect->general;
+
 	set_time(collect, now_ns);
 	for (unsigned i = 0; i < n;) {
-		take_datagram(collect, &datagrams[i++]);
+		take_datagram(collect, &datagrams[i++], is_plain);
 		if (collect->last)
 			i += hs_collect_take_likes(collect, &datagrams[i], n - i);
 	}

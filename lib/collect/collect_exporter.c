@@ -176,15 +176,17 @@ struct hs_collect_exporter_entry *hs_collect_note_exporter(struct hs_collect *c,
 		const struct hs_collect_exporter_key *key, enum hs_int_report_version version,
 		uint32_t sequence)
 {
-	if (!is_exporter(c, c->last_exporter, key))
-		c->last_exporter = find_exporter(c, key);
-	if (c->last_exporter == HS_COLLECT_NONE)
+	if (!c->last_exporter || memcmp(&c->last_exporter->key, key, sizeof(*key)) != 0) {
+		uint32_t number = find_exporter(c, key);
+		c->last_exporter = number == HS_COLLECT_NONE ? NULL : &c->exporter[number];
+	}
+	struct hs_collect_exporter_entry *e = c->last_exporter;
+	if (!e)
 		return NULL;
-	struct hs_collect_exporter_entry *e = &c->exporter[c->last_exporter];
 	bool is_first = !e->datagrams++;
 	if (e->last_ns != c->now_ns) {
 		e->last_ns = c->now_ns;
-		hs_collect_table_touch(&c->exporters, c->last_exporter, c->second);
+		hs_collect_table_touch(&c->exporters, (uint32_t)(e - c->exporter), c->second);
 	}
 	if (!is_first && e->version != version)
 		e->restarts++;

@@ -52,7 +52,29 @@ struct row {
 	uint32_t next; // expected number
 };
 
-static void note_exporter(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+// Notes a datagram that directly follows the last one of the last exporter. Returns false if the
+// datagram does not.
+static inline bool note_next(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+{
+	const uint8_t *at = datagram->bytes;
+	struct hs_collect_exporter_entry *e = c->last_exporter;
+
+	// An exporter whose last report was of 1.0 has a node in its key.
+	if (!e || e->key.node_id != hs_be32_load(at + NODE) ||
+			e->key.is_ipv4 != datagram->is_ipv4 || e->key.hw_id != (at[3] & 63) ||
+			e->key.listener != datagram->listener || e->version != HS_INT_REPORT_1_0 ||
+			e->last_ns != c->now_ns ||
+			!hs_collect_is_next(e, hs_be32_load(at + SEQUENCE)) ||
+			memcmp(e->key.address, datagram->address, sizeof(e->key.address)))
+		return false;
+	e->datagrams++;
+	e->reports++;
+	hs_collect_go_on(e, 1);
+	return true;
+}
+
+static __attribute__((noinline)) void find_exporter(
+		struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	const uint8_t *at = datagram->bytes;
 	struct hs_collect_exporter_key key = {.node_id = hs_be32_load(at + NODE),
@@ -68,15 +90,19 @@ static void note_exporter(struct hs_collect *c, const struct hs_collect_datagram
 		exporter->reports++;
 }
 
+static inline void note_exporter(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+{
+	if (!note_next(c, datagram))
+		find_exporter(c, datagram);
+}
+
 // Begins a row after a datagram whose exporter was noted.
 static struct row begin_row(const struct hs_collect *c)
 {
 	struct row row = {.exporter = NULL};
 
-	if (c->last_exporter == HS_COLLECT_NONE)
-		return row;
-	struct hs_collect_exporter_entry *e = &c->exporter[c->last_exporter];
-	if (e->key.has_node && e->version == HS_INT_REPORT_1_0 && e->last_ns == c->now_ns &&
+	struct hs_collect_exporter_entry *e = c->last_exporter;
+	if (e && e->key.has_node && e->version == HS_INT_REPORT_1_0 && e->last_ns == c->now_ns &&
 			hs_collect_is_next(e, e->sequence + 1))
 		row = (struct row){.exporter = e, .next = e->sequence + 1};
 	return row;
@@ -140,8 +166,6 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 {
 	uint8_t next = word >> 21 & 7;
 
-	if ((word & HEAD_MASK) != HEAD || next > 2)
-		return HS_COLLECT_FAST_NOT;
 	hs_collect_clear_view(view);
 	view->own.node_id = hs_be32_load(datagram->bytes + NODE);
 	view->has_reporter = view->own.node_id != UINT32_MAX;
@@ -170,14 +194,12 @@ static void keep_like(struct hs_collect *c, const struct hs_collect_datagram *da
 	memcpy(c->like.packet, datagram->bytes + REPORT, LIKE);
 }
 
-int hs_collect_fast_datagram(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+static __attribute__((noinline)) int take_head(
+		struct hs_collect *c, const struct hs_collect_datagram *datagram, uint32_t word)
 {
 	struct hs_collect_view *view = &c->views[c->n_views];
-
-	if (datagram->len < REPORT)
-		return HS_COLLECT_FAST_NOT;
-	uint32_t word = hs_be32_load(datagram->bytes);
 	int rc = read_anew(c, datagram, word, view);
+
 	if (rc == HS_COLLECT_FAST_NOT)
 		return rc;
 	note_exporter(c, datagram);
@@ -191,6 +213,16 @@ int hs_collect_fast_datagram(struct hs_collect *c, const struct hs_collect_datag
 	keep_like(c, datagram, view);
 	hs_collect_keep_view(c, view);
 	return rc;
+}
+
+int hs_collect_fast_datagram(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+{
+	if (datagram->len < REPORT)
+		return HS_COLLECT_FAST_NOT;
+	uint32_t word = hs_be32_load(datagram->bytes);
+	if ((word & HEAD_MASK) != HEAD || (word >> 21 & 7) > 2)
+		return HS_COLLECT_FAST_NOT;
+	return take_head(c, datagram, word);
 }
 
 // ---- datagrams that are like the one before ----

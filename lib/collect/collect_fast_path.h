@@ -260,6 +260,19 @@ static __attribute__((noinline)) bool hs_collect_fast_path_any(struct hs_collect
 	return hs_collect_fast_path_with(c, hs_collect_form_of(view), view, flow);
 }
 
+// Takes a report without a stack: the flow's only hop is the reporter, which tells no values.
+static inline bool hs_collect_fast_path_reporter(struct hs_collect *c,
+		const struct hs_collect_view *view, struct hs_collect_flow_entry *flow)
+{
+	const struct hs_collect_form form = {.bytes = 0};
+
+	if (flow->n_hops != 1 || hs_collect_hop_node(&flow->near[0]) != view->own.node_id ||
+			hs_collect_is_gap(c, flow))
+		return false;
+	hs_collect_fast_path_close(c, &form, view, flow, 0);
+	return true;
+}
+
 // Returns whether the report was taken. If not, the general path must take it, which writes all
 // values again. `known` says that view->flow is surely the view's flow.
 HS_COLLECT_INLINE bool hs_collect_fast_path(
@@ -275,6 +288,8 @@ HS_COLLECT_INLINE bool hs_collect_fast_path(
 		return hs_collect_fast_path_2_1(c, view, flow);
 	case HS_COLLECT_LAYOUT_NODES:
 		return hs_collect_fast_path_nodes(c, view, flow);
+	case HS_COLLECT_LAYOUT_REPORTER:
+		return hs_collect_fast_path_reporter(c, view, flow);
 	default:
 		return hs_collect_fast_path_any(c, view, flow);
 	}

@@ -227,11 +227,26 @@ struct hs_collect_view {
 #define HS_COLLECT_VIEW_BARE                                                                       \
 	(offsetof(struct hs_collect_view, own) + offsetof(struct hs_collect_values, latency))
 
+typedef uint64_t hs_collect_vector __attribute__((vector_size(16)));
+
+static inline hs_collect_vector hs_collect_vector_at(const void *from, size_t at)
+{
+	hs_collect_vector vector;
+
+	memcpy(&vector, (const uint8_t *)from + at, sizeof(vector));
+	return vector;
+}
+
 static inline void hs_collect_clear_view(struct hs_collect_view *view)
 {
-	static const struct hs_collect_view none;
+	// Compilers make a slow loop of memset here, so they must not know that these are zeros.
+	static const volatile hs_collect_vector zeros;
+	const hs_collect_vector none = zeros;
 
-	memcpy(view, &none, HS_COLLECT_VIEW_BARE); // some compilers make a loop of memset here
+#pragma GCC unroll 16
+	for (size_t at = 0; at + sizeof(none) <= HS_COLLECT_VIEW_BARE; at += sizeof(none))
+		memcpy((uint8_t *)view + at, &none, sizeof(none));
+	memcpy((uint8_t *)view + HS_COLLECT_VIEW_BARE - sizeof(none), &none, sizeof(none));
 }
 
 // ---- a flow's reports that are no event ----
@@ -299,7 +314,7 @@ struct hs_collect {
 	struct hs_collect_drop_entry *drop;
 	struct hs_collect_exporter_entry *exporter;
 	size_t flow_bytes, far_bytes, queue_bytes, link_bytes; // of pages
-	uint32_t last_exporter;
+	struct hs_collect_exporter_entry *last_exporter;       // NULL: it is not kept
 
 	int64_t now_ns;
 	uint32_t second;
@@ -361,6 +376,11 @@ static inline void hs_collect_close_view(
 		return;
 	view->key.reporter = is_whole ? HS_COLLECT_WHOLE_PATH : view->own.node_id;
 	view->hash = hs_collect_hash_flow(&c->secret, &view->key);
+	if (!view->has_stack) {
+		view->fast = !c->general && !view->own.has && !view->dropped;
+		view->form = HS_COLLECT_LAYOUT_REPORTER;
+		return;
+	}
 	view->fast = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
 		     !view->has_own && !view->dropped && !view->partial && view->layout->fast;
 	// There is no specialised code for hops that are longer than their layout.
@@ -382,15 +402,18 @@ void hs_collect_restore_exporters(struct hs_collect *c);
 // Returns whether a number directly follows the last one, with no possible restart noted.
 static inline bool hs_collect_is_next(const struct hs_collect_exporter_entry *e, uint32_t sequence)
 {
-	return sequence == e->sequence + 1 && !e->has_candidate && !e->in_a_row;
+	return sequence == e->sequence + 1 && !(e->has_candidate | e->in_a_row);
 }
 
 // Notes that the next `n` numbers came.
 static inline void hs_collect_go_on(struct hs_collect_exporter_entry *e, uint32_t n)
 {
-	uint32_t sequence = e->sequence, most = HS_COLLECT_WINDOW + 1 - e->known;
+	uint32_t sequence = e->sequence;
 
-	e->known += n < most ? n : most;
+	if (e->known <= HS_COLLECT_WINDOW) {
+		uint32_t most = HS_COLLECT_WINDOW + 1 - e->known;
+		e->known += n < most ? n : most;
+	}
 	e->sequence += n;
 	while (n) {
 		uint32_t at = sequence % 64, some = n < 64 - at ? n : 64 - at;
@@ -466,16 +489,6 @@ static inline bool hs_collect_is_placed(const struct hs_collect *c, int64_t last
 
 // ---- the flow of a key ----
 
-typedef uint64_t hs_collect_vector __attribute__((vector_size(16)));
-
-static inline hs_collect_vector hs_collect_vector_at(const void *from, size_t at)
-{
-	hs_collect_vector vector;
-
-	memcpy(&vector, (const uint8_t *)from + at, sizeof(vector));
-	return vector;
-}
-
 static inline bool hs_collect_is_flow(
 		const struct hs_collect *c, uint32_t number, const struct hs_collect_flow_key *key)
 {
@@ -484,7 +497,7 @@ static inline bool hs_collect_is_flow(
 
 	if (number == HS_COLLECT_NONE)
 		return false;
-	_Static_assert(sizeof(*key) >= 32 && sizeof(*key) <= 48, "three vectors have all of it");
+	_Static_assert(sizeof(*key) == 44, "no padding, and three vectors have all of it");
 	hs_collect_vector differs =
 			(hs_collect_vector_at(known, 0) ^ hs_collect_vector_at(key, 0)) |
 			(hs_collect_vector_at(known, 16) ^ hs_collect_vector_at(key, 16)) |

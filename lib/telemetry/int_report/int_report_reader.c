@@ -282,12 +282,12 @@ static int next_2_0(struct hs_int_report_reader *r, struct hs_int_report *out)
 
 int hs_int_report_next(struct hs_int_report_reader *r, struct hs_int_report *report)
 {
-	*report = (struct hs_int_report){0};
 	r->packet_at = r->len;
 	r->packet_bytes = 0;
 	r->mismatch = false;
 	if (!left(r))
 		return 0;
+	*report = (struct hs_int_report){0};
 	if (r->version == HS_INT_REPORT_2_0)
 		return next_2_0(r, report);
 	int rc = r->version == HS_INT_REPORT_1_0 ? next_1_0(r, report) : next_0_5(r, report);
