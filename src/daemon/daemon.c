@@ -464,6 +464,10 @@ static void say_ready(void *context)
 		hs_log(HS_LOG_WARNING, "daemon",
 				"HS_GENERAL_PATH is set: every packet takes the slower, "
 				"general path");
+	if (getenv("HS_REPORT_STORES"))
+		hs_log(HS_LOG_WARNING, "daemon",
+				"HS_REPORT_STORES is set: workers do not measure how to write "
+				"reports");
 	hs_log(HS_LOG_NOTICE, "daemon",
 			"monitors take up to %u MiB: %u rules, up to %" PRIu64 " MiB each",
 			c->monitor_mib, c->monitored_rules, (hs_qos_most_bytes() >> 20) + 1);

@@ -47,7 +47,8 @@ void hs_export_flow(struct hs_worker *worker, const struct hs_int_report *report
 		const struct rte_mbuf *packet, const struct hs_export_flow *flow);
 
 // Does what hs_export_flow does for n <= HS_BURST packets whose reports differ only in the packet.
-// The reports are not compared with earlier ones.
+// The reports are not compared with earlier ones. Where the pool has too few buffers, the first
+// receivers take them.
 void hs_export_run(struct hs_worker *worker, const struct hs_int_report *report,
 		struct rte_mbuf *const *packets, unsigned n);
 

@@ -25,18 +25,17 @@ static size_t ahead_of(const struct rte_ring *ring, unsigned n, unsigned n_free)
 }
 
 // Takes the time of a read of the ring's tail now and then, if control wrote the tail since the
-// ring read it. Without the barriers, the processor reads before it takes the time.
+// worker read it. Without the barriers, the processor reads before it takes the time.
 static void look_at_reader(struct hs_worker *worker)
 {
 	struct hs_report_reader *reader = &worker->report_reader;
-	const volatile uint32_t *line = &worker->reports->cons.tail;
 
 	if (reader->is_fixed || ++reader->calls % HS_REPORT_LOOK_EACH)
 		return;
 	rte_rmb();
 	uint64_t begin = rte_rdtsc();
 	rte_rmb();
-	uint32_t tail = *line;
+	uint32_t tail = hs_report_tail(worker->reports);
 	rte_rmb();
 	uint64_t end = rte_rdtsc();
 	if (tail != reader->tail)
@@ -48,28 +47,23 @@ static void look_at_reader(struct hs_worker *worker)
 static void reserve(struct hs_worker *worker, unsigned n, unsigned spare)
 {
 	struct hs_report_places *places = &worker->report_places;
+	struct rte_ring *ring = worker->reports;
 	struct rte_ring_zc_data zc;
-	unsigned n_free = 0; // compilers do not see that it is always set
+	uint32_t tail = hs_report_tail(ring);
+	unsigned n_free = ring->capacity + tail - ring->prod.head;
 
-	look_at_reader(worker);
+	worker->report_reader.tail = tail;
+	if (unlikely(n_free < n + spare))
+		n = n_free > spare ? n_free - spare : 0;
 	places->n = rte_ring_enqueue_zc_burst_elem_start(
-			worker->reports, sizeof(struct hs_report_record), n, &zc, &n_free);
-	if (unlikely(n_free < spare)) {
-		unsigned over = RTE_MIN(spare - n_free, places->n);
-		rte_ring_enqueue_zc_elem_finish(worker->reports, 0);
-		places->n = rte_ring_enqueue_zc_burst_elem_start(worker->reports,
-				sizeof(struct hs_report_record), places->n - over, &zc, &n_free);
-	}
-	// What the ring read, without another read.
-	worker->report_reader.tail =
-			worker->reports->prod.head + n_free - worker->reports->capacity;
+			ring, sizeof(struct hs_report_record), n, &zc, &n_free);
 	if (!places->n)
 		return;
 	places->next = zc.ptr1;
 	places->end = places->next + zc.n1;
 	places->wrapped = zc.ptr2;
 	places->n_wrapped = places->n - zc.n1;
-	places->ahead = ahead_of(worker->reports, places->n, n_free);
+	places->ahead = ahead_of(ring, places->n, n_free);
 	places->streams = worker->report_reader.is_far;
 }
 
@@ -80,6 +74,7 @@ static unsigned spare_places(const struct hs_worker *worker)
 
 void hs_reports_open(struct hs_worker *worker, unsigned n)
 {
+	look_at_reader(worker);
 	reserve(worker, n, spare_places(worker));
 }
 
@@ -98,16 +93,17 @@ void hs_reports_close(struct hs_worker *worker)
 	*places = (struct hs_report_places){0};
 }
 
-// Returns whether a spare place is for this report: the flow took none in this period.
-static bool is_first(const struct hs_worker *worker, struct hs_flow_worker *own)
+// Takes a spare place for the first report of a flow in a period.
+static void take_spare(struct hs_worker *worker, struct hs_flow_worker *own)
 {
-	// A flow that took no place yet has period 0.
-	uint32_t period = (uint32_t)(worker->burst.now_ns >> HS_REPORT_PERIOD_SHIFT) + 1;
+	uint64_t period = (uint64_t)worker->burst.now_ns >> HS_REPORT_PERIOD_SHIFT;
+	uint32_t number = (uint32_t)(period % HS_FLOW_SPARE_PERIODS) + 1; // 0: none yet
 
-	if (own->spare_period == (period & HS_FLOW_SPARE_PERIOD))
-		return false;
-	own->spare_period = period & HS_FLOW_SPARE_PERIOD;
-	return true;
+	if (own->spare_period == number)
+		return;
+	reserve(worker, 1, 0);
+	if (worker->report_places.n)
+		own->spare_period = number;
 }
 
 bool hs_report_more(struct hs_worker *worker, struct hs_flow_worker *own)
@@ -122,8 +118,8 @@ bool hs_report_more(struct hs_worker *worker, struct hs_flow_worker *own)
 	}
 	hs_reports_close(worker);
 	reserve(worker, 1, spare_places(worker));
-	if (!places->n && is_first(worker, own))
-		reserve(worker, 1, 0);
+	if (!places->n)
+		take_spare(worker, own);
 	if (places->n)
 		return true;
 	hs_flow_add(&own->reports_lost, 1);

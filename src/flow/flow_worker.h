@@ -48,7 +48,7 @@ struct rte_hash;
 #define HS_FLOW_SEEN		   1	// bits of hs_flow_worker.seen
 #define HS_FLOW_OWES		   2 // telemetry found no room beside reports and has the next turn
 #define HS_FLOW_UNDRAWN		   4 // probability: chance has not decided on the packet that is due
-#define HS_FLOW_SPARE_PERIOD	   0xffffff // bits of hs_flow_worker.spare_period
+#define HS_FLOW_SPARE_PERIODS	   0xffffff // after so many, their numbers begin again
 
 // Two cache lines for each worker and rule. An unsampled packet touches only the first, and other
 // workers read only the first. The second stays with its worker.
@@ -59,7 +59,7 @@ struct hs_flow_worker {
 	int64_t last_ns; // frequency: when the last period was claimed (a copy of the shared time)
 	uint32_t since;	 // count: packets since the last packet with telemetry
 	uint32_t seen : 8;	    // HS_FLOW_SEEN and other bits; 0: the flow was not seen yet
-	uint32_t spare_period : 24; // the last 24 bits of when a report took a spare place
+	uint32_t spare_period : 24; // in which a report last took a spare place; 0: none
 
 	uint32_t ns_id;
 	uint32_t trace_type;

@@ -76,11 +76,12 @@ static const enum hs_forward_kind forward_kinds[] = {
 // them. Only x86 has stores past the caches.
 static struct hs_report_reader make_reader(void)
 {
-	const char *stores = getenv("HS_REPORT_STORES");
-
 #ifdef __x86_64__
-	return (struct hs_report_reader){
-			.is_fixed = stores, .is_far = stores && !strcmp(stores, "streamed")};
+	const char *stores = getenv("HS_REPORT_STORES");
+	bool is_far = stores && !strcmp(stores, "streamed");
+
+	return (struct hs_report_reader){.is_far = is_far,
+			.is_fixed = is_far || (stores && !strcmp(stores, "cached"))};
 #else
 	return (struct hs_report_reader){.is_fixed = true};
 #endif

@@ -81,7 +81,11 @@ void hs_node_serve(struct hs_worker *worker)
 		hs_probe_serve(worker);
 	if (worker->fragments)
 		hs_label_fragments_serve(worker);
-	if (worker->help && hs_node_is_behind(worker))
+	if (!worker->help)
+		return;
+	// This reads the tail, so that the time of the next read tells nothing.
+	worker->report_reader.tail = hs_report_tail(worker->reports);
+	if (hs_node_is_behind(worker))
 		hs_flow_add(&worker->reports_helped, worker->help(worker->help_context));
 }
 

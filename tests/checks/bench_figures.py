@@ -206,7 +206,7 @@ def a_row_of_the_card_has_median_span_rate_ratio_and_limit():
                  "| `unmatched` | what unmatched is | 128 | 40.0 (30.0–50.0) | 25.0 | 2.00 | 1.45 | **missed** |\n",
                  "| 128 | 21.0 (21.0–21.0) | 47.6 | 1.05 | 1.25 | met |\n",
                  "| 2.10 | 1.02 of matched_4096 (1.050) | **missed** |\n",
-                 "| what sink_ring is; 25.0 % of the reports found the ring full | 128 |"):
+                 "| what sink_ring is; 25.0 % of the reports found no place in the ring | 128 |"):
         check(line in text, f"no {line!r} in\n{text}")
     check("control" not in text, text)
 

@@ -100,7 +100,7 @@ def about(row):
     if row.mode:
         return "dpdk-testpmd"
     return (row.case.about
-            + (f"; {100 * row.lost_ratio():.1f} % of the reports found the ring full" if row.reports_lost else "")
+            + (f"; {100 * row.lost_ratio():.1f} % of the reports found no place in the ring" if row.reports_lost else "")
             + ("; more busy threads than cores" if row.case.shared_cores else ""))
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which reports are lost if nobody takes them out of a worker's ring in time.
 #include "fixture.h"
+#include "node_parts.h"
 #include "report_stream.h"
 #include "take_reports.h"
 
@@ -195,6 +196,48 @@ static void a_ring_without_a_free_place_loses_first_reports_too(void **state)
 	close_backlog(b);
 }
 
+// A first report that is lost does not use up the flow's turn.
+static void a_flow_whose_first_report_was_lost_takes_the_next_place(void **state)
+{
+	struct backlog *b = open_backlog(32);
+	struct hs_report_record record;
+	(void)state;
+	send_flows(b, 0, 32);
+	assert_int_equal(counters(b->f, 32).reports_lost, 1); // a ring of 32 holds 31
+	assert_int_equal(take_reports(b->f->t.node, &record, 1), 1);
+	send_packet(b, 31);
+	assert_int_equal(counters(b->f, 32).reports_lost, 1);
+	assert_int_equal(take_reports(b->f->t.node, &record, 1), 1);
+	send_packet(b, 31);
+	assert_int_equal(counters(b->f, 32).reports_lost, 2);
+	close_backlog(b);
+}
+
+// Reports keep their order and their bytes while the way of writing changes.
+static void the_way_of_writing_may_change_at_any_time(void **state)
+{
+	struct backlog *b = open_backlog(64);
+	struct hs_report_reader *reader = &b->f->t.node->seats[0]->worker.report_reader;
+	struct hs_report_record record;
+	uint64_t n_reports = 0;
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		unsigned n = 1 + i * 7 % 32;
+		*reader = (struct hs_report_reader){.is_fixed = true, .is_far = i & 1};
+		for (unsigned k = 0; k < n; k++)
+			send_packet(b, 3);
+		for (unsigned k = 0; k < n; k++) {
+			struct hs_report report;
+			assert_int_equal(take_reports(b->f->t.node, &record, 1), 1);
+			assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), 0);
+			assert_int_equal(report.telemetry.ns_id, 4);
+			assert_int_equal(report.telemetry.e2e.tx_packets, 1000);
+			assert_int_equal(report.sink_rx_packets, ++n_reports);
+		}
+	}
+	close_backlog(b);
+}
+
 // The way of writing follows how long reads take, and stays between the two limits.
 static void a_worker_learns_how_far_the_reader_is(void **state)
 {
@@ -202,20 +245,23 @@ static void a_worker_learns_how_far_the_reader_is(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 1000; i++) {
 		hs_report_reader_add(&reader, 35);
-		hs_report_reader_add(&reader, 1000000); // the core was taken away
+		hs_report_reader_add(&reader, 401); // the core was taken away
+		hs_report_reader_add(&reader, 1000000);
 		assert_false(reader.is_far);
 	}
+	hs_report_reader_add(&reader, 400);
+	assert_false(reader.is_far); // once
 	for (unsigned i = 0; i < 100; i++)
 		hs_report_reader_add(&reader, 120);
 	assert_true(reader.is_far);
 	for (unsigned i = 0; i < 100; i++)
-		hs_report_reader_add(&reader, 65);
+		hs_report_reader_add(&reader, 70);
 	assert_true(reader.is_far);
 	for (unsigned i = 0; i < 100; i++)
 		hs_report_reader_add(&reader, 30);
 	assert_false(reader.is_far);
 	for (unsigned i = 0; i < 100; i++)
-		hs_report_reader_add(&reader, 65);
+		hs_report_reader_add(&reader, 70);
 	assert_false(reader.is_far);
 }
 
@@ -228,6 +274,8 @@ int main(void)
 					a_flow_that_sends_seldom_loses_no_report_to_one_that_sends_much),
 			cmocka_unit_test(no_report_is_lost_while_a_quarter_of_the_ring_is_free),
 			cmocka_unit_test(a_ring_without_a_free_place_loses_first_reports_too),
+			cmocka_unit_test(a_flow_whose_first_report_was_lost_takes_the_next_place),
+			cmocka_unit_test(the_way_of_writing_may_change_at_any_time),
 			cmocka_unit_test(a_worker_learns_how_far_the_reader_is),
 	};
 	dpdk_env_init("256");

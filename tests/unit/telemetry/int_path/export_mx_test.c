@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reports of INT-MX in transit: the fast path sends what the general path sends, byte for byte, for
-// packets of any length and in several segments, and loses what the general path loses.
+// packets of any length and in several segments, and loses what the general path loses, unless
+// several receivers share too few buffers.
 #include "int_steps.h"
 #include "ip_address.h"
 #include "toy_flow.h"

@@ -123,6 +123,7 @@ static bool sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		record->trace_len = (uint8_t)packet->telemetry_bytes;
 		record->e2e_len = 0;
 		memcpy(record->data, frame + packet->trace_off, record->trace_len);
+		hs_report_placed(worker, record);
 	}
 	return strip(worker, burst, i, true);
 }
