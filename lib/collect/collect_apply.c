@@ -283,15 +283,17 @@ static inline bool pass_stranger(struct hs_collect *c, const struct hs_collect_v
 	return true;
 }
 
-// Returns whether a report has nothing to apply: no flow, no hops and no value of the reporter.
-static inline bool is_empty(const struct hs_collect_view *view)
+// Returns whether a report has nothing to apply: no flow, no hops, no value of the reporter, and no
+// drop.
+static inline bool is_empty(const struct hs_collect *c, const struct hs_collect_view *view)
 {
-	return !view->has_flow && !view->has_stack && !view->own.has && !view->dropped;
+	return !c->general && !view->has_flow && !view->has_stack && !view->own.has &&
+	       !view->dropped;
 }
 
 static inline void apply(struct hs_collect *c, const struct hs_collect_view *view)
 {
-	if (!is_empty(view) && !pass_stranger(c, view))
+	if (!is_empty(c, view) && !pass_stranger(c, view))
 		apply_whole(c, view);
 }
 

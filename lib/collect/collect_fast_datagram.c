@@ -73,7 +73,7 @@ static inline bool note_next(struct hs_collect *c, const struct hs_collect_datag
 	return true;
 }
 
-static __attribute__((noinline)) void find_exporter(
+static __attribute__((noinline)) void note_other(
 		struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	const uint8_t *at = datagram->bytes;
@@ -93,7 +93,7 @@ static __attribute__((noinline)) void find_exporter(
 static inline void note_exporter(struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	if (!note_next(c, datagram))
-		find_exporter(c, datagram);
+		note_other(c, datagram);
 }
 
 // Begins a row after a datagram whose exporter was noted.

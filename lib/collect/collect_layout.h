@@ -35,8 +35,7 @@ enum hs_collect_layout_form {
 	HS_COLLECT_LAYOUT_1_0,	    // all bits 0 to 7
 	HS_COLLECT_LAYOUT_2_1,	    // the same
 	HS_COLLECT_LAYOUT_NODES,    // only bit 0
-	HS_COLLECT_LAYOUT_REPORTER, // no stack: a view whose only hop is its reporter, without
-				    // values
+	HS_COLLECT_LAYOUT_REPORTER, // no stack; if `fast`, the reporter tells no values
 };
 
 struct hs_collect_dialect {

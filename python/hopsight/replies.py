@@ -370,7 +370,7 @@ class IntGetReplyCounters(TypedDict):
     hop_entries: int  # Packets that were given this node's entry
     sink_packets: int  # Packets whose telemetry was taken out here
     reports_made: int  # Reports made of the flow
-    reports_lost: int  # Reports lost because a worker's ring had no place for them
+    reports_lost: int  # Reports lost: a worker's ring had no place, or the INT was longer than a record
     no_room_mtu: int  # Telemetry left out: the port's MTU
     no_room_headroom: int  # Telemetry left out: no room in the buffer
     no_room_option: int  # Telemetry left out: the option is full
@@ -482,7 +482,7 @@ class NodeGetReply1Workers(TypedDict):
     idle_rounds: int  # Rounds that found nothing
     rx_packets: int  # Packets that the worker took
     reports_made: int  # Reports that the worker made
-    reports_lost: int  # Reports lost because the worker's ring had no place for them
+    reports_lost: int  # Reports lost: the worker's ring had no place, or the INT was longer than a record
     reports_helped: int  # Reports that the worker added up for the monitor: workers_help_monitor
     signals_made: int  # In-band requests and reports of packets that the worker handed up
     signals_lost: int  # Those lost because the worker's ring was full
@@ -532,7 +532,7 @@ class NodeGetReply1(TypedDict):
     routes_capacity: int  # Routes that fit, 0 where the node does not route
     neighbours: int  # Neighbours, each with a route to itself
     reports_made: int  # Reports that workers made
-    reports_lost: int  # Reports lost because a worker's ring had no place for them
+    reports_lost: int  # Reports lost: a worker's ring had no place, or the INT was longer than a record
     reports_helped: int  # Reports that workers added up for the monitor: workers_help_monitor
     reports_taken: int  # Reports that control took off the rings
     reports_published: int  # Reports published

@@ -89,7 +89,8 @@ static void watch_lost_reports(
 		return;
 	hs_control_event(watch->events, "reports_lost",
 			json_pack("{s:I}", "reports", (json_int_t)grown),
-			"%" PRIu64 " reports were lost: a worker's ring had no place for them",
+			"%" PRIu64
+			" reports were lost: a worker's ring had no place, or INT was too long",
 			grown);
 }
 

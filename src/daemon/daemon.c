@@ -466,8 +466,8 @@ static void say_ready(void *context)
 				"general path");
 	if (getenv("HS_REPORT_STORES"))
 		hs_log(HS_LOG_WARNING, "daemon",
-				"HS_REPORT_STORES is set: workers do not measure how to write "
-				"reports");
+				"HS_REPORT_STORES is set: with \"cached\" or \"streamed\", "
+				"workers do not measure how to write reports");
 	hs_log(HS_LOG_NOTICE, "daemon",
 			"monitors take up to %u MiB: %u rules, up to %" PRIu64 " MiB each",
 			c->monitor_mib, c->monitored_rules, (hs_qos_most_bytes() >> 20) + 1);

@@ -24,9 +24,8 @@ static size_t ahead_of(const struct rte_ring *ring, unsigned n, unsigned n_free)
 			       : 0;
 }
 
-// Takes the time of a read of the ring's tail now and then, if control wrote the tail since the
-// worker read it. Without the barriers, the processor reads before it takes the time.
-static void look_at_reader(struct hs_worker *worker)
+// Without the barriers, the processor reads before it takes the time.
+void hs_report_look(struct hs_worker *worker)
 {
 	struct hs_report_reader *reader = &worker->report_reader;
 
@@ -49,14 +48,14 @@ static void reserve(struct hs_worker *worker, unsigned n, unsigned spare)
 	struct hs_report_places *places = &worker->report_places;
 	struct rte_ring *ring = worker->reports;
 	struct rte_ring_zc_data zc;
-	uint32_t tail = hs_report_tail(ring);
-	unsigned n_free = ring->capacity + tail - ring->prod.head;
+	unsigned n_free = ring->capacity + hs_report_tail(ring) - ring->prod.head;
 
-	worker->report_reader.tail = tail;
 	if (unlikely(n_free < n + spare))
 		n = n_free > spare ? n_free - spare : 0;
 	places->n = rte_ring_enqueue_zc_burst_elem_start(
 			ring, sizeof(struct hs_report_record), n, &zc, &n_free);
+	// The ring read the tail again.
+	worker->report_reader.tail = ring->prod.head + n_free - ring->capacity;
 	if (!places->n)
 		return;
 	places->next = zc.ptr1;
@@ -74,7 +73,7 @@ static unsigned spare_places(const struct hs_worker *worker)
 
 void hs_reports_open(struct hs_worker *worker, unsigned n)
 {
-	look_at_reader(worker);
+	hs_report_look(worker);
 	reserve(worker, n, spare_places(worker));
 }
 

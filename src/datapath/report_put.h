@@ -10,6 +10,10 @@
 // A period of 2^23 ns, 8.4 ms.
 #define HS_REPORT_PERIOD_SHIFT 23
 
+// Takes the time of a read of the ring's tail now and then, if control wrote the tail since the
+// worker read it.
+void hs_report_look(struct hs_worker *worker);
+
 // Reserves places for up to `n` reports, but no spare place (hs_report_more). No places may be
 // reserved before.
 void hs_reports_open(struct hs_worker *worker, unsigned n);

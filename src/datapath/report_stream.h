@@ -31,17 +31,19 @@ struct hs_report_reader {
 };
 // Measured with the time for taking the time: 20 to 30 ns where two virtual cores are near, and 110
 // to 130 where they are far.
-#define HS_REPORT_LOOK_EACH 64 // calls
+#define HS_REPORT_LOOK_EACH 61 // calls; odd, because a worker that helps calls twice in a round
 #define HS_REPORT_FAR_NS    80 // on average
 #define HS_REPORT_NEAR_NS   60
-#define HS_REPORT_LONG_NS   400 // the core was taken away meanwhile
+#define HS_REPORT_MOST_NS   400	 // of one read in the average
+#define HS_REPORT_LONG_NS   2000 // the core was taken away meanwhile
 
 // Adds the time of one read.
 static inline void hs_report_reader_add(struct hs_report_reader *reader, uint64_t ns)
 {
 	if (ns > HS_REPORT_LONG_NS)
 		return;
-	reader->average_ns += (uint32_t)ns - reader->average_ns / 16;
+	reader->average_ns += (uint32_t)RTE_MIN(ns, (uint64_t)HS_REPORT_MOST_NS) -
+			      reader->average_ns / 16;
 	if (reader->average_ns > HS_REPORT_FAR_NS * 16)
 		reader->is_far = true;
 	else if (reader->average_ns < HS_REPORT_NEAR_NS * 16)

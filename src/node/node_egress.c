@@ -5,6 +5,7 @@
 #include "node.h"
 #include "node_parts.h"
 #include "probe_state.h"
+#include "report_put.h"
 
 #include <errno.h>
 
@@ -83,7 +84,9 @@ void hs_node_serve(struct hs_worker *worker)
 		hs_label_fragments_serve(worker);
 	if (!worker->help)
 		return;
-	// This reads the tail, so that the time of the next read tells nothing.
+	// hs_node_is_behind reads the tail. A later read tells how far control's core is only if
+	// control wrote the tail since.
+	hs_report_look(worker);
 	worker->report_reader.tail = hs_report_tail(worker->reports);
 	if (hs_node_is_behind(worker))
 		hs_flow_add(&worker->reports_helped, worker->help(worker->help_context));

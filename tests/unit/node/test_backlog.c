@@ -223,9 +223,11 @@ static void the_way_of_writing_may_change_at_any_time(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 200; i++) {
 		unsigned n = 1 + i * 7 % 32;
-		*reader = (struct hs_report_reader){.is_fixed = true, .is_far = i & 1};
-		for (unsigned k = 0; k < n; k++)
+		for (unsigned k = 0; k < n; k++) {
+			*reader = (struct hs_report_reader){
+					.is_fixed = true, .is_far = (i + k) & 1};
 			send_packet(b, 3);
+		}
 		for (unsigned k = 0; k < n; k++) {
 			struct hs_report report;
 			assert_int_equal(take_reports(b->f->t.node, &record, 1), 1);
@@ -245,12 +247,16 @@ static void a_worker_learns_how_far_the_reader_is(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 1000; i++) {
 		hs_report_reader_add(&reader, 35);
-		hs_report_reader_add(&reader, 401); // the core was taken away
+		hs_report_reader_add(&reader, 2001); // the core was taken away
 		hs_report_reader_add(&reader, 1000000);
 		assert_false(reader.is_far);
 	}
-	hs_report_reader_add(&reader, 400);
+	hs_report_reader_add(&reader, 2000);
 	assert_false(reader.is_far); // once
+	struct hs_report_reader distant = {0};
+	for (unsigned i = 0; i < 100; i++)
+		hs_report_reader_add(&distant, 600);
+	assert_true(distant.is_far);
 	for (unsigned i = 0; i < 100; i++)
 		hs_report_reader_add(&reader, 120);
 	assert_true(reader.is_far);
