@@ -11,6 +11,8 @@
 
 // ---- buffers ----
 
+// Sets what is sent with a buffer and is not written with the report. A buffer of the pool is one
+// segment with one owner, so rte_pktmbuf_reset would do more than is needed.
 static inline void reset(struct rte_mbuf *m)
 {
 	m->data_off = RTE_PKTMBUF_HEADROOM;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a worker writes its reports: into its caches, or past them into memory. Control reads a
-// report on another core. If this core is near, it takes the report's lines out of the worker's
-// caches in some 50 ns. If it is far, a line needs 200 ns, and the worker waits as long when it
-// writes the line again. Then memory is faster for both (docs/benchmark-method.md, "Reports on far
-// cores").
+// report on another core. Where this core is near, lines go from one core to the other in some 30
+// ns. Where it is far, a line needs 100 ns or more, and the worker waits as long when it writes the
+// line again. Then memory is faster for both (docs/benchmark-method.md, "Reports at control").
 //
 // Thread rule: owner lcore.
 #pragma once
