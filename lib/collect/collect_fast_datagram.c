@@ -30,16 +30,12 @@ static const _Alignas(16) uint8_t like_mask[LIKE] = {
 		[42 ... 53] = 0xff,
 };
 
-typedef uint64_t vector __attribute__((vector_size(16)));
-
-static vector differs_at(const uint8_t *packet, const uint8_t *like, size_t at)
+static hs_collect_vector differs_at(const uint8_t *packet, const uint8_t *like, size_t at)
 {
-	vector x, y, mask;
+	const uint8_t *aligned = __builtin_assume_aligned(like, sizeof(hs_collect_vector));
 
-	memcpy(&x, packet + at, sizeof(x));
-	memcpy(&y, __builtin_assume_aligned(like + at, sizeof(y)), sizeof(y));
-	memcpy(&mask, like_mask + at, sizeof(mask));
-	return (x ^ y) & mask;
+	return (hs_collect_vector_at(packet, at) ^ hs_collect_vector_at(aligned, at)) &
+	       hs_collect_vector_at(like_mask, at);
 }
 
 // ---- exporters ----
@@ -100,8 +96,8 @@ static inline void note_exporter(struct hs_collect *c, const struct hs_collect_d
 static struct row begin_row(const struct hs_collect *c)
 {
 	struct row row = {.exporter = NULL};
-
 	struct hs_collect_exporter_entry *e = c->last_exporter;
+
 	if (e && e->key.has_node && e->version == HS_INT_REPORT_1_0 && e->last_ns == c->now_ns &&
 			hs_collect_is_next(e, e->sequence + 1))
 		row = (struct row){.exporter = e, .next = e->sequence + 1};
@@ -236,8 +232,8 @@ static inline bool is_like(const struct hs_collect *c, const struct hs_collect_d
 	if (datagram->len != c->last->len)
 		return false;
 	memcpy(&word, datagram->bytes, sizeof(word));
-	vector differs = differs_at(packet, like, 0) | differs_at(packet, like, 16) |
-			 differs_at(packet, like, 32) | differs_at(packet, like, 48);
+	hs_collect_vector differs = differs_at(packet, like, 0) | differs_at(packet, like, 16) |
+				    differs_at(packet, like, 32) | differs_at(packet, like, 48);
 	return !(((word ^ c->like.word) & LIKE_MASK) | differs[0] | differs[1]);
 }
 

@@ -240,10 +240,18 @@ static void the_way_of_writing_may_change_at_any_time(void **state)
 	close_backlog(b);
 }
 
+// Returns whether the reader is far after a hundred reads that took so many nanoseconds.
+static bool is_far_after(struct hs_report_reader *reader, uint64_t ns)
+{
+	for (unsigned i = 0; i < 100; i++)
+		hs_report_reader_add(reader, ns);
+	return reader->is_far;
+}
+
 // The way of writing follows how long reads take, and stays between the two limits.
 static void a_worker_learns_how_far_the_reader_is(void **state)
 {
-	struct hs_report_reader reader = {0};
+	struct hs_report_reader reader = {0}, distant = {0};
 	(void)state;
 	for (unsigned i = 0; i < 1000; i++) {
 		hs_report_reader_add(&reader, 35);
@@ -253,22 +261,11 @@ static void a_worker_learns_how_far_the_reader_is(void **state)
 	}
 	hs_report_reader_add(&reader, 2000);
 	assert_false(reader.is_far); // once
-	struct hs_report_reader distant = {0};
-	for (unsigned i = 0; i < 100; i++)
-		hs_report_reader_add(&distant, 600);
-	assert_true(distant.is_far);
-	for (unsigned i = 0; i < 100; i++)
-		hs_report_reader_add(&reader, 120);
-	assert_true(reader.is_far);
-	for (unsigned i = 0; i < 100; i++)
-		hs_report_reader_add(&reader, 70);
-	assert_true(reader.is_far);
-	for (unsigned i = 0; i < 100; i++)
-		hs_report_reader_add(&reader, 30);
-	assert_false(reader.is_far);
-	for (unsigned i = 0; i < 100; i++)
-		hs_report_reader_add(&reader, 70);
-	assert_false(reader.is_far);
+	assert_true(is_far_after(&distant, 600));
+	assert_true(is_far_after(&reader, 120));
+	assert_true(is_far_after(&reader, 70));
+	assert_false(is_far_after(&reader, 30));
+	assert_false(is_far_after(&reader, 70));
 }
 
 int main(void)
