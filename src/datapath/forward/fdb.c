@@ -2,58 +2,33 @@
 #include "fdb.h"
 
 #include <errno.h>
-#include <stdatomic.h>
+#include <stdalign.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <rte_malloc.h>
 
-#define WAYS 4
+#define GROUP (UINT64_C(1) << 56) // the bit of a group address, in a word
 
-// One atomic word holds address and port, so that no reader sees half an entry: address in the
-// upper 48 bits, port in the lower 16. 0 is empty (no host has the address 0).
-struct place {
-	_Atomic uint64_t word;
-	_Atomic uint32_t seen_s;
-};
-
-struct hs_fdb {
-	uint32_t bucket_mask;
-	uint32_t age_s;
-	struct place places[];
-};
-
-static uint64_t mac_bits(const uint8_t mac[6])
+static uint32_t bucket_count(uint32_t places)
 {
-	uint64_t bits = 0;
-	for (int i = 0; i < 6; i++)
-		bits = bits << 8 | mac[i];
-	return bits;
-}
-
-static struct place *bucket_of(const struct hs_fdb *fdb, uint64_t mac)
-{
-	uint32_t hash = (uint32_t)(mac * UINT64_C(0x9e3779b97f4a7c15) >> 40);
-	return (struct place *)&fdb->places[(size_t)(hash & fdb->bucket_mask) * WAYS];
-}
-
-static uint32_t place_count(uint32_t places)
-{
-	uint32_t n = WAYS;
-	while (n < places && n < UINT32_C(1) << 24)
+	uint32_t n = 1;
+	while (n * HS_FDB_WAYS < places && n < UINT32_C(1) << 22)
 		n *= 2;
 	return n;
 }
 
+uint64_t hs_fdb_bytes(uint32_t places)
+{
+	return sizeof(struct hs_fdb) + bucket_count(places) * sizeof(struct hs_fdb_bucket);
+}
+
 int hs_fdb_create(uint32_t places, uint32_t age_s, struct hs_fdb **fdb)
 {
-	uint32_t n = place_count(places);
-	struct hs_fdb *f = rte_zmalloc("fdb", sizeof(*f) + n * sizeof(struct place), 64);
+	struct hs_fdb *f = rte_zmalloc("fdb", hs_fdb_bytes(places), alignof(struct hs_fdb));
 	if (!f)
 		return -ENOMEM;
-	f->bucket_mask = n / WAYS - 1;
-	f->age_s = age_s;
+	f->bucket_mask = bucket_count(places) - 1;
+	f->age_s = (int32_t)age_s;
 	*fdb = f;
 	return 0;
 }
@@ -63,79 +38,41 @@ void hs_fdb_destroy(struct hs_fdb *fdb)
 	rte_free(fdb);
 }
 
-uint64_t hs_fdb_bytes(uint32_t places)
+// Returns less than 0 if another worker has seen the address after this worker read its clock.
+static int32_t seconds_since(const struct hs_fdb_bucket *bucket, int way, uint32_t now_s)
 {
-	return sizeof(struct hs_fdb) + place_count(places) * sizeof(struct place);
+	return (int32_t)(now_s - atomic_load_explicit(&bucket->seen_s[way], memory_order_relaxed));
 }
 
-static uint32_t seconds(int64_t ns)
+// Returns the way of this address, or an empty one, or the one seen longest ago.
+static int way_for(const struct hs_fdb_bucket *bucket, uint64_t address, uint32_t now_s)
 {
-	return (uint32_t)(ns / 1000000000);
-}
+	int64_t oldest = INT64_MIN;
+	int victim = 0;
 
-// Returns the seconds since a place was seen. Workers read the clock one after the other, so that
-// the place may have been seen later than now_s; the result is then 0.
-static uint32_t age_of(const struct place *p, uint32_t now_s)
-{
-	int32_t age = (int32_t)(now_s - atomic_load_explicit(&p->seen_s, memory_order_relaxed));
-	return age > 0 ? (uint32_t)age : 0;
-}
-
-static bool is_aged(const struct hs_fdb *fdb, const struct place *p, int64_t now_ns)
-{
-	return age_of(p, seconds(now_ns)) > fdb->age_s;
-}
-
-static void write_place(struct place *p, uint64_t word, uint32_t now_s)
-{
-	atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
-	atomic_store_explicit(&p->word, word, memory_order_relaxed);
-}
-
-// Returns the place of this address, or an empty one, or the one seen longest ago.
-static struct place *place_for(struct place *bucket, uint64_t mac, uint32_t now_s)
-{
-	struct place *victim = bucket;
-	int64_t oldest = -1;
-
-	for (int way = 0; way < WAYS; way++) {
-		struct place *p = &bucket[way];
-		uint64_t word = atomic_load_explicit(&p->word, memory_order_relaxed);
-		if (word >> 16 == mac)
-			return p;
-		uint32_t age = word ? age_of(p, now_s) : UINT32_MAX;
+	for (int way = 0; way < HS_FDB_WAYS; way++) {
+		uint64_t word = atomic_load_explicit(&bucket->words[way], memory_order_relaxed);
+		if (word >> 16 == address >> 16)
+			return way;
+		int64_t age = word ? seconds_since(bucket, way, now_s) : INT64_MAX;
 		if (age > oldest) {
 			oldest = age;
-			victim = p;
+			victim = way;
 		}
 	}
 	return victim;
 }
 
-void hs_fdb_learn(struct hs_fdb *fdb, const uint8_t mac[6], uint16_t port, int64_t now_ns)
+void hs_fdb_write(struct hs_fdb_bucket *bucket, uint64_t word, uint32_t now_s)
 {
-	uint64_t bits = mac_bits(mac);
-	uint64_t word = bits << 16 | port;
-	uint32_t now_s = seconds(now_ns);
+	uint64_t address = word & ~(uint64_t)UINT16_MAX;
 
-	if (mac[0] & 1 || !bits) // a group address is never a source
+	if (address & GROUP || !address)
 		return;
-	struct place *p = place_for(bucket_of(fdb, bits), bits, now_s);
-	if (atomic_load_explicit(&p->word, memory_order_relaxed) != word || age_of(p, now_s))
-		write_place(p, word, now_s);
-}
-
-uint16_t hs_fdb_find(const struct hs_fdb *fdb, const uint8_t mac[6], int64_t now_ns)
-{
-	uint64_t bits = mac_bits(mac);
-	const struct place *bucket = bucket_of(fdb, bits);
-
-	if (mac[0] & 1)
-		return HS_FDB_UNKNOWN;
-	for (int way = 0; way < WAYS; way++) {
-		uint64_t word = atomic_load_explicit(&bucket[way].word, memory_order_relaxed);
-		if (word >> 16 == bits && word)
-			return is_aged(fdb, &bucket[way], now_ns) ? HS_FDB_UNKNOWN : (uint16_t)word;
-	}
-	return HS_FDB_UNKNOWN;
+	int way = way_for(bucket, address, now_s);
+	bool same = atomic_load_explicit(&bucket->words[way], memory_order_relaxed) == word;
+	if (same && seconds_since(bucket, way, now_s) <= 0)
+		return;
+	atomic_store_explicit(&bucket->seen_s[way], now_s, memory_order_relaxed);
+	atomic_store_explicit(&bucket->words[way], word, memory_order_relaxed);
 }

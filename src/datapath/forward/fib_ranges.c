@@ -10,7 +10,7 @@
 #include <rte_malloc.h>
 
 #define SPLIT	     (UINT32_C(1) << 31)
-#define FEW_GROUPS   64 // so many are searched as they are; more are cut into segments
+#define FEW_GROUPS   8	// so many are searched as they are; more are cut into segments
 #define MAX_CUTS     16 // between segments
 #define CUTS_AT_ONCE 4	// compared with an address in one step
 #define WORTH_STEPS  2	// steps of a search that MAX_CUTS must save against CUTS_AT_ONCE

@@ -25,6 +25,8 @@ static void forward_patch(struct hs_worker *worker, struct hs_burst *burst)
 static void forward_bridge(struct hs_worker *worker, struct hs_burst *burst)
 {
 	uint16_t in = burst->in->index;
+	uint32_t now_s = hs_fdb_seconds(hs_burst_steady_ns(burst));
+	struct hs_fdb *fdb = worker->fdb;
 
 	for (unsigned i = 0; i < burst->n; i++) {
 		const struct rte_mbuf *m = burst->mbufs[i];
@@ -33,9 +35,8 @@ static void forward_bridge(struct hs_worker *worker, struct hs_burst *burst)
 			continue;
 		}
 		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-		int64_t now_ns = hs_burst_steady_ns(burst);
-		hs_fdb_learn(worker->fdb, frame + 6, in, now_ns);
-		uint16_t out = hs_fdb_find(worker->fdb, frame, now_ns);
+		hs_fdb_learn(fdb, frame + 6, in, now_s);
+		uint16_t out = hs_fdb_find(fdb, frame, now_s);
 		if (out == HS_FDB_UNKNOWN)
 			out = HS_OUT_FLOOD;
 		else if (out == in)

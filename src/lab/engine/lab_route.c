@@ -111,11 +111,13 @@ uint8_t lab_port_to(const struct lab_node *node, uint32_t host)
 
 void lab_teach_bridge(struct lab_node *node)
 {
+	struct hs_fdb *fdb = hs_node_fdb(node->node);
+
 	for (uint32_t h = 0; h < node->lab->scenario->n_hosts; h++) {
 		uint8_t mac[6], port = lab_port_to(node, h);
 		lab_host_mac(h, mac);
 		if (port != LAB_FAR)
-			hs_fdb_learn(hs_node_fdb(node->node), mac, port, lab_shown_ns(node));
+			hs_fdb_learn(fdb, mac, port, hs_fdb_seconds(lab_shown_ns(node)));
 	}
 }
 
