@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles the data path and its codecs for 64-bit Arm, with the warnings of meson.build as errors. Nothing of it
+"""Compiles the data path, its codecs and the node for 64-bit Arm, with the warnings of meson.build as errors. Nothing of it
 runs here: tools/arm.sh runs tests in an emulator. DPDK's headers for Arm come from Debian's package, into a
 temporary folder. apt checks the package's signature, and the system's own lists stay as they are."""
 
@@ -14,7 +14,7 @@ import tempfile
 from harness import ROOT, Skip, check, test
 
 _COMPILER = "aarch64-linux-gnu-gcc"
-_FOLDERS = ("lib/wire", "lib/telemetry", "src/flow", "src/datapath")
+_FOLDERS = ("lib/wire", "lib/telemetry", "src/flow", "src/datapath", "src/node")
 _FLAGS = ("-O2", "-std=gnu17", "-march=armv8-a+crc", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
           "-DALLOW_EXPERIMENTAL_API", "-include", "rte_config.h", "-c", "-o", "/dev/null")
 
