@@ -5,6 +5,7 @@
 #include <stdalign.h>
 #include <stdbool.h>
 
+#include <rte_common.h>
 #include <rte_malloc.h>
 
 #define GROUP (UINT64_C(1) << 56) // the bit of a group address, in a word
@@ -28,7 +29,7 @@ int hs_fdb_create(uint32_t places, uint32_t age_s, struct hs_fdb **fdb)
 	if (!f)
 		return -ENOMEM;
 	f->bucket_mask = bucket_count(places) - 1;
-	f->age_s = (int32_t)age_s;
+	f->age_s = (int32_t)RTE_MIN(age_s, (uint32_t)INT32_MAX);
 	*fdb = f;
 	return 0;
 }
@@ -38,7 +39,8 @@ void hs_fdb_destroy(struct hs_fdb *fdb)
 	rte_free(fdb);
 }
 
-// Returns less than 0 if another worker has seen the address after this worker read its clock.
+// Returns the seconds since the address of a way was seen: less than 0 if another worker has seen
+// the address after this worker read its clock.
 static int32_t seconds_since(const struct hs_fdb_bucket *bucket, int way, uint32_t now_s)
 {
 	return (int32_t)(now_s - atomic_load_explicit(&bucket->seen_s[way], memory_order_relaxed));

@@ -33,14 +33,16 @@ struct hs_fdb {
 	struct hs_fdb_bucket buckets[];
 };
 
-// Creates a database. `places` is rounded up to a power of two. An address is forgotten that was
-// not seen for more than `age_s`, at most INT32_MAX. Returns 0 or -ENOMEM.
+// Creates a database. `places` is rounded up to a power of two, from 4 to 2^24. An address that was
+// not seen for more than `age_s` seconds is forgotten; with INT32_MAX or more, none is. The caller
+// ends the database with hs_fdb_destroy when no worker uses it any more. Returns 0 or -ENOMEM.
 int hs_fdb_create(uint32_t places, uint32_t age_s, struct hs_fdb **fdb);
 void hs_fdb_destroy(struct hs_fdb *fdb);
+// Returns the memory that a database of so many places takes, in bytes.
 uint64_t hs_fdb_bytes(uint32_t places);
 
-// Writes an entry that is new, has moved or is a second old. A group address or the address
-// 0 is not learnt.
+// The rest of hs_fdb_learn, for an entry that is new, has moved or is a second old. The bucket is
+// that of the word's address.
 void hs_fdb_write(struct hs_fdb_bucket *bucket, uint64_t word, uint32_t now_s);
 
 // Returns the database's time at a time of a steady clock.
@@ -60,35 +62,37 @@ static inline uint64_t hs_fdb_address(const uint8_t mac[6])
 	return (uint64_t)rte_be_to_cpu_32(upper) << 32 | (uint64_t)rte_be_to_cpu_16(lower) << 16;
 }
 
-static inline struct hs_fdb_bucket *hs_fdb_bucket_of(struct hs_fdb *fdb, uint64_t address)
+static inline uint32_t hs_fdb_place(const struct hs_fdb *fdb, uint64_t address)
 {
-	uint64_t hash = (address >> 16) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
-
-	return &fdb->buckets[hash & fdb->bucket_mask];
+	return (uint32_t)((address >> 16) * UINT64_C(0x9e3779b97f4a7c15) >> 40) & fdb->bucket_mask;
 }
 
+// Notes that an address sent from a port, which is not HS_FDB_UNKNOWN. A group address and the
+// address 0 are not learnt. Only the first way with the address counts: two workers that learn an
+// address at the same time may have given it a second one.
 static inline void hs_fdb_learn(
 		struct hs_fdb *fdb, const uint8_t mac[6], uint16_t port, uint32_t now_s)
 {
-	uint64_t address = hs_fdb_address(mac), word = address | port;
-	struct hs_fdb_bucket *bucket = hs_fdb_bucket_of(fdb, address);
+	uint64_t address = hs_fdb_address(mac);
+	struct hs_fdb_bucket *bucket = &fdb->buckets[hs_fdb_place(fdb, address)];
 
 	for (int way = 0; way < HS_FDB_WAYS; way++) {
-		if (atomic_load_explicit(&bucket->words[way], memory_order_relaxed) != word)
+		uint64_t word = atomic_load_explicit(&bucket->words[way], memory_order_relaxed);
+		if ((word ^ address) > UINT16_MAX)
 			continue;
-		if (likely(atomic_load_explicit(&bucket->seen_s[way], memory_order_relaxed) ==
-				    now_s))
+		uint32_t seen_s = atomic_load_explicit(&bucket->seen_s[way], memory_order_relaxed);
+		if (likely((uint16_t)word == port && seen_s == now_s))
 			return;
 		break;
 	}
-	hs_fdb_write(bucket, word, now_s);
+	hs_fdb_write(bucket, address | port, now_s);
 }
 
 // Returns the port of an address, or HS_FDB_UNKNOWN.
-static inline uint16_t hs_fdb_find(struct hs_fdb *fdb, const uint8_t mac[6], uint32_t now_s)
+static inline uint16_t hs_fdb_find(const struct hs_fdb *fdb, const uint8_t mac[6], uint32_t now_s)
 {
 	uint64_t address = hs_fdb_address(mac);
-	struct hs_fdb_bucket *bucket = hs_fdb_bucket_of(fdb, address);
+	const struct hs_fdb_bucket *bucket = &fdb->buckets[hs_fdb_place(fdb, address)];
 
 	for (int way = 0; way < HS_FDB_WAYS; way++) {
 		uint64_t word = atomic_load_explicit(&bucket->words[way], memory_order_relaxed);

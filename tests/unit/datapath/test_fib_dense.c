@@ -16,14 +16,15 @@
 #include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
-#define ROUTES	 1024
-#define LAST_ALL ROUTES // the port of IPv4's last addresses, which end the table
+#define MANY	 1024
+#define FEW	 40
+#define LAST_ALL MANY // the port of IPv4's last addresses, which end the table
 
 static struct rte_rcu_qsbr *qsbr;
 
 // Route i is that of number `first` + `step` * i in its block; a block has its own first bytes.
 struct layout {
-	unsigned blocks, step, first;
+	unsigned routes, blocks, step, first;
 	uint8_t depth; // 33 to 64
 };
 
@@ -55,23 +56,23 @@ static uint16_t port_of(const struct hs_fib *fib, uint64_t top, uint64_t low)
 
 static struct hs_fib *made(const struct layout *layout)
 {
-	struct hs_fib_config config = {.capacity = ROUTES + 1, .qsbr = qsbr};
-	struct hs_fib_change *changes = calloc(ROUTES + 1, sizeof(*changes));
+	struct hs_fib_config config = {.capacity = MANY + 1, .qsbr = qsbr};
+	struct hs_fib_change *changes = calloc(MANY + 1, sizeof(*changes));
 	struct hs_fib *fib;
 	struct hs_error err;
 
 	assert_int_equal(hs_fib_create(&config, &fib), 0);
-	for (unsigned i = 0; i < ROUTES; i++) {
+	for (unsigned i = 0; i < layout->routes; i++) {
 		struct hs_route *route = &changes[i].route;
 		write_half(route->prefix, top_of(layout, i));
 		route->depth = layout->depth;
 		route->port = (uint16_t)i;
 	}
-	struct hs_route *end = &changes[ROUTES].route;
+	struct hs_route *end = &changes[layout->routes].route;
 	hs_ip_address_map((const uint8_t[]){255, 0, 0, 0}, end->prefix);
 	end->depth = 96 + 8;
 	end->port = LAST_ALL;
-	assert_int_equal(hs_fib_change(fib, changes, ROUTES + 1, &err), 0);
+	assert_int_equal(hs_fib_change(fib, changes, layout->routes + 1, &err), 0);
 	free(changes);
 	return fib;
 }
@@ -82,9 +83,9 @@ static void check(const struct layout *layout)
 	uint64_t size = UINT64_C(1) << (64 - layout->depth);
 	bool between = layout->step > 1; // no route is there
 
-	for (unsigned i = 0; i < ROUTES; i++) {
+	for (unsigned i = 0; i < layout->routes; i++) {
 		uint64_t top = top_of(layout, i);
-		bool first = i < layout->blocks, last = i + layout->blocks >= ROUTES;
+		bool first = i < layout->blocks, last = i + layout->blocks >= layout->routes;
 		uint16_t before = (uint16_t)(i - layout->blocks);
 		uint16_t after = (uint16_t)(i + layout->blocks);
 		assert_int_equal(port_of(fib, top, 0), i);
@@ -105,9 +106,23 @@ static void each_route_ends_where_the_next_one_begins(void **state)
 	(void)state;
 	for (unsigned blocks = 1; blocks <= 32; blocks *= 2) {
 		for (unsigned step = 1; step <= 7; step += 2) {
-			check(&(struct layout){blocks, step, 0, 48});
-			check(&(struct layout){blocks, step, 5, 47});
-			check(&(struct layout){blocks, step, 3, 64});
+			check(&(struct layout){MANY, blocks, step, 0, 48});
+			check(&(struct layout){MANY, blocks, step, 5, 47});
+			check(&(struct layout){MANY, blocks, step, 3, 64});
+		}
+	}
+}
+
+// A table of few routes is searched in other ways than a large one: as it is, or in segments, each
+// of which may have one route.
+static void each_of_few_routes_ends_where_the_next_one_begins(void **state)
+{
+	(void)state;
+	for (unsigned routes = 1; routes <= FEW; routes++) {
+		for (unsigned blocks = 1; blocks <= routes; blocks++) {
+			check(&(struct layout){routes, blocks, 1, 0, 48});
+			check(&(struct layout){routes, blocks, 7, 5, 47});
+			check(&(struct layout){routes, blocks, 1, 3, 64});
 		}
 	}
 }
@@ -116,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(each_route_ends_where_the_next_one_begins),
+			cmocka_unit_test(each_of_few_routes_ends_where_the_next_one_begins),
 	};
 
 	dpdk_env_init("256");

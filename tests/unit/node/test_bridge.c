@@ -159,6 +159,23 @@ static void an_address_that_moved_has_one_place(void **state)
 	hs_fdb_destroy(fdb);
 }
 
+// Two workers that learn an address at the same time may give it two places. Packets go to the port
+// that it was seen on last.
+static void an_address_with_two_places_is_where_it_spoke_last(void **state)
+{
+	struct hs_fdb *fdb;
+	(void)state;
+	assert_int_equal(hs_fdb_create(4, 300, &fdb), 0);
+	learn(fdb, 1, 1, 100);
+	atomic_store(&fdb->buckets[0].words[1], atomic_load(&fdb->buckets[0].words[0]) + 1);
+	atomic_store(&fdb->buckets[0].seen_s[1], 100);
+	learn(fdb, 1, 2, 100);
+	assert_int_equal(port_of(fdb, 1, 100), 2);
+	learn(fdb, 1, 1, 100);
+	assert_int_equal(port_of(fdb, 1, 100), 1);
+	hs_fdb_destroy(fdb);
+}
+
 // The age counts from the second of the last packet, not of the first, up to and with the limit.
 static void an_address_is_known_as_long_as_it_speaks(void **state)
 {
@@ -187,6 +204,33 @@ static void an_empty_place_is_taken_before_one_of_the_same_age(void **state)
 	hs_fdb_destroy(fdb);
 }
 
+static void a_database_that_forgets_nothing_knows_an_address_for_ever(void **state)
+{
+	static const uint32_t ages_s[] = {INT32_MAX, UINT32_MAX};
+	struct hs_fdb *fdb;
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		assert_int_equal(hs_fdb_create(4, ages_s[k], &fdb), 0);
+		learn(fdb, 1, 3, 100);
+		assert_int_equal(port_of(fdb, 1, 100), 3);
+		assert_int_equal(port_of(fdb, 1, UINT32_C(100) + INT32_MAX), 3);
+		hs_fdb_destroy(fdb);
+	}
+}
+
+static void the_age_goes_on_where_the_seconds_begin_again(void **state)
+{
+	struct hs_fdb *fdb;
+	(void)state;
+	assert_int_equal(hs_fdb_create(4, 10, &fdb), 0);
+	learn(fdb, 1, 3, UINT32_MAX - 2);
+	assert_int_equal(port_of(fdb, 1, 7), 3);
+	assert_int_equal(port_of(fdb, 1, 8), HS_FDB_UNKNOWN);
+	learn(fdb, 1, 4, 8);
+	assert_int_equal(port_of(fdb, 1, 18), 4);
+	hs_fdb_destroy(fdb);
+}
+
 // In its first seconds, a clock's time is less than the age, and an empty place looks young.
 static void no_group_and_no_empty_address_is_learnt(void **state)
 {
@@ -212,6 +256,7 @@ static void each_bit_of_an_address_counts(void **state)
 	(void)state;
 	assert_int_equal(hs_fdb_create(4, 300, &fdb), 0);
 	hs_fdb_learn(fdb, mac, 3, 100);
+	assert_int_equal(hs_fdb_find(fdb, mac, 100), 3);
 	for (int bit = 0; bit < 48; bit++) {
 		uint8_t other[6];
 		memcpy(other, mac, sizeof(other));
@@ -233,8 +278,11 @@ int main(void)
 			cmocka_unit_test(an_address_learnt_a_moment_from_now_is_known),
 			cmocka_unit_test(the_address_seen_longest_ago_gives_its_place_to_a_fifth),
 			cmocka_unit_test(an_address_that_moved_has_one_place),
+			cmocka_unit_test(an_address_with_two_places_is_where_it_spoke_last),
 			cmocka_unit_test(an_address_is_known_as_long_as_it_speaks),
 			cmocka_unit_test(an_empty_place_is_taken_before_one_of_the_same_age),
+			cmocka_unit_test(a_database_that_forgets_nothing_knows_an_address_for_ever),
+			cmocka_unit_test(the_age_goes_on_where_the_seconds_begin_again),
 			cmocka_unit_test(no_group_and_no_empty_address_is_learnt),
 			cmocka_unit_test(each_bit_of_an_address_counts),
 	};
