@@ -372,13 +372,17 @@ class Soak:
             actor.over.set()
         for actor in self.actors:
             actor.join(10)
+        problems = self.look()
         end = time.monotonic() + 10  # silent connections end by themselves
-        while any(self.fds_left(w) for w in self.lookers) and time.monotonic() < end:
+        while self.fds_left() and time.monotonic() < end:
             time.sleep(0.2)
-        return self.look()
+        return problems
 
-    def fds_left(self, looker):
-        return descriptors(looker.node.process.pid) - self.rest_fds[looker.node.name] > OWN_FDS
+    def fds_left(self):
+        """Counts descriptors again. Returns whether a node has more than it had at rest."""
+        for looker in self.lookers:
+            looker.fds.append((self.now(), descriptors(looker.node.process.pid)))
+        return any(w.fds[-1][1] - self.rest_fds[w.node.name] > OWN_FDS for w in self.lookers)
 
     def result(self, problems):
         warm_s = min(120.0, self.now() / 3)
