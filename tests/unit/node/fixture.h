@@ -3,7 +3,6 @@
 // node.
 #pragma once
 
-#include "fdb.h"
 #include "flexint.h"
 #include "harness.h"
 #include "hex.h"
