@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts, links and Hopsight nodes in network namespaces, for the demonstration and the tests."""
 
+import contextlib
 import json
 import os
 import signal
@@ -84,6 +85,18 @@ class Client:
         if self.socket is not None:
             self.socket.close()
             self.socket = None
+
+
+@contextlib.contextmanager
+def paused(process):
+    """A child process does nothing meanwhile. A signal only asks the kernel to stop a process, and its threads may run
+    on for milliseconds."""
+    process.send_signal(signal.SIGSTOP)
+    try:
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
 
 
 class Node:

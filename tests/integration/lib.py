@@ -22,7 +22,7 @@ import zmq.utils.monitor  # noqa: E402
 import json_schemas  # noqa: E402
 import netlab  # noqa: E402
 from harness import Skip, check, equal, in_time, main, test, until  # noqa: E402,F401
-from netlab import Chain, Host, Node, Refused, iface, memif, pcap, rule, veth  # noqa: E402,F401
+from netlab import Chain, Host, Node, Refused, iface, memif, paused, pcap, rule, veth  # noqa: E402,F401
 from workspace import InNamespace, run  # noqa: E402,F401
 
 _ETH_P_ALL = 3

@@ -14,7 +14,7 @@ from random import Random
 
 import zmq
 
-from lib import Chain, Subscriber, check, equal, events, main, need, rule, test, until  # isort: skip
+from lib import Chain, Subscriber, check, equal, events, main, need, paused, rule, test, until  # isort: skip
 
 import netlab
 from netlab import Client
@@ -173,8 +173,7 @@ def a_node_that_was_cut_off_is_brought_up_to_date_and_others_do_not_wait_for_it(
     controller.call("int_request", **rule(2, A, B, dst_port=2))
     controller.wait_present(2)
     stopped, other = chain.nodes
-    stopped.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(stopped.process):
         until(lambda: not controller.nodes()[stopped.name]["reachable"], 10, "it is missed")
         begin = time.monotonic()
         controller.call("int_delete", ns_id=1)
@@ -182,8 +181,6 @@ def a_node_that_was_cut_off_is_brought_up_to_date_and_others_do_not_wait_for_it(
         controller.call("int_request", **rule(3, A, B, dst_port=3))
         until(lambda: set(rules_at(other)) == {2, 3}, 2, "the other node has the changes")
         check(time.monotonic() - begin < 2, "nobody waited")
-    finally:
-        stopped.process.send_signal(signal.SIGCONT)
     until(lambda: set(rules_at(stopped)) == {2, 3}, 5, lambda: str(rules_at(stopped)))
     equal(rules_at(stopped)[2]["mode_setting"], 50, "a change that it missed")
     controller.stop()

@@ -255,10 +255,9 @@ def a_second_ctrl_c_ends_at_once_and_leaves_nothing(workspace):
         wait_for_packets(workspace)
         # Both signals wait while the process is stopped, so that they arrive one directly after the
         # other.
-        process.send_signal(signal.SIGSTOP)
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGCONT)
+        with netlab.paused(process):
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=20)
     finally:
         process.kill()

@@ -4,14 +4,13 @@ that need a client of their own are in tests/unit/bus/test_bus_bounds.c."""
 
 import json
 import os
-import signal
 import socket
 import struct
 import sys
 
 import zmq
 
-from lib import TESTS, check, equal, main, need, ring_node, rule, test, until  # first: the path
+from lib import TESTS, check, equal, main, need, paused, ring_node, rule, test, until  # first: the path
 from test_controller import Controller
 
 sys.path.append(os.path.join(TESTS, "chaos"))
@@ -118,16 +117,13 @@ def a_controller_tells_how_many_questions_may_be_under_way_at_a_node(workspace):
     dealer = zmq.Context.instance().socket(zmq.DEALER)
     dealer.linger, dealer.rcvtimeo = 0, 5000
     dealer.connect(controller.api)
-    node.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(node.process):
         for i in range(limits["node_questions"] + 1):
             dealer.send_multipart([b"", json.dumps({"id": i, "stats_get": {}}).encode()])
         first = json.loads(dealer.recv_multipart()[-1])
         equal((first["id"], first["ok"]["errors"][node.name]["code"]), (limits["node_questions"], "busy"),
               "the first answer")
         others = [json.loads(dealer.recv_multipart()[-1]) for _ in range(limits["node_questions"])]
-    finally:
-        node.process.send_signal(signal.SIGCONT)
     equal({tuple(reply["ok"]["unreachable"]) for reply in others}, {(node.name,)}, "the other answers")
     dealer.close()
     controller.stop()

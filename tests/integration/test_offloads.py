@@ -4,7 +4,6 @@
 import hashlib
 import os
 import re
-import signal
 import socket
 import struct
 import threading
@@ -12,8 +11,8 @@ from types import SimpleNamespace
 
 import frames as fr
 import linux_compare
-from lib import (Chain, Host, InNamespace, Node, RawPort, audit_ok, check, drops, equal, iface, main, need, ports,
-                 quiet, rule, run, since_start, test, until, veth)
+from lib import (Chain, Host, InNamespace, Node, RawPort, audit_ok, check, drops, equal, iface, main, need, paused,
+                 ports, quiet, rule, run, since_start, test, until, veth)
 
 A, B = "2001:db8::1", "2001:db8::2"
 A4, B4 = "192.0.2.1", "192.0.2.2"
@@ -294,16 +293,13 @@ def an_interface_that_goes_down_beside_waiting_large_frames_mixes_none_of_them(w
     frames = [_large_at(at, data[at:at + each]) for at in range(0, n * each, each)]
     # One frame that is not to be cut is skipped, and must take no other frame with it.
     refused = _large(1000, bytes(each), total=40)
-    node.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(node.process):
         host.send(refused, *frames[:5])
         for word in ("down", "up"):
             run("ip", "-n", node.namespace, "link", "set", "west", word)
         until(lambda: "LOWER_UP" in run("ip", "-n", chain.hosts[0].namespace, "link", "show", "eth0"),
               5, "the host's link stays down")
         host.send(*frames[5:])
-    finally:
-        node.process.send_signal(signal.SIGCONT)
     got, came = _take_bytes(other, n * each)
     wrong = [at for at in range(0, n * each, 1000) if got[at:at + 1000] != data[at:at + 1000]]
     equal(wrong[:3], [], f"packets with wrong bytes, where {came} bytes of {n * each} came")
@@ -379,11 +375,8 @@ def _follow_each_other(make):
 
 def _pass_at_once(node, host, other, frames):
     """Sends frames that the node's worker finds together."""
-    node.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(node.process):
         host.send(*frames)
-    finally:
-        node.process.send_signal(signal.SIGCONT)
     got = other.collect(len(frames), 3, lambda frame: frame[:6] == fr.MAC_B)
     equal(got, frames, "packets, byte by byte")
 

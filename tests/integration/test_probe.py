@@ -3,13 +3,12 @@
 read here, from docs/wire-probe.md."""
 
 import collections
-import signal
 import struct
 import sys
 import time
 
 from frames import ethernet
-from lib import Chain, RawPort, audit_ok, check, drops, equal, main, need, ports, quiet, test, until
+from lib import Chain, RawPort, audit_ok, check, drops, equal, main, need, paused, ports, quiet, test, until
 
 PROBE, FEEDBACK, RECOVERY = 0x17, 0x19, 0x21
 MONITOR, FIRST = bytes((10, 0, 0, 100)), bytes((10, 0, 0, 1))
@@ -160,17 +159,16 @@ def a_lost_probe_comes_back_from_the_last_node_that_had_it(workspace):
     chain = chain_of(workspace)
     monitor = Monitor(chain.hosts[0])
     last = chain.nodes[3]
-    last.process.send_signal(signal.SIGSTOP)
-    before, sent = received(chain.nodes[:3]), time.monotonic()
-    monitor.send(7, PATH)
-    (_, feedback), (at, alarm) = monitor.take(2)
-    equal(feedback.dscp, FEEDBACK, "feedback of the first node")
-    equal((alarm.dscp, alarm.id, alarm.entries), (RECOVERY, 7, PATH[3:]), "the recovery packet")
-    equal([hop.node for hop in alarm.hops], [1, 2, 3], "hops up to the lost one")
-    values_are_right(alarm.hops, before, received(chain.nodes[:3]))
-    check(TIMEOUT_S <= at - sent < TIMEOUT_S + 1, "when it came", at - sent)
-    equal(ports(chain.nodes[2])["east"]["events"]["probe_recovered"], 1, "at the third node")
-    last.process.send_signal(signal.SIGCONT)
+    with paused(last.process):
+        before, sent = received(chain.nodes[:3]), time.monotonic()
+        monitor.send(7, PATH)
+        (_, feedback), (at, alarm) = monitor.take(2)
+        equal(feedback.dscp, FEEDBACK, "feedback of the first node")
+        equal((alarm.dscp, alarm.id, alarm.entries), (RECOVERY, 7, PATH[3:]), "the recovery packet")
+        equal([hop.node for hop in alarm.hops], [1, 2, 3], "hops up to the lost one")
+        values_are_right(alarm.hops, before, received(chain.nodes[:3]))
+        check(TIMEOUT_S <= at - sent < TIMEOUT_S + 1, "when it came", at - sent)
+        equal(ports(chain.nodes[2])["east"]["events"]["probe_recovered"], 1, "at the third node")
     late = monitor.take(1)[0][1]  # the link was slow only
     equal((late.dscp, [hop.node for hop in late.hops]), (PROBE, [1, 2, 3, 4]), "the late probe")
     until(lambda: drops(chain.nodes[2]).get("probe_stray") == 1, 5, "its feedback comes too late")

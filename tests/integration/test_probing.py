@@ -11,14 +11,13 @@ import collections
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
 import time
 
 from lib import RawPort, Subscriber, audit_ok, check, equal, events, main, need, ports, quiet, test, until
-from netlab import BUILD, Node, Refused, iface, run, veth
+from netlab import BUILD, Node, Refused, iface, paused, run, veth
 from frames import ethernet
 from test_controller import PROGRAM, Controller
 
@@ -159,8 +158,8 @@ class Network:
         port = link.port if link.node == pair[0] else link.peer_port
         run("ip", "-n", self.spaces[pair[0]], "link", "set", self.names[pair[0]][port - 1], state)
 
-    def signal(self, n, number):
-        self.nodes[n].process.send_signal(number)
+    def paused(self, n):
+        return paused(self.nodes[n].process)
 
     def traces(self):
         """What each node received, sent and dropped, by port."""
@@ -262,11 +261,10 @@ def a_cut_link_and_a_stopped_node_are_named_within_one_session(workspace):
     equal([event["kind"] for event in kinds(ring.controller, "probe_")],
           ["probe_link_unavailable", "probe_link_available"], "events")
 
-    ring.signal(3, signal.SIGSTOP)
-    session = ring.next_session()
+    with ring.paused(3):
+        session = ring.next_session()
     equal((session["failed"], session["nodes_covered"], session["nodes_unavailable"]), (False, 3, 1), "with a stopped node")
     equal(nodes_lost(session), [3], "the node that is named")
-    ring.signal(3, signal.SIGCONT)
     ring.wait_whole("a session with the node again")
     equal([(event["kind"], event.get("node_id")) for event in kinds(ring.controller, "probe_")][2:],
           [("probe_node_unavailable", 3), ("probe_node_available", 3)], "events")
@@ -286,8 +284,7 @@ def a_session_runs_on_request(workspace):
     table = run(f"{BUILD}/apps/hopsight", "-c", ring.controller.api, "probe", "status")
     check("session 1:" in table and table.count("available") >= 4, table)
     check("planned" in run(f"{BUILD}/apps/hopsight", "-c", ring.controller.api, "probe", "links").lower(), "links")
-    ring.signal(4, signal.SIGSTOP)
-    try:
+    with ring.paused(4):
         ring.controller.call("probe_run")
         try:
             ring.controller.call("probe_run")
@@ -295,8 +292,6 @@ def a_session_runs_on_request(workspace):
         except Refused as refused:
             equal(refused.error["code"], "busy", "the second request")
         until(lambda: ring.status()["session"]["number"] == 2, 20, "the session is over")
-    finally:
-        ring.signal(4, signal.SIGCONT)
     try:
         ring.nodes[1].call("probe_status")
         check(False, "a node answered")
@@ -320,11 +315,8 @@ def small_world(n, k, beta, seed):
 def lose_and_find(world, stopped, cut):
     """A node stops and goes on, then a link is cut and comes back. Each is named by the first session that begins
     afterwards, and nothing else is."""
-    world.signal(stopped, signal.SIGSTOP)
-    try:
+    with world.paused(stopped):
         session = world.next_session()
-    finally:
-        world.signal(stopped, signal.SIGCONT)
     check((session["failed"], nodes_lost(session)) == (False, [stopped]), "with a stopped node", stopped, session,
           world.traces())
     check(all(stopped in pair for pair in links_lost(session)), "links beside the stopped node", session)

@@ -17,7 +17,7 @@ import time
 
 import frames as fr
 from collecting import Collector, packet, report
-from lib import Chain, RawPort, check, equal, main, need, rule, test, until
+from lib import Chain, RawPort, check, equal, main, need, paused, rule, test, until
 from terminal import Terminal
 from test_cli import PROGRAM, QOS, REPORT, RULE, FakeNode
 from test_controller import Controller
@@ -323,9 +323,8 @@ def top_shows_the_rates_of_a_real_node_and_of_its_controller_and_says_that_it_is
         check(not bits(text) and "–" in text and "asking again" in text, text)
         source.start()
         terminal.until(lambda text: "nobody" not in text and bits(text), "the node is back", limit_s=20)
-        os.kill(source.process.pid, signal.SIGSTOP)
-        terminal.until(lambda text: "no reply in time, since" in text and not bits(text), "the node says nothing")
-        os.kill(source.process.pid, signal.SIGCONT)
+        with paused(source.process):
+            terminal.until(lambda text: "no reply in time, since" in text and not bits(text), "the node says nothing")
         terminal.until(lambda text: "no reply" not in text and bits(text), "it speaks again", limit_s=20)
         source.stop()
         terminal.until(lambda text: "nobody answers there" in text, "the node is gone for good")
