@@ -104,7 +104,7 @@ static inline bool stays_here(const uint8_t address[4])
 }
 
 // Returns the reason to drop an IPv4 packet, or PASSES.
-static uint16_t objection_ipv4(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
+static uint16_t objection_ipv4(const struct hs_burst *burst, unsigned i)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
@@ -114,12 +114,10 @@ static uint16_t objection_ipv4(const struct hs_burst *burst, unsigned i, uint64_
 		return HS_DROP_UNREADABLE;
 	if (unlikely(packet->vlan_tags))
 		return HS_DROP_VLAN_TAGGED;
-	if (unlikely(mac_word(frame) != port_mac)) {
-		if (!is_unicast(frame))
-			return HS_DROP_NOT_ROUTABLE;
-		if (!is_for_port(burst->in, frame))
-			return HS_DROP_OTHER_MAC;
-	}
+	if (unlikely(!is_unicast(frame)))
+		return HS_DROP_NOT_ROUTABLE;
+	if (unlikely(!is_for_port(burst->in, frame)))
+		return HS_DROP_OTHER_MAC;
 	if (unlikely(!is_header_right(packet, ip, rte_pktmbuf_pkt_len(burst->mbufs[i]))))
 		return HS_DROP_BAD_HEADER;
 	if (unlikely(stays_here(ip + HS_IPV4_SRC) || stays_here(ip + HS_IPV4_SRC + 4)))
@@ -129,14 +127,49 @@ static uint16_t objection_ipv4(const struct hs_burst *burst, unsigned i, uint64_
 	return PASSES;
 }
 
+// Returns true for nearly every IPv4 address that stays_here() lets pass, by its first byte.
+static inline bool leaves_here(unsigned first)
+{
+	return first - 1 < 223 && first != 127 && first != 169;
+}
+
+// Returns whether the checksum of a header without options is right. One's complement sums are all
+// ones exactly where 65,535 divides the sum of the words, which is not 0 here.
+static inline bool is_sum_right(const uint8_t ip[HS_IPV4_BYTES])
+{
+	uint64_t sum = hs_ip_sum_eight(hs_ip_sum_eight(0, ip), ip + 8);
+	uint32_t last;
+
+	memcpy(&last, ip + 16, sizeof(last));
+	return hs_ip_sum_add(sum, last) % UINT16_MAX == 0;
+}
+
+// Returns true for nearly every packet that objection_ipv4() lets pass. False says nothing.
+static inline bool is_fast_ipv4(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
+	const uint8_t *ip = frame + HS_FAST_L3;
+
+	return (packet->flags & (HS_PACKET_IPV4 | HS_PACKET_SHORT)) == HS_PACKET_IPV4 &&
+	       packet->l3_off == HS_FAST_L3 && mac_word(frame) == port_mac && ip[0] == 0x45 &&
+	       packet->l3_bytes >= HS_IPV4_BYTES &&
+	       HS_FAST_L3 + (size_t)packet->l3_bytes <= rte_pktmbuf_pkt_len(burst->mbufs[i]) &&
+	       ip[HS_IPV4_TTL] > 1 && leaves_here(ip[HS_IPV4_SRC]) &&
+	       leaves_here(ip[HS_IPV4_SRC + 4]) && is_sum_right(ip);
+}
+
 // Decrements the TTL and adjusts the checksum (RFC 1624, equation 3: the word of TTL and protocol
-// becomes less by 0x0100).
+// becomes less by 0x0100, so the checksum becomes more by it). The byte order does not matter.
 static inline void decrement_ttl(uint8_t *ip)
 {
-	uint32_t sum = (uint16_t)~hs_be16_load(ip + HS_IPV4_CHECKSUM) + (0xffffu - 0x0100u);
+	uint16_t word;
 
+	memcpy(&word, ip + HS_IPV4_CHECKSUM, sizeof(word));
+	uint32_t sum = word + (uint32_t)RTE_BE16(0x0100);
+	word = (uint16_t)(sum + (sum >= UINT16_MAX));
+	memcpy(ip + HS_IPV4_CHECKSUM, &word, sizeof(word));
 	ip[HS_IPV4_TTL]--;
-	hs_be16_store(ip + HS_IPV4_CHECKSUM, (uint16_t) ~((sum & UINT16_MAX) + (sum >> 16)));
 }
 
 // ---- a burst ----
@@ -237,9 +270,10 @@ static inline void look_up(struct hs_worker *worker, const struct hs_burst *burs
 		hs_fib_cache_lookup(worker->fib_cache, worker->fib, destinations, slots, n, next);
 }
 
-// Routes a burst of which no packet has an objection, as nearly every burst: entry i of each array
-// is packet i. Returns false if nothing was done.
-static bool route_all(struct hs_worker *worker, struct hs_burst *burst)
+// Routes a burst of one IP version of which no packet has an objection, as nearly every burst:
+// entry i of each array is packet i. `keys` is as for route(). Returns false if nothing was done.
+static inline __attribute__((always_inline)) bool route_all(
+		struct hs_worker *worker, struct hs_burst *burst, uint8_t (*keys)[16])
 {
 	const uint8_t *destinations[HS_BURST];
 	struct hs_next_hop next[HS_BURST];
@@ -247,14 +281,20 @@ static bool route_all(struct hs_worker *worker, struct hs_burst *burst)
 	const unsigned n = burst->n;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (unlikely(!is_fast(burst, i, port_mac)))
+		const uint8_t *ip = rte_pktmbuf_mtod_offset(
+				burst->mbufs[i], const uint8_t *, HS_FAST_L3);
+		if (unlikely(!(keys ? is_fast_ipv4(burst, i, port_mac)
+				    : is_fast(burst, i, port_mac))))
 			return false;
-		destinations[i] = rte_pktmbuf_mtod_offset(
-				burst->mbufs[i], const uint8_t *, HS_FAST_L3 + DESTINATION);
+		destinations[i] = ip + DESTINATION;
+		if (keys) {
+			hs_fib_ipv4_key(ip + HS_IPV4_SRC + 4, keys[i]);
+			destinations[i] = keys[i];
+		}
 	}
 	look_up(worker, burst, destinations, burst->slots, n, next);
 	for (unsigned i = 0; i < n; i++)
-		take(worker, burst, i, &next[i], HS_FAST_L3, false);
+		take(worker, burst, i, &next[i], HS_FAST_L3, keys != NULL);
 	return true;
 }
 
@@ -272,10 +312,12 @@ static inline __attribute__((always_inline)) void route(
 
 	for (unsigned i = 0; i < burst->n; i++) {
 		uint16_t reason = PASSES;
-		if (keys && is_ipv4(burst, i))
-			reason = objection_ipv4(burst, i, port_mac);
-		else if (unlikely(!is_fast(burst, i, port_mac)))
+		if (keys && is_ipv4(burst, i)) {
+			if (unlikely(!is_fast_ipv4(burst, i, port_mac)))
+				reason = objection_ipv4(burst, i);
+		} else if (unlikely(!is_fast(burst, i, port_mac))) {
 			reason = objection(burst, i);
+		}
 		if (unlikely(reason != PASSES)) {
 			burst->out[i] = HS_OUT_DROP | reason;
 			continue;
@@ -302,8 +344,10 @@ void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst)
 {
 	uint8_t keys[HS_BURST][16];
 
-	if (unlikely(burst->flags & HS_PACKET_IPV4))
-		route(worker, burst, keys);
-	else if (worker->general || unlikely(!route_all(worker, burst)))
+	if (burst->flags & HS_PACKET_IPV4) {
+		if (worker->general || unlikely(!route_all(worker, burst, keys)))
+			route(worker, burst, keys);
+	} else if (worker->general || unlikely(!route_all(worker, burst, NULL))) {
 		route(worker, burst, NULL);
+	}
 }

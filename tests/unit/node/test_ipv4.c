@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPv4 packets at a node: rules, pairs of ports, a bridge. Rules come by the table itself, because
-// no method of the API measures IPv4.
+// IPv4 packets at a node: rules, pairs of ports, a bridge, a router. Rules come by the table
+// itself, because no method of the API measures IPv4.
+#include "bytes.h"
 #include "fixture.h"
 #include "ip_address.h"
+#include "rng.h"
+#include "sanitized.h"
 
 // 192.0.2.1 to 198.51.100.2, UDP 0x1234 to 5001, four bytes.
 #define TO_2  "020000000002020000000001"
@@ -174,6 +177,183 @@ static void a_bridge_floods_and_learns_ipv4(void **state)
 	fixture_close(f);
 }
 
+// ---- a router ----
+
+#define IP	14 // where the header begins
+#define TTL	(IP + 8)
+#define SUM	(IP + 10)
+#define ROUNDS	CASES(2000)
+#define AT_ONCE 32
+
+static struct fixture *router_open(void)
+{
+	static const uint8_t own[2][6] = {{2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 1, 2}};
+	struct hs_node_config config = {.id = 1, .forwarding = HS_FORWARD_ROUTE};
+	struct fixture *f = fixture_open(TRANSIT_SIDES, 2, 1500, config);
+	const struct hs_fib_change all = {.route = {.prefix = {[10] = 0xff, [11] = 0xff},
+							  .depth = 96,
+							  .port = 1,
+							  .next_hop_mac = {2, 0, 0, 0, 9, 9}}};
+
+	for (unsigned p = 0; p < 2; p++)
+		memcpy(f->t.ports[p].port.mac, own[p], 6);
+	assert_int_equal(hs_fib_change(hs_node_fib(f->t.node), &all, 1, NULL), 0);
+	return f;
+}
+
+// The sum of 16-bit words as RFC 1071 states it.
+static uint16_t sum_of(const uint8_t *header, unsigned bytes)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < bytes; i += 2)
+		sum += (uint32_t)header[i] << 8 | header[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+// Returns the bytes of a header, 0 if no router may read it (RFC 1812 section 5.2.2).
+static unsigned header_bytes(const uint8_t *frame, size_t len)
+{
+	unsigned bytes = 4u * (frame[IP] & 15), total = hs_be16_load(frame + IP + 2);
+
+	return frame[IP] >> 4 == 4 && bytes >= 20 && total >= bytes && IP + total <= len ? bytes
+											 : 0;
+}
+
+// RFC 1812 sections 4.2.2.11, 5.2.2 and 5.3.7, RFC 3927.
+static bool stays(const uint8_t *address)
+{
+	return address[0] == 0 || address[0] == 127 || address[0] >= 224 ||
+	       (address[0] == 169 && address[1] == 254);
+}
+
+// Makes a frame what a router makes of it, or returns false.
+static bool pass_on(uint8_t *frame, size_t len)
+{
+	unsigned bytes = header_bytes(frame, len);
+
+	if (!bytes || sum_of(frame + IP, bytes) != 0xffff || stays(frame + IP + 12) ||
+			stays(frame + IP + 16) || frame[TTL] <= 1 || frame[5] != 2)
+		return false;
+	memcpy(frame, (uint8_t[]){2, 0, 0, 0, 9, 9, 2, 0, 0, 0, 1, 2}, 12);
+	frame[TTL]--;
+	hs_be16_store(frame + SUM, 0);
+	hs_be16_store(frame + SUM, (uint16_t)~sum_of(frame + IP, bytes));
+	return true;
+}
+
+static uint8_t one_of(struct hs_rng *rng, const uint8_t *values, unsigned n)
+{
+	return values[hs_rng_u32(rng) % n];
+}
+
+// Makes a frame with any identification and so with any checksum. `changed`: one byte of some
+// frames is what it should not be.
+static size_t make_frame(struct hs_rng *rng, bool changed, uint8_t *frame)
+{
+	static const uint8_t first[] = {0, 1, 10, 126, 127, 128, 168, 169, 170, 192, 223, 224, 255};
+	static const uint8_t second[] = {0, 253, 254, 255}, ttl[] = {0, 1, 2, 64, 255};
+	static const uint8_t lengths[] = {0x45, 0x45, 0x46, 0x44, 0x4f, 0x55};
+	static const uint8_t totals[] = {0, 19, 20, 23, 24, 27, 31, 32, 33, 200};
+	size_t len = unhex(FRAME, frame);
+	bool sum_is_right = true;
+
+	frame[5] = 2; // the router's own address
+	hs_be16_store(frame + IP + 4, (uint16_t)hs_rng_u32(rng));
+	frame[IP + 1] = (uint8_t)hs_rng_u32(rng);
+	switch (changed ? hs_rng_u32(rng) % 12 : 12) {
+	case 0:
+		frame[IP + 12] = one_of(rng, first, sizeof(first));
+		frame[IP + 13] = one_of(rng, second, sizeof(second));
+		break;
+	case 1:
+		frame[IP + 16] = one_of(rng, first, sizeof(first));
+		frame[IP + 17] = one_of(rng, second, sizeof(second));
+		break;
+	case 2:
+		frame[TTL] = one_of(rng, ttl, sizeof(ttl));
+		break;
+	case 3:
+		frame[IP] = one_of(rng, lengths, sizeof(lengths));
+		break;
+	case 4:
+		frame[IP + 3] = one_of(rng, totals, sizeof(totals));
+		break;
+	case 5:
+		frame[IP + 9] = (uint8_t)hs_rng_u32(rng); // another protocol
+		break;
+	case 6:
+		hs_be16_store(frame + IP + 6, (uint16_t)hs_rng_u32(rng)); // a fragment
+		break;
+	case 7:
+		frame[5] = 3;
+		break;
+	case 8:
+		sum_is_right = false;
+		break;
+	default:
+		break;
+	}
+	unsigned bytes = RTE_MAX(4u * (frame[IP] & 15), 20u);
+	hs_be16_store(frame + SUM, (uint16_t)(sum_of(frame + IP, bytes) ^ 0xffff));
+	if (!sum_is_right)
+		frame[SUM + hs_rng_u32(rng) % 2] ^= (uint8_t)(1 << hs_rng_u32(rng) % 8);
+	return len;
+}
+
+static void a_router_passes_on_what_rfc_1812_lets_it_and_no_other_ipv4(void **state)
+{
+	struct fixture *f = router_open();
+	unsigned n_sent = 0, n_dropped = 0;
+	struct hs_rng rng;
+	(void)state;
+	hs_rng_init(&rng, 1);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		uint8_t want[AT_ONCE][128], got[128];
+		unsigned n = 0;
+		for (unsigned i = 0; i < AT_ONCE; i++) {
+			// Half of the bursts have nothing that stays.
+			size_t len = make_frame(&rng, round % 2, want[n]);
+			test_node_feed(&f->t, 0, want[n], len, 0);
+			n += pass_on(want[n], len);
+		}
+		test_node_run(&f->t);
+		for (unsigned i = 0; i < n; i++) {
+			size_t len = test_node_take(&f->t, 1, got, sizeof(got));
+			assert_int_not_equal(len, 0);
+			assert_memory_equal(got, want[i], len);
+		}
+		assert_int_equal(test_node_take(&f->t, 1, got, sizeof(got)), 0);
+		n_sent += n;
+		n_dropped += AT_ONCE - n;
+	}
+	assert_true(n_sent > ROUNDS * AT_ONCE / 2 && n_dropped > ROUNDS);
+	fixture_close(f);
+}
+
+// A checksum of 0xffff says the same as 0 (RFC 1624 section 3).
+static void a_router_counts_each_checksum_right(void **state)
+{
+	struct fixture *f = router_open();
+	(void)state;
+	for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+		uint8_t want[128], got[128];
+		size_t len = unhex(FRAME, want);
+		want[5] = 2;
+		hs_be16_store(want + IP + 4, (uint16_t)id);
+		uint16_t sum = (uint16_t)~sum_of(want + IP, 20);
+		hs_be16_store(want + SUM, sum ? sum : UINT16_MAX);
+		test_node_feed(&f->t, 0, want, len, 0);
+		assert_true(pass_on(want, len));
+		test_node_run(&f->t);
+		assert_int_equal(test_node_take(&f->t, 1, got, sizeof(got)), len);
+		assert_memory_equal(got, want, len);
+	}
+	fixture_close(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +361,9 @@ int main(void)
 			cmocka_unit_test(an_ipv6_packet_with_mapped_addresses_is_no_ipv4_packet),
 			cmocka_unit_test(a_due_packet_of_ipv4_goes_on_without_telemetry),
 			cmocka_unit_test(a_bridge_floods_and_learns_ipv4),
+			cmocka_unit_test(
+					a_router_passes_on_what_rfc_1812_lets_it_and_no_other_ipv4),
+			cmocka_unit_test(a_router_counts_each_checksum_right),
 	};
 	dpdk_env_init("256");
 	return cmocka_run_group_tests(tests, NULL, NULL);
