@@ -17,7 +17,7 @@ import zmq.utils.monitor
 
 from collecting import Collector, packet, report
 from lib import check, equal, main, need, ring_node, rule, test, until  # isort: skip
-from netlab import ROOT
+from netlab import ROOT, paused
 from test_controller import Controller, chain_of
 from test_keys import Keys, free_port, node_with_keys
 
@@ -173,11 +173,8 @@ def a_client_says_why_no_answer_comes_and_uses_keys(workspace):
         equal(str(error), "tcp://no port: Invalid argument (allowed: /path, ipc:///path or tcp://address:port)", "text")
     waits = hopsight.Client(endpoint, keys=own, timeout_s=0.5)
     waits.hello()
-    node.process.send_signal(19)
-    try:
+    with paused(node.process):
         equal(no_answer(waits), "connected", "a program that is stopped")
-    finally:
-        node.process.send_signal(18)
     equal(waits.hello()["node_id"], 3, "after it goes on")
     # A node proves its key to a subscription that is bound.
     allowed = workspace.path("trusted")
