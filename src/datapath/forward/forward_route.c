@@ -127,14 +127,15 @@ static uint16_t objection_ipv4(const struct hs_burst *burst, unsigned i)
 	return PASSES;
 }
 
-// Returns true for nearly every IPv4 address that stays_here() lets pass, by its first byte.
+// Returns whether stays_here() is surely false for an IPv4 address, by its first byte.
 static inline bool leaves_here(unsigned first)
 {
 	return first - 1 < 223 && first != 127 && first != 169;
 }
 
-// Returns whether the checksum of a header without options is right. One's complement sums are all
-// ones exactly where 65,535 divides the sum of the words, which is not 0 here.
+// Returns whether the checksum of a header without options is right. The header must not be all
+// zeros. The one's complement sum of words that are not all zeros is all ones exactly where 65,535
+// divides it.
 static inline bool is_sum_right(const uint8_t ip[HS_IPV4_BYTES])
 {
 	uint64_t sum = hs_ip_sum_eight(hs_ip_sum_eight(0, ip), ip + 8);
@@ -144,7 +145,8 @@ static inline bool is_sum_right(const uint8_t ip[HS_IPV4_BYTES])
 	return hs_ip_sum_add(sum, last) % UINT16_MAX == 0;
 }
 
-// Returns true for nearly every packet that objection_ipv4() lets pass. False says nothing.
+// Returns true for nearly every packet to which objection_ipv4() has no objection, and for no other
+// packet.
 static inline bool is_fast_ipv4(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -159,8 +161,9 @@ static inline bool is_fast_ipv4(const struct hs_burst *burst, unsigned i, uint64
 	       leaves_here(ip[HS_IPV4_SRC + 4]) && is_sum_right(ip);
 }
 
-// Decrements the TTL and adjusts the checksum (RFC 1624, equation 3: the word of TTL and protocol
-// becomes less by 0x0100, so the checksum becomes more by it). The byte order does not matter.
+// Decrements the TTL and adjusts the checksum as equation 3 of RFC 1624 does: the word of TTL and
+// protocol becomes less by 0x0100, so the checksum becomes more by 0x0100, and 0 where it would be
+// 0xffff. The byte order of the sum does not matter.
 static inline void decrement_ttl(uint8_t *ip)
 {
 	uint16_t word;
@@ -193,8 +196,8 @@ static inline bool are_global(const uint8_t *ip)
 	return (((ip[SOURCE] ^ 0x20) | (ip[DESTINATION] ^ 0x20)) & 0xe0) == 0;
 }
 
-// Returns true for nearly every packet that objection() lets pass, in few steps. False says
-// nothing.
+// Returns true for nearly every packet to which objection() has no objection, and for no other
+// packet.
 static inline bool is_fast(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -271,7 +274,8 @@ static inline void look_up(struct hs_worker *worker, const struct hs_burst *burs
 }
 
 // Routes a burst of one IP version of which no packet has an objection, as nearly every burst:
-// entry i of each array is packet i. `keys` is as for route(). Returns false if nothing was done.
+// entry i of each array is packet i. `keys` is for the destinations of IPv4, and a constant NULL
+// for IPv6. Returns false if nothing was done.
 static inline __attribute__((always_inline)) bool route_all(
 		struct hs_worker *worker, struct hs_burst *burst, uint8_t (*keys)[16])
 {

@@ -182,22 +182,37 @@ static void a_bridge_floods_and_learns_ipv4(void **state)
 #define IP	14 // where the header begins
 #define TTL	(IP + 8)
 #define SUM	(IP + 10)
+#define ROOM	128
 #define ROUNDS	CASES(2000)
 #define AT_ONCE 32
+#define NO_DROP HS_DROP_COUNT
 
+static const uint8_t DEFAULT_HOP[6] = {2, 0, 0, 0, 9, 9}, NEAR_HOP[6] = {2, 0, 0, 0, 8, 8};
+static const uint8_t NEAR[] = {198, 51, 100, 128}; // the first address of a prefix of 25 bits
+
+static void set_route(struct fixture *f, const uint8_t *prefix, uint8_t depth, const uint8_t *hop)
+{
+	struct hs_fib_change change = {
+			.route = {.depth = (uint8_t)(HS_IP_ADDRESS_IPV4_BITS + depth), .port = 1}};
+
+	hs_ip_address_map(prefix, change.route.prefix);
+	memcpy(change.route.next_hop_mac, hop, 6);
+	assert_int_equal(hs_fib_change(hs_node_fib(f->t.node), &change, 1, NULL), 0);
+}
+
+// A router with a rule for UDP to port 5001, so that flows have places for their next hops.
 static struct fixture *router_open(void)
 {
-	static const uint8_t own[2][6] = {{2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 1, 2}};
+	static const uint8_t own[2][6] = {{2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 1, 2}}, any[4];
 	struct hs_node_config config = {.id = 1, .forwarding = HS_FORWARD_ROUTE};
 	struct fixture *f = fixture_open(TRANSIT_SIDES, 2, 1500, config);
-	const struct hs_fib_change all = {.route = {.prefix = {[10] = 0xff, [11] = 0xff},
-							  .depth = 96,
-							  .port = 1,
-							  .next_hop_mac = {2, 0, 0, 0, 9, 9}}};
+	struct hs_rule rule = ipv4_rule(1, IPPROTO_UDP, 0, 5001);
 
 	for (unsigned p = 0; p < 2; p++)
 		memcpy(f->t.ports[p].port.mac, own[p], 6);
-	assert_int_equal(hs_fib_change(hs_node_fib(f->t.node), &all, 1, NULL), 0);
+	set_route(f, any, 0, DEFAULT_HOP);
+	set_route(f, NEAR, 25, NEAR_HOP);
+	test_node_rule(&f->t, &rule);
 	return f;
 }
 
@@ -229,19 +244,30 @@ static bool stays(const uint8_t *address)
 	       (address[0] == 169 && address[1] == 254);
 }
 
-// Makes a frame what a router makes of it, or returns false.
-static bool pass_on(uint8_t *frame, size_t len)
+// Makes a frame what a router makes of it. Returns NO_DROP, or the reason to drop the frame.
+static unsigned pass_on(uint8_t *frame, size_t len)
 {
+	static const uint8_t own[] = {2, 0, 0, 0, 1, 2};
 	unsigned bytes = header_bytes(frame, len);
+	const uint8_t *to = frame + IP + 16;
 
-	if (!bytes || sum_of(frame + IP, bytes) != 0xffff || stays(frame + IP + 12) ||
-			stays(frame + IP + 16) || frame[TTL] <= 1 || frame[5] != 2)
-		return false;
-	memcpy(frame, (uint8_t[]){2, 0, 0, 0, 9, 9, 2, 0, 0, 0, 1, 2}, 12);
+	if (frame[IP] >> 4 != 4)
+		return HS_DROP_NOT_IPV6; // what the node calls a packet that is neither
+	if (frame[5] != 2)
+		return HS_DROP_OTHER_MAC;
+	if (!bytes || sum_of(frame + IP, bytes) != 0xffff)
+		return HS_DROP_BAD_HEADER;
+	if (stays(frame + IP + 12) || stays(to))
+		return HS_DROP_NOT_ROUTABLE;
+	if (frame[TTL] <= 1)
+		return HS_DROP_HOP_LIMIT;
+	bool is_near = memcmp(to, NEAR, 3) == 0 && to[3] >= 128;
+	memcpy(frame, is_near ? NEAR_HOP : DEFAULT_HOP, 6);
+	memcpy(frame + 6, own, 6);
 	frame[TTL]--;
 	hs_be16_store(frame + SUM, 0);
 	hs_be16_store(frame + SUM, (uint16_t)~sum_of(frame + IP, bytes));
-	return true;
+	return NO_DROP;
 }
 
 static uint8_t one_of(struct hs_rng *rng, const uint8_t *values, unsigned n)
@@ -249,8 +275,8 @@ static uint8_t one_of(struct hs_rng *rng, const uint8_t *values, unsigned n)
 	return values[hs_rng_u32(rng) % n];
 }
 
-// Makes a frame with any identification and so with any checksum. `changed`: one byte of some
-// frames is what it should not be.
+// Makes a frame to one of two next hops, with any identification and so with any checksum.
+// `changed`: most frames have one field with a rare value.
 static size_t make_frame(struct hs_rng *rng, bool changed, uint8_t *frame)
 {
 	static const uint8_t first[] = {0, 1, 10, 126, 127, 128, 168, 169, 170, 192, 223, 224, 255};
@@ -260,7 +286,9 @@ static size_t make_frame(struct hs_rng *rng, bool changed, uint8_t *frame)
 	size_t len = unhex(FRAME, frame);
 	bool sum_is_right = true;
 
-	frame[5] = 2; // the router's own address
+	memset(frame + len, 0, ROOM - len);
+	frame[IP + 19] = (uint8_t)hs_rng_u32(rng);
+	frame[IP + 23] += hs_rng_u32(rng) % 2; // the rule's port, or another one
 	hs_be16_store(frame + IP + 4, (uint16_t)hs_rng_u32(rng));
 	frame[IP + 1] = (uint8_t)hs_rng_u32(rng);
 	switch (changed ? hs_rng_u32(rng) % 12 : 12) {
@@ -306,51 +334,64 @@ static size_t make_frame(struct hs_rng *rng, bool changed, uint8_t *frame)
 static void a_router_passes_on_what_rfc_1812_lets_it_and_no_other_ipv4(void **state)
 {
 	struct fixture *f = router_open();
-	unsigned n_sent = 0, n_dropped = 0;
+	unsigned dropped[NO_DROP + 1] = {0};
 	struct hs_rng rng;
 	(void)state;
 	hs_rng_init(&rng, 1);
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		uint8_t want[AT_ONCE][128], got[128];
+		uint8_t want[AT_ONCE][ROOM], got[ROOM];
+		size_t len = 0;
 		unsigned n = 0;
 		for (unsigned i = 0; i < AT_ONCE; i++) {
-			// Half of the bursts have nothing that stays.
-			size_t len = make_frame(&rng, round % 2, want[n]);
-			test_node_feed(&f->t, 0, want[n], len, 0);
-			n += pass_on(want[n], len);
+			// Half of the bursts have nothing that stays. Some frames have two
+			// segments.
+			len = make_frame(&rng, round % 2, want[n]);
+			size_t first = round % 4 < 2 ? 0 : hs_rng_u32(&rng) % (8 * len);
+			test_node_feed(&f->t, 0, want[n], len, first);
+			unsigned reason = pass_on(want[n], len);
+			dropped[reason]++;
+			n += reason == NO_DROP;
 		}
 		test_node_run(&f->t);
 		for (unsigned i = 0; i < n; i++) {
-			size_t len = test_node_take(&f->t, 1, got, sizeof(got));
-			assert_int_not_equal(len, 0);
+			assert_int_equal(test_node_take(&f->t, 1, got, sizeof(got)), len);
 			assert_memory_equal(got, want[i], len);
 		}
 		assert_int_equal(test_node_take(&f->t, 1, got, sizeof(got)), 0);
-		n_sent += n;
-		n_dropped += AT_ONCE - n;
 	}
-	assert_true(n_sent > ROUNDS * AT_ONCE / 2 && n_dropped > ROUNDS);
+	for (unsigned reason = 0; reason < NO_DROP; reason++)
+		assert_int_equal(drops(f, 0, reason), dropped[reason]);
+	assert_true(dropped[NO_DROP] > ROUNDS * AT_ONCE / 2);
+	assert_true(dropped[HS_DROP_NOT_ROUTABLE] && dropped[HS_DROP_BAD_HEADER] &&
+			dropped[HS_DROP_HOP_LIMIT] && dropped[HS_DROP_OTHER_MAC]);
+	assert_true(counters(f, 1).tx_packets && counters(f, 1).tx_packets < dropped[NO_DROP]);
 	fixture_close(f);
 }
 
-// A checksum of 0xffff says the same as 0 (RFC 1624 section 3).
-static void a_router_counts_each_checksum_right(void **state)
+// A header whose checksum should be 0 may come with 0xffff: the sum of the header is right, too.
+static void a_router_computes_each_checksum_right(void **state)
 {
 	struct fixture *f = router_open();
+	unsigned n_zero = 0;
 	(void)state;
 	for (uint32_t id = 0; id <= UINT16_MAX; id++) {
-		uint8_t want[128], got[128];
+		uint8_t want[ROOM], got[ROOM];
 		size_t len = unhex(FRAME, want);
-		want[5] = 2;
 		hs_be16_store(want + IP + 4, (uint16_t)id);
 		uint16_t sum = (uint16_t)~sum_of(want + IP, 20);
-		hs_be16_store(want + SUM, sum ? sum : UINT16_MAX);
-		test_node_feed(&f->t, 0, want, len, 0);
-		assert_true(pass_on(want, len));
-		test_node_run(&f->t);
-		assert_int_equal(test_node_take(&f->t, 1, got, sizeof(got)), len);
-		assert_memory_equal(got, want, len);
+		for (unsigned form = 0; form < (sum ? 1 : 2); form++) {
+			hs_be16_store(want + SUM, form ? UINT16_MAX : sum);
+			test_node_feed(&f->t, 0, want, len, 0);
+			uint8_t sent[ROOM];
+			memcpy(sent, want, len);
+			assert_int_equal(pass_on(sent, len), NO_DROP);
+			test_node_run(&f->t);
+			assert_int_equal(test_node_take(&f->t, 1, got, sizeof(got)), len);
+			assert_memory_equal(got, sent, len);
+		}
+		n_zero += !sum;
 	}
+	assert_int_equal(n_zero, 1);
 	fixture_close(f);
 }
 
@@ -363,7 +404,7 @@ int main(void)
 			cmocka_unit_test(a_bridge_floods_and_learns_ipv4),
 			cmocka_unit_test(
 					a_router_passes_on_what_rfc_1812_lets_it_and_no_other_ipv4),
-			cmocka_unit_test(a_router_counts_each_checksum_right),
+			cmocka_unit_test(a_router_computes_each_checksum_right),
 	};
 	dpdk_env_init("256");
 	return cmocka_run_group_tests(tests, NULL, NULL);
