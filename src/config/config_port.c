@@ -177,6 +177,19 @@ static int check_name(const struct hs_config *config, unsigned index, struct hs_
 						     "port %d is called \"%s\" too", first, name);
 }
 
+// A device's name ends where its arguments begin.
+static int device_name_bytes(const char *device)
+{
+	return (int)strcspn(device, ",");
+}
+
+static bool is_same_device(const char *a, const char *b)
+{
+	int bytes = device_name_bytes(a);
+
+	return bytes == device_name_bytes(b) && memcmp(a, b, (size_t)bytes) == 0;
+}
+
 static int check_device(const struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	const struct hs_port_config *port = &config->ports[index];
@@ -187,9 +200,10 @@ static int check_device(const struct hs_config *config, unsigned index, struct h
 		return hs_error_set(err, "missing_field", at, "one of iface, devargs, pci",
 				"the port has no device");
 	for (unsigned i = 0; i < index; i++) {
-		if (strcmp(config->ports[i].device, port->device) == 0)
+		if (is_same_device(port->device, config->ports[i].device))
 			return hs_error_set(err, "duplicate", at, "a device of its own",
-					"port %u has the device \"%.100s\" too", i, port->device);
+					"port %u has the device \"%.*s\" too", i,
+					device_name_bytes(port->device), port->device);
 	}
 	return 0;
 }

@@ -105,6 +105,31 @@ static void each_element_of_a_list_has_all_its_errors(void **state)
 
 #define MAC "'02:00:00:00:00:01'"
 
+// What stands behind a device's name does not make another device of it.
+static void two_ports_have_no_device_of_the_same_name(void **state)
+{
+	static const char text[] =
+			"{'ports': [{'name': 'a', 'devargs': '%s', 'side': 'host'}, {'name': "
+			"'b', 'devargs': '%s', 'side': 'network'}], " PAIR "}";
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} cases[] = {
+			{"net_memif0,id=0", "net_memif0,id=1", true},
+			{"net_memif0", "net_memif0,id=1", true},
+			{"net_ring0", "net_ring0", true},
+			{"net_memif1,id=0", "net_memif0,id=0", false},
+			{"net_memif1,id=0", "net_memif10,id=0", false},
+			{"net_memif10,id=0", "net_memif1", false},
+	};
+	char file[512];
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(file, sizeof(file), text, cases[i].a, cases[i].b);
+		assert_errors(file, (const char *const[]){cases[i].same ? "ports[1]" : NULL, NULL});
+	}
+}
+
 static void an_element_that_is_wrong_hides_no_error_of_another_one(void **state)
 {
 	(void)state;
@@ -217,6 +242,7 @@ int main(void)
 			cmocka_unit_test(
 					errors_of_values_and_of_what_they_mean_together_come_at_once),
 			cmocka_unit_test(each_element_of_a_list_has_all_its_errors),
+			cmocka_unit_test(two_ports_have_no_device_of_the_same_name),
 			cmocka_unit_test(an_element_that_is_wrong_hides_no_error_of_another_one),
 			cmocka_unit_test(a_port_without_a_name_is_called_by_its_index),
 			cmocka_unit_test(a_wrong_value_brings_no_further_error),
