@@ -103,8 +103,6 @@ static void each_element_of_a_list_has_all_its_errors(void **state)
 			"forwarding.neighbours[0].port", "forwarding.routes[1].port");
 }
 
-#define MAC "'02:00:00:00:00:01'"
-
 // What stands behind a device's name does not make another device of it.
 static void two_ports_have_no_device_of_the_same_name(void **state)
 {
@@ -129,6 +127,8 @@ static void two_ports_have_no_device_of_the_same_name(void **state)
 		assert_errors(file, (const char *const[]){cases[i].same ? "ports[1]" : NULL, NULL});
 	}
 }
+
+#define MAC "'02:00:00:00:00:01'"
 
 static void an_element_that_is_wrong_hides_no_error_of_another_one(void **state)
 {
