@@ -163,7 +163,7 @@ def one_trial_of_the_generator_over_memif_adds_up_with_the_nodes_counters(worksp
     check("everything adds up" in output, output)
 
 
-@test()
+@test(looks=3)
 def a_ring_back_to_the_generator_loses_nothing_and_all_frames_are_accounted_for(workspace):
     need_loadgen()
     done = subprocess.run(

@@ -51,7 +51,7 @@ def check_flow(flow, dropped):
         equal(said["loss_ratio"], 0, f"loss that the program of {flow['name']} saw")
 
 
-@test(limit_s=90, alone=True)
+@test(limit_s=90, looks=3)
 def the_demonstration_measures_what_the_programs_say_of_themselves(workspace):
     need("ping", "iperf3", "mgen")
     demo = workspace.spawn([*PROGRAM, "--seconds", "8", "--json"], stdout=subprocess.PIPE,

@@ -59,7 +59,7 @@ ASKED = [
 SAME = {"label_set", "int_request", "int_update", "int_list", "int_delete", "neighbour_add", "neighbour_delete",
         "neighbour_list", "route_add", "route_delete", "route_list"}
 # Objects and lists whose members come and go with time and traffic.
-_LOOSE = re.compile(r"\.(delay_ns|events\[\]|flags|reasons(\[\])?)$|(^\.ok|\.nodes\.\w+)\.drops$")
+_LOOSE = re.compile(r"\.(delay_ns|hops\[\]|events\[\]|flags|reasons(\[\])?)$|(^\.ok|\.nodes\.\w+)\.drops$")
 
 
 def varies(verb):

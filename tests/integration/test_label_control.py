@@ -340,7 +340,7 @@ def coverage_of(lab, intervals):
         after["mean"] * after["intervals"] - before["mean"] * before["intervals"]) / n
 
 
-@test(limit_s=120, path=True)
+@test(limit_s=120, path=True, looks=3)
 def every_port_of_real_nodes_is_seen_and_is_again_after_the_controller_was_killed(workspace):
     need()
     chain = labelling_chain(workspace)

