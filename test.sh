@@ -190,7 +190,7 @@ nodes_sanitized() {
 threads_beside() {
 	build_tsan
 	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp beside build-tsan/threads.log nice -n 10 \
-		"${meson_test[@]}" build-tsan node-pending node-workers node-sharing flow-table fib-change qos-place
+		"${meson_test[@]}" build-tsan node-pending node-workers node-sharing flow-sampling flow-table fib-change qos-place
 }
 
 threads_ended() {

@@ -13,7 +13,7 @@ build_asan() {
 # Builds only the tests whose threads ThreadSanitizer checks.
 build_tsan() {
 	CC=clang CC_LD=lld build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
-		tests/unit/{node/test_{pending,workers,sharing},flow/test_flow_table,datapath/test_fib_change,qos/qos_place_test}
+		tests/unit/{node/test_{pending,workers,sharing},flow/test_flow_{sampling,table},datapath/test_fib_change,qos/qos_place_test}
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

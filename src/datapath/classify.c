@@ -71,7 +71,7 @@ static inline uint32_t named_rule(const struct hs_flow_view *view, const struct 
 		return HS_FLOW_NONE;
 	uint32_t slot = hs_flow_by_name_find(&view->by_name, packet->ns_id);
 	if (likely(slot != HS_FLOW_NONE))
-		rte_prefetch0(&view->shared[slot]);
+		rte_prefetch0_write(&view->own[slot]);
 	return slot;
 }
 

@@ -96,7 +96,7 @@ void hs_reports_close(struct hs_worker *worker)
 static void take_spare(struct hs_worker *worker, struct hs_flow_worker *own)
 {
 	uint64_t period = (uint64_t)worker->burst.now_ns >> HS_REPORT_PERIOD_SHIFT;
-	uint32_t number = (uint32_t)(period % HS_FLOW_SPARE_PERIODS) + 1; // 0: none yet
+	uint32_t number = (uint32_t)(period % UINT32_MAX) + 1; // 0: none yet
 
 	if (own->spare_period == number)
 		return;

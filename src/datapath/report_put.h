@@ -77,8 +77,7 @@ static inline void hs_report_begin(const struct hs_worker *worker, const struct 
 		uint32_t slot, struct hs_report_record *record)
 {
 	record->rule_slot = slot;
-	record->rule_generation = atomic_load_explicit(
-			&worker->flows.shared[slot].generation, memory_order_relaxed);
+	record->rule_generation = worker->flows.own[slot].generation;
 	record->sink_ts_ns = burst->now_ns;
 	hs_flow_sum_rx(&worker->flows, slot, &record->sink_rx_packets, &record->sink_rx_bytes);
 }

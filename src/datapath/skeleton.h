@@ -194,16 +194,19 @@ static inline __attribute__((always_inline)) void hs_run_to_host_each(struct hs_
 	for (unsigned i = first; i < end; i++) {
 		uint32_t slot = burst->slots[i];
 		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
+		// The packet counts as sent before it is sent. No step at a host reads the packets
+		// sent: a report has the packets received, this packet included.
 		if (slot != HS_FLOW_NONE)
-			hs_flow_count_rx(&worker->flows, slot, bytes);
+			hs_flow_count_through(
+					&worker->flows, &worker->flows.own[slot], slot, bytes);
 		if (unlikely(!hs_end_telemetry_as(worker, burst, i, &n_stripped, step)) ||
 				unlikely(!hs_run_takes(worker, burst, i, out, egress))) {
+			if (slot != HS_FLOW_NONE)
+				hs_flow_uncount_tx(&worker->flows, slot, bytes);
 			if (egress)
 				hs_egress_give_back(egress);
 			continue;
 		}
-		if (slot != HS_FLOW_NONE)
-			hs_flow_count_tx(&worker->flows, slot, bytes);
 		if (each)
 			each(worker, burst, i, out);
 		hs_count_length(worker, burst, i, longest);

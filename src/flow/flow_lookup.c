@@ -14,16 +14,25 @@ static_assert(HS_FLOW_LOOKUP_MAX <= RTE_HASH_LOOKUP_BULK_MAX, "one bulk of the h
 typedef uint64_t pair __attribute__((vector_size(16)));
 
 static inline __attribute__((always_inline)) bool is_key(
-		const struct hs_flow_shared *shared, const struct hs_flow_tuple *tuple)
+		const struct hs_flow_worker *own, const struct hs_flow_tuple *tuple)
 {
 	pair src, dst, key_src, key_dst;
 
 	memcpy(&src, tuple->addresses, sizeof(src));
 	memcpy(&dst, tuple->addresses + sizeof(src), sizeof(dst));
-	memcpy(&key_src, &shared->key[0], sizeof(key_src));
-	memcpy(&key_dst, &shared->key[2], sizeof(key_dst));
+	memcpy(&key_src, &own->key[0], sizeof(key_src));
+	memcpy(&key_dst, &own->key[2], sizeof(key_dst));
 	pair differs = (src ^ key_src) | (dst ^ key_dst);
-	return !(differs[0] | differs[1] | (tuple->last ^ shared->key[HS_FLOW_KEY_LAST]));
+	return !(differs[0] | differs[1] | (tuple->last ^ own->key[HS_FLOW_KEY_LAST]));
+}
+
+// Fetches the line of `config` if packets of the rule often need it. If not, fetches the first
+// line, which is there: that costs less than a branch.
+static inline void fetch_config(const struct hs_flow_worker *own)
+{
+	uint8_t at = atomic_load_explicit(&own->fetched, memory_order_relaxed);
+
+	rte_prefetch0_write((const char *)own + at);
 }
 
 static void make_key(const struct hs_flow_tuple *tuple, struct hs_flow_key *key)
@@ -80,17 +89,17 @@ static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_
 		found[i] = hs_flow_index_find(bucket, hashes[i]);
 		if (found[i] >= HS_FLOW_INDEX_ASK)
 			continue;
-		rte_prefetch0(&view->shared[found[i]]);
+		rte_prefetch0_write(&view->own[found[i]]);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (found[i] >= HS_FLOW_INDEX_ASK) {
 			open |= (uint64_t)(found[i] == HS_FLOW_INDEX_ASK) << i;
 			continue;
 		}
-		if (unlikely(!is_key(&view->shared[found[i]], &tuples[i])))
+		if (unlikely(!is_key(&view->own[found[i]], &tuples[i])))
 			open |= UINT64_C(1) << i;
 		else
-			rte_prefetch0_write(&view->own[found[i]]);
+			fetch_config(&view->own[found[i]]);
 		*all &= found[i];
 	}
 	return open;
@@ -132,9 +141,9 @@ static uint32_t find_named(const struct hs_flow_view *view, const struct hs_flow
 
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t slot = named[i];
-		if (likely(slot != HS_FLOW_NONE && is_key(&view->shared[slot], &tuples[i]))) {
-			rte_prefetch0_write(&view->own[slot]);
-			rte_prefetch0(&view->own[slot].ns_id);
+		if (likely(slot != HS_FLOW_NONE && is_key(&view->own[slot], &tuples[i]))) {
+			rte_prefetch0_write(&view->own[slot].ns_id);
+			rte_prefetch0(&view->own[slot].int_packets);
 			slots[i] = slot;
 			all &= slot;
 			continue;
@@ -148,7 +157,7 @@ static uint32_t find_named(const struct hs_flow_view *view, const struct hs_flow
 	for (unsigned i = 0; i < left; i++) {
 		slots[at[i]] = found[i];
 		if (found[i] != HS_FLOW_NONE)
-			rte_prefetch0(&view->own[found[i]].ns_id);
+			rte_prefetch0_write(&view->own[found[i]].ns_id);
 	}
 	return all;
 }
@@ -219,11 +228,11 @@ static void take(const struct search *search, const struct hs_flow_mask *mask,
 
 	hs_flow_mask_key(mask, &search->tuples[candidate->at], &masked);
 	struct hs_flow_tuple tuple = hs_flow_key_tuple(&masked);
-	if (unlikely(found == HS_FLOW_INDEX_ASK || !is_key(&view->shared[found], &tuple)))
+	if (unlikely(found == HS_FLOW_INDEX_ASK || !is_key(&view->own[found], &tuple)))
 		found = ask_one(search, &masked, candidate->hash);
 	if (found == HS_FLOW_NONE)
 		return;
-	rte_prefetch0_write(&view->own[found]);
+	fetch_config(&view->own[found]);
 	if (is_better(view, found, *slot))
 		*slot = found;
 }
@@ -260,7 +269,7 @@ static void lookup_mask(struct search *search, const struct hs_flow_mask *mask)
 		if (slot == HS_FLOW_NONE || !hs_flow_mask_fits(mask, &search->tuples[at]))
 			continue;
 		if (slot != HS_FLOW_INDEX_ASK)
-			rte_prefetch0(&search->view->shared[slot]);
+			rte_prefetch0_write(&search->view->own[slot]);
 		candidates[n++] = (struct candidate){hashed[i], slot, at};
 	}
 	for (unsigned i = 0; i < n; i++)

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_sampling.h"
 
+void hs_flow_see_change(struct hs_flow_worker *own)
+{
+	// An exchange takes away only marks whose `config` is then seen. A store could take away
+	// the mark of a later change, and `config` would be read before that change.
+	atomic_exchange_explicit(&own->changed, 0, memory_order_acq_rel);
+	hs_flow_settle(own);
+}
+
 void hs_flow_postpone(struct hs_flow_worker *own)
 {
+	hs_flow_settle(own);
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 
 	if (hs_flow_config_mode(config) == HS_MODE_COUNT)
 		own->since = (uint32_t)((config & HS_FLOW_CONFIG_SETTING) - 1);
-	own->seen &= ~(uint32_t)HS_FLOW_UNDRAWN;
+	own->seen &= (uint8_t)~HS_FLOW_UNDRAWN;
 }
 
 static bool claim_period(
@@ -32,7 +41,7 @@ static bool claim_period(
 static __attribute__((noinline, cold)) bool draw_late(
 		const struct hs_flow_view *view, uint32_t slot, uint64_t setting)
 {
-	view->own[slot].seen &= ~(uint32_t)HS_FLOW_UNDRAWN;
+	view->own[slot].seen &= (uint8_t)~HS_FLOW_UNDRAWN;
 	return hs_rng_u32(&view->others->late) < setting;
 }
 
@@ -41,6 +50,7 @@ static inline bool claim(const struct hs_flow_view *view, uint32_t slot, uint8_t
 {
 	struct hs_flow_worker *own = &view->own[slot];
 
+	hs_flow_settle(own);
 	switch (mode) {
 	case HS_MODE_COUNT:
 		// If pending options were removed after hs_flow_due, the packet is not counted yet.

@@ -24,24 +24,57 @@ static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, ui
 	return true;
 }
 
+// Notes how many of the next packets are surely not due, and counts them at once. `since` must be
+// below `setting`.
+static inline void hs_flow_skip(struct hs_flow_worker *own, uint64_t setting)
+{
+	uint64_t n = RTE_MIN(setting - 1 - own->since, (uint64_t)UINT8_MAX);
+
+	own->not_due = (uint8_t)n;
+	own->since += (uint32_t)n;
+}
+
+// Makes `since` the number of packets so far.
+static inline void hs_flow_settle(struct hs_flow_worker *own)
+{
+	own->since -= own->not_due;
+	own->not_due = 0;
+}
+
+// Settles because control changed `config`. The caller then reads `config`.
+void hs_flow_see_change(struct hs_flow_worker *own);
+
 // Returns whether this packet should carry telemetry, or may take pending options. Counts it for
 // mode `count`; claims nothing yet.
 static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
 {
+	if (own->not_due) {
+		if (likely(!atomic_load_explicit(&own->changed, memory_order_relaxed))) {
+			own->not_due--;
+			return false;
+		}
+		hs_flow_see_change(own);
+	}
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+	uint8_t mode = (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT);
+	uint64_t setting = config & HS_FLOW_CONFIG_SETTING;
 
-	return hs_flow_mode_due(own, (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT),
-			config & HS_FLOW_CONFIG_SETTING, rng, now_ns);
+	if (hs_flow_mode_due(own, mode, setting, rng, now_ns))
+		return true;
+	if (mode == HS_MODE_COUNT)
+		hs_flow_skip(own, setting);
+	return false;
 }
 
-// Returns the mode's own decision for a rule with ready pending options, for which hs_flow_due
-// returns true at once.
+// Returns the mode's own decision for a rule with ready pending options, for which hs_flow_due has
+// returned true at once.
 static inline bool hs_flow_due_without_pending(
 		struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 
-	own->seen &= ~(uint32_t)HS_FLOW_UNDRAWN;
+	hs_flow_settle(own);
+	own->seen &= (uint8_t)~HS_FLOW_UNDRAWN;
 	return hs_flow_mode_due(own, hs_flow_config_mode(config), config & HS_FLOW_CONFIG_SETTING,
 			rng, now_ns);
 }
@@ -62,7 +95,7 @@ static inline bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot,
 	uint64_t setting = config & HS_FLOW_CONFIG_SETTING;
 
 	if (unlikely((uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) != HS_MODE_COUNT ||
-			    own->since < setting - 1))
+			    own->not_due || own->since < setting - 1))
 		return hs_flow_claim_any(view, slot, now_ns);
 	own->since = 0;
 	return true;

@@ -130,13 +130,30 @@ static uint64_t config_of(const struct hs_flow_entry *e)
 	       flags << HS_FLOW_CONFIG_FLAGS_SHIFT;
 }
 
+#define FEW_PACKETS 16
+
+// Returns whether so many packets of the rule need `config` that it is fetched for each of them.
+static bool needs_config(const struct hs_flow_entry *e)
+{
+	const struct hs_rule *rule = &e->rule;
+
+	return rule->mode != HS_MODE_COUNT || rule->mode_setting < FEW_PACKETS || e->pending ||
+	       rule->trace_type & HS_RULE_TRACE_LABEL;
+}
+
 // Publishes the mode, setting and switches of the entry to workers.
 static void publish_config(struct hs_flow_table *t, uint32_t slot)
 {
 	uint64_t config = config_of(&t->entries[slot]);
+	uint8_t fetched = needs_config(&t->entries[slot]) ? offsetof(struct hs_flow_worker, config)
+							  : 0;
 
-	for (unsigned w = 0; w < t->n_workers; w++)
-		atomic_store_explicit(&t->workers[w][slot].config, config, memory_order_relaxed);
+	for (unsigned w = 0; w < t->n_workers; w++) {
+		struct hs_flow_worker *own = &t->workers[w][slot];
+		atomic_store_explicit(&own->config, config, memory_order_relaxed);
+		atomic_store_explicit(&own->fetched, fetched, memory_order_relaxed);
+		atomic_store_explicit(&own->changed, 1, memory_order_release);
+	}
 }
 
 void hs_flow_table_pending_set(struct hs_flow_table *t, uint32_t slot, bool pending)
@@ -145,34 +162,37 @@ void hs_flow_table_pending_set(struct hs_flow_table *t, uint32_t slot, bool pend
 	publish_config(t, slot);
 }
 
-static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
+// Returns the slot's new generation.
+static uint32_t shared_prepare(struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_shared *shared = &t->shared[slot];
+
+	atomic_store_explicit(&shared->last_ns, HS_FLOW_NEVER_NS, memory_order_relaxed);
+	atomic_store_explicit(&shared->workers, 0, memory_order_relaxed);
+	shared->age = ++t->ages;
+	return 1 + atomic_fetch_add_explicit(&shared->generation, 1, memory_order_relaxed);
+}
+
+static void slot_prepare(struct hs_flow_table *t, uint32_t slot)
 {
 	const struct hs_rule *rule = &t->entries[slot].rule;
+	uint32_t generation = shared_prepare(t, slot);
+	struct hs_flow_key key;
 
+	hs_flow_key_of_rule(rule, &key);
 	for (unsigned w = 0; w < t->n_workers; w++) {
 		struct hs_flow_worker *own = &t->workers[w][slot];
 		memset(own, 0, sizeof(*own));
 		if (t->shadows[w][slot].packets)
 			t->shadows[w][slot] = (struct hs_flow_shadow){0};
+		memcpy(own->key, &key, sizeof(own->key));
 		own->since = UINT32_MAX - 1; // the first packet is due
 		own->last_ns = HS_FLOW_NEVER_NS;
 		own->ns_id = rule->ns_id;
 		own->trace_type = rule->trace_type;
+		own->generation = generation;
 	}
 	publish_config(t, slot);
-}
-
-static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
-{
-	struct hs_flow_shared *shared = &t->shared[slot];
-	struct hs_flow_key key;
-
-	hs_flow_key_of_rule(&t->entries[slot].rule, &key);
-	memcpy(shared->key, &key, sizeof(shared->key));
-	atomic_store_explicit(&shared->last_ns, HS_FLOW_NEVER_NS, memory_order_relaxed);
-	atomic_store_explicit(&shared->workers, 0, memory_order_relaxed);
-	atomic_fetch_add_explicit(&shared->generation, 1, memory_order_relaxed);
-	shared->age = ++t->ages;
 }
 
 static int hash_add(struct hs_flow_table *t, const struct hs_flow_key *key, uint32_t slot)
@@ -261,8 +281,7 @@ int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowe
 	struct hs_flow_entry *e = &t->entries[slot];
 	uint32_t oldest = hs_flow_find_tuple(t, &e->rule);
 
-	workers_prepare(t, slot);
-	shared_prepare(t, slot);
+	slot_prepare(t, slot);
 	e->position = -1;
 	e->tuple_prev = e->tuple_next = slot;
 	*shadowed_by = 0;

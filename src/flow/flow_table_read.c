@@ -41,6 +41,10 @@ uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *t, uint32_t slot)
 
 static void add_worker(struct hs_flow_counters *sum, const struct hs_flow_worker *w)
 {
+	struct hs_flow_sums sums = {0};
+
+	hs_flow_read(w, &sums);
+#define HS_FLOW_SUM(name, unit, text)	  sum->name += sums.name;
 #define HS_FLOW_COUNTER(name, unit, text) sum->name += __atomic_load_n(&w->name, __ATOMIC_RELAXED);
 #include "flow_counter.def"
 #undef HS_FLOW_COUNTER

@@ -13,6 +13,38 @@ void hs_flow_mark_seen(const struct hs_flow_view *view, uint32_t slot)
 	atomic_fetch_or_explicit(&view->shared[slot].workers, UINT32_C(1) << view->worker,
 			memory_order_relaxed);
 	view->own[slot].seen |= HS_FLOW_SEEN;
+	for (unsigned w = 0; w < view->n_workers; w++) {
+		if (w != view->worker)
+			atomic_store_explicit(
+					&view->workers[w][slot].others, 1, memory_order_relaxed);
+	}
+}
+
+#define READ_TRIES 16
+
+void hs_flow_read(const struct hs_flow_worker *w, struct hs_flow_sums *sums)
+{
+	uint64_t packets, bytes, tx_packets, tx_bytes;
+	uint64_t again = __atomic_load_n(&w->tx_packets, __ATOMIC_ACQUIRE);
+
+	// What was taken back is read first: a sum without packets that it takes back could be
+	// below 0. If more was taken back meanwhile, the sum would count these packets as sent, so
+	// that all is read again. After the last try, the sum is too high by them, until the next
+	// read.
+	for (unsigned tries = 0; tries < READ_TRIES; tries++) {
+		tx_packets = again;
+		tx_bytes = __atomic_load_n(&w->tx_bytes, __ATOMIC_ACQUIRE);
+		packets = __atomic_load_n(&w->through_packets, __ATOMIC_ACQUIRE);
+		bytes = __atomic_load_n(&w->through_bytes, __ATOMIC_ACQUIRE);
+		again = __atomic_load_n(&w->tx_packets, __ATOMIC_ACQUIRE);
+		if (again == tx_packets)
+			break;
+	}
+	sums->rx_packets += packets + __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);
+	sums->rx_bytes += bytes + __atomic_load_n(&w->rx_bytes, __ATOMIC_RELAXED);
+	sums->tx_packets += packets + tx_packets;
+	sums->tx_bytes += bytes + tx_bytes;
+	sums->int_packets += __atomic_load_n(&w->int_packets, __ATOMIC_RELAXED);
 }
 
 static void read_others(const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
@@ -23,11 +55,7 @@ static void read_others(const struct hs_flow_view *view, uint32_t slot, struct h
 	workers &= ~(UINT32_C(1) << view->worker);
 	for (; workers; workers &= workers - 1) {
 		const struct hs_flow_worker *w = &view->workers[__builtin_ctz(workers)][slot];
-		sums->rx_packets += __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);
-		sums->rx_bytes += __atomic_load_n(&w->rx_bytes, __ATOMIC_RELAXED);
-		sums->tx_packets += __atomic_load_n(&w->tx_packets, __ATOMIC_RELAXED);
-		sums->tx_bytes += __atomic_load_n(&w->tx_bytes, __ATOMIC_RELAXED);
-		sums->int_packets += __atomic_load_n(&w->int_packets, __ATOMIC_RELAXED);
+		hs_flow_read(w, sums);
 	}
 }
 
@@ -36,8 +64,7 @@ const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, u
 	struct hs_flow_others *others = view->others;
 	struct hs_flow_others_place *place = &others->places[slot % HS_FLOW_OTHERS];
 
-	uint32_t generation =
-			atomic_load_explicit(&view->shared[slot].generation, memory_order_relaxed);
+	uint32_t generation = view->own[slot].generation;
 	// The age is unsigned, so that it is large if the clock was set back.
 	uint64_t age_ns = (uint64_t)(others->now_ns - place->read_ns);
 
@@ -87,8 +114,8 @@ bool hs_flow_overlap(const struct hs_flow_view *view, uint32_t a, uint32_t b)
 {
 	struct hs_flow_key one = {0}, other = {0};
 
-	memcpy(&one, view->shared[a].key, sizeof(view->shared[a].key));
-	memcpy(&other, view->shared[b].key, sizeof(view->shared[b].key));
+	memcpy(&one, view->own[a].key, sizeof(view->own[a].key));
+	memcpy(&other, view->own[b].key, sizeof(view->own[b].key));
 	return same_class(one.traits, other.traits) && same_or_any(one.protocol, other.protocol) &&
 	       same_ports(&one, &other) &&
 	       same_prefix(one.src_ip, one.src_host_bits, other.src_ip, other.src_host_bits) &&

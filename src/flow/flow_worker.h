@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rule as workers see it: the look-up, and each worker's own counters.
 //
-// Thread rule: struct hs_flow_worker is written only by its worker, except `config`, which control
-// stores as one word; other threads read its counters relaxed. struct hs_flow_shared is shared.
+// Thread rule: control stores `config`, `fetched` and `changed` of struct hs_flow_worker, and its
+// worker clears `changed`. Another worker sets `others`. The worker alone writes the rest, as long
+// as workers can see the slot. Other threads read its counters with hs_flow_read. struct
+// hs_flow_shared is shared.
 #pragma once
 
 #include "flow_by_name.h"
@@ -48,41 +50,54 @@ struct rte_hash;
 #define HS_FLOW_SEEN		   1	// bits of hs_flow_worker.seen
 #define HS_FLOW_OWES		   2 // telemetry found no room beside reports and has the next turn
 #define HS_FLOW_UNDRAWN		   4 // probability: chance has not decided on the packet that is due
-#define HS_FLOW_SPARE_PERIODS	   0xffffff // after so many, their numbers begin again
+#define HS_FLOW_OFTEN		   16 // count: below this setting, each packet fetches `config`
 
-// Two cache lines for each worker and rule. An unsampled packet touches only the first, and other
-// workers read only the first. The second stays with its worker.
+// Three cache lines for each worker and rule (docs/decisions/0002). A packet that comes in, goes
+// out and surely gets no telemetry touches only the first. Other workers read only the first two.
 struct hs_flow_worker {
+	uint64_t key[HS_FLOW_KEY_WORDS]; // does not change while workers can see the slot
+	// Of packets that were counted at once as received and sent. tx_packets and tx_bytes take
+	// back those that were not sent.
+	uint64_t through_packets, through_bytes;
+	uint8_t not_due;	 // count: the next packets, so many, surely get no telemetry
+	_Atomic uint8_t changed; // control sets it after `config`; the worker clears it
+	_Atomic uint8_t fetched; // offset of the further line that a look-up fetches; 0: none
+	uint8_t seen;		 // HS_FLOW_SEEN and other bits; 0: the flow was not seen yet
+	uint32_t spare_period;	 // in which a report last took a spare place; 0: none
+
+	// Of the other packets. What is taken back is subtracted, so that tx may be below 0, modulo
+	// 2^64. The sums with through_packets and through_bytes are right.
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t int_packets;
 	_Atomic uint64_t config;
 	int64_t last_ns; // frequency: when the last period was claimed (a copy of the shared time)
-	uint32_t since;	 // count: packets since the last packet with telemetry
-	uint32_t seen : 8;	    // HS_FLOW_SEEN and other bits; 0: the flow was not seen yet
-	uint32_t spare_period : 24; // in which a report last took a spare place; 0: none
-
 	uint32_t ns_id;
 	uint32_t trace_type;
+
 	uint64_t hop_entries, sink_packets, reports_made, reports_lost;
-	uint32_t no_room_mtu, no_room_headroom, no_room_option, mtu_needed;
 	int64_t last_int_ns; // receive time of the last packet given telemetry here; 0: none
-} __rte_cache_aligned;
-static_assert(sizeof(struct hs_flow_worker) == 128, "memory of a rule: 128 bytes a worker");
-static_assert(offsetof(struct hs_flow_worker, ns_id) == 64, "one hot line");
+	uint32_t no_room_mtu, no_room_headroom, no_room_option;
+	uint16_t mtu_needed;
+	_Atomic uint8_t others; // whether another worker, which sets it, has seen the flow
+	uint32_t since; // count: packets since the last packet with telemetry, when not_due is 0
+	uint32_t generation; // a copy of the shared one
+} __rte_aligned(64);
+static_assert(sizeof(struct hs_flow_worker) == 192, "memory of a rule: 192 bytes a worker");
+static_assert(offsetof(struct hs_flow_worker, rx_packets) == 64, "one hot line");
+static_assert(offsetof(struct hs_flow_worker, hop_entries) == 128, "a line of the worker alone");
 
 // A time before any time of a clock, far enough from the limit that differences do not overflow.
 #define HS_FLOW_NEVER_NS (INT64_MIN / 2)
 
-// A look-up compares the key, which does not change while workers can see the slot. The rest is
-// touched only when a packet carries telemetry (workers, generation) or may be due (last_ns).
+// What the workers share of a rule. It is touched only when a packet carries telemetry (workers,
+// generation), may be due (last_ns), or matches rules of several masks (age).
 struct hs_flow_shared {
-	uint64_t key[HS_FLOW_KEY_WORDS];
 	_Atomic int64_t last_ns;  // frequency: when a worker last claimed the period
 	_Atomic uint32_t workers; // bitmap of workers that have seen the flow
 	_Atomic uint32_t generation;
 	uint64_t age; // order of installation, for ties between wildcard masks
-} __rte_aligned(64);
-static_assert(sizeof(struct hs_flow_shared) == 64, "64 bytes to compare a key with");
+} __rte_aligned(32);
+static_assert(sizeof(struct hs_flow_shared) == 32, "memory of a rule: 32 bytes for all workers");
 
 // Telemetry of a rule in packets that another rule takes (docs/decisions/0003). Only the
 // owner writes a worker's shadows. Control zeroes them while no worker sees the slot.
@@ -92,9 +107,13 @@ struct hs_flow_shadow {
 	uint32_t by;	     // namespace of the rule that took the last of these packets
 };
 
+// Sums of all packets.
 struct hs_flow_sums {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
 };
+
+// Adds a worker's counters. Any thread.
+void hs_flow_read(const struct hs_flow_worker *worker, struct hs_flow_sums *sums);
 
 // The other workers' counts of a rule when a worker last read them. The other workers write these
 // counters for each packet. If the counters were read for each packet, their cache lines would move
@@ -174,9 +193,10 @@ static inline void hs_flow_add(uint64_t *counter, uint64_t n)
 #endif
 }
 
+// Subtracts from a counter. A reader that sees it sees all that was added before (hs_flow_read).
 static inline void hs_flow_sub(uint64_t *counter, uint64_t n)
 {
-	__atomic_store_n(counter, *counter - n, __ATOMIC_RELAXED);
+	__atomic_store_n(counter, *counter - n, __ATOMIC_RELEASE);
 }
 
 static inline void hs_flow_set_ns(int64_t *at, int64_t ns)
@@ -214,14 +234,12 @@ static inline void hs_flow_count_through(const struct hs_flow_view *view,
 {
 	if (unlikely(!own->seen))
 		hs_flow_mark_seen(view, slot);
-	hs_flow_add(&own->rx_packets, 1);
-	hs_flow_add(&own->rx_bytes, bytes);
-	hs_flow_add(&own->tx_packets, 1);
-	hs_flow_add(&own->tx_bytes, bytes);
+	hs_flow_add(&own->through_packets, 1);
+	hs_flow_add(&own->through_bytes, bytes);
 }
 
-// Subtracts a packet that the port refused. Refused packets are the last of a burst, so that
-// earlier stamps stay right.
+// Subtracts a packet that was counted as sent and is not sent. Packets that a port refused are the
+// last of a burst, so that earlier stamps stay right. No stamp at a host has the packets sent.
 static inline void hs_flow_uncount_tx(
 		const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
 {
@@ -247,12 +265,12 @@ static inline void hs_flow_sum(
 {
 	const struct hs_flow_worker *own = &view->own[slot];
 
-	sums->rx_packets = own->rx_packets;
-	sums->rx_bytes = own->rx_bytes;
-	sums->tx_packets = own->tx_packets;
-	sums->tx_bytes = own->tx_bytes;
+	sums->rx_packets = own->through_packets + own->rx_packets;
+	sums->rx_bytes = own->through_bytes + own->rx_bytes;
+	sums->tx_packets = own->through_packets + own->tx_packets;
+	sums->tx_bytes = own->through_bytes + own->tx_bytes;
 	sums->int_packets = own->int_packets;
-	if (view->n_workers == 1)
+	if (likely(!atomic_load_explicit(&own->others, memory_order_relaxed)))
 		return;
 	const struct hs_flow_sums *others = hs_flow_sum_others(view, slot);
 	sums->rx_packets += others->rx_packets;
@@ -269,9 +287,11 @@ static inline void hs_flow_sum_rx(
 {
 	const struct hs_flow_worker *own = &view->own[slot];
 
-	*packets = __atomic_load_n(&own->rx_packets, __ATOMIC_RELAXED);
-	*bytes = __atomic_load_n(&own->rx_bytes, __ATOMIC_RELAXED);
-	if (view->n_workers == 1)
+	*packets = __atomic_load_n(&own->through_packets, __ATOMIC_RELAXED) +
+		   __atomic_load_n(&own->rx_packets, __ATOMIC_RELAXED);
+	*bytes = __atomic_load_n(&own->through_bytes, __ATOMIC_RELAXED) +
+		 __atomic_load_n(&own->rx_bytes, __ATOMIC_RELAXED);
+	if (likely(!atomic_load_explicit(&own->others, memory_order_relaxed)))
 		return;
 	const struct hs_flow_sums *others = hs_flow_sum_others(view, slot);
 	*packets += others->rx_packets;

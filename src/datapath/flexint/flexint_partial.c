@@ -45,11 +45,6 @@ uint64_t hs_partial_bytes(const struct hs_partial *config, uint32_t rules)
 						: 0;
 }
 
-static uint32_t generation_of(const struct hs_flow_view *flows, uint32_t slot)
-{
-	return atomic_load_explicit(&flows->shared[slot].generation, memory_order_relaxed);
-}
-
 // Returns the value of a field. A node has two counters of packets and of bytes. The received one
 // stands for both, because it changes wherever the sent one does.
 static uint64_t value_of(uint16_t bit, const struct hs_flow_sums *sums, int64_t now_ns)
@@ -93,7 +88,7 @@ bool hs_partial_find(const struct hs_partial_worker *worker, const struct hs_flo
 		of->last = &fields->last[flows->worker];
 	else if (worker->last)
 		of->last = &worker->last[slot];
-	of->generation = generation_of(flows, slot);
+	of->generation = flows->own[slot].generation;
 	return true;
 }
 

@@ -70,7 +70,7 @@ static bool is_due_without_pending(
 		return false;
 	if (verdict == HS_PENDING_NOTHING ||
 			(verdict == HS_PENDING_REPORTS && has_room_beside(worker, burst, i, out))) {
-		own->seen &= ~(uint32_t)HS_FLOW_OWES;
+		own->seen &= (uint8_t)~HS_FLOW_OWES;
 		return true;
 	}
 	if (verdict == HS_PENDING_REPORTS)

@@ -276,8 +276,10 @@ static void test_at_a_host_port(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		feed_hex(f, 0, WITH_TELEMETRY);
 	run_at(f, 0);
-	assert_int_equal(counters(f, 7).rx_packets, 3);
-	assert_int_equal(counters(f, 7).tx_packets, 2);
+	struct hs_flow_counters counted = counters(f, 7);
+	assert_int_equal(counted.rx_packets, 3);
+	assert_int_equal(counted.tx_packets, 2);
+	assert_int_equal(counted.tx_bytes, counted.rx_bytes / 3 * 2);
 	assert_int_equal(drops(f, 1, HS_DROP_QUEUE_FULL), 1);
 	assert_int_equal(hs_node_worker_due_ns(f->t.node, 0), PLAIN_LEN * BYTE_NS);
 	drain(f);
