@@ -63,7 +63,7 @@ static void set_edge(struct hs_qos_flow *flow, const struct hs_report *report,
 
 static void set_closing_edge(struct hs_qos_flow *flow)
 {
-	flow->has_closing_edge = flow->has_edge;
+	flow->has_closing_edge = flow->closing_moves = flow->has_edge;
 	if (!flow->has_edge)
 		return;
 	copy_report(&flow->closing_edge, &flow->edge);
@@ -156,7 +156,7 @@ static void begin_epoch(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	flow->missing = flow->missing_before = flow->missing_sent = 0;
 	flow->pace_packets = flow->pace_ns = 0;
 	flow->multipath = false;
-	flow->has_closing_edge = false;
+	flow->closing_moves = false;
 	flow->partial = false;
 	memset(flow->paths, 0, sizeof(flow->paths));
 	sum->flags |= HS_QOS_EPOCH;
@@ -214,7 +214,7 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 static void move_closing_edge(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
-	if (!flow->has_closing_edge || plan->order <= flow->closing_order || flow->multipath ||
+	if (!flow->closing_moves || plan->order <= flow->closing_order || flow->multipath ||
 			!plan->same_path ||
 			!hs_qos_path_same(&report->telemetry, &flow->closing_edge.telemetry))
 		return;

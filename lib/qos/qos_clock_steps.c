@@ -302,5 +302,5 @@ void hs_qos_clock_steps_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		part(&flow->links[0]);
 	begin_bases(flow, delays, sum->tag);
 	hs_qos_order_forget(flow); // late reports make no pairs across the step, either
-	flow->has_closing_edge = false;
+	flow->closing_moves = false;
 }

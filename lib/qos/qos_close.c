@@ -95,13 +95,22 @@ static const struct hs_qos_sum *sum_since(const struct hs_qos_flow *flow, int64_
 	return current->open && current->tag > end_tag ? current : NULL;
 }
 
+// Returns the newest report of the windows that close now. Windows close some time after their end,
+// so that the newest report may be of a later window.
+static const struct hs_report *newest_until(const struct hs_qos_flow *flow, int64_t end_tag)
+{
+	bool later = sum_since(flow, end_tag) && flow->has_closing_edge;
+	return later ? &flow->closing_edge : &flow->edge;
+}
+
 static void build_tier(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *sum,
-		int tier, int64_t end_tag, const struct hs_report *path_of)
+		int tier, int64_t end_tag)
 {
 	struct hs_qos_slot *slot = &flow->latest[tier];
 	int64_t end_ns = end_tag * qos->config.window_ns[0];
 	if (hs_qos_compute_metrics(flow, sum, sum_since(flow, end_tag), tier, &qos->columns,
-			    path_of, end_ns - qos->config.window_ns[tier], end_ns, slot)) {
+			    newest_until(flow, end_tag), end_ns - qos->config.window_ns[tier],
+			    end_ns, slot)) {
 		qos->counters.out_of_memory++;
 		return;
 	}
@@ -183,7 +192,6 @@ static void expect_hists(const struct hs_qos_flow *flow, const struct hs_qos_sum
 static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
 	int64_t tag = sum->tag;
-	bool behind = sum == &flow->sums[HS_QOS_CLOSING] && flow->has_closing_edge;
 	if (sum->folded || hs_qos_sum_needs_hist(flow, sum))
 		hs_qos_delays_fold(flow);
 	else
@@ -196,7 +204,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 	hs_qos_judge_rules(flow, sum);
 	if (hs_qos_path_bypassed(flow, sum))
 		sum->flags |= HS_QOS_BYPASSED;
-	build_tier(qos, flow, sum, 0, tag, behind ? &flow->closing_edge : &flow->edge);
+	build_tier(qos, flow, sum, 0, tag);
 	pass_delays(qos, flow, sum);
 	hs_qos_clock_steps_keep_bases(flow);
 	hs_qos_sum_merge(flow, sum_behind(qos, flow, 0), sum);
@@ -212,7 +220,7 @@ static void close_longer(struct hs_qos *qos, struct hs_qos_flow *flow, int tier,
 		return;
 	}
 	hs_qos_columns_collect(&qos->columns, flow, end_tag - qos->ratio[tier], end_tag, sum);
-	build_tier(qos, flow, sum, tier, end_tag, &flow->edge);
+	build_tier(qos, flow, sum, tier, end_tag);
 	hs_qos_sum_merge(flow, sum_behind(qos, flow, tier), sum);
 	hs_qos_sum_clear(flow, sum);
 }

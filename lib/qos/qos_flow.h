@@ -178,7 +178,8 @@ struct hs_qos_flow {
 
 	// Edges: the newest report in source order, and the newest of the closing window.
 	bool has_edge, has_closing_edge;
-	bool new_time; // the sink's clock stepped since the edge
+	bool closing_moves; // late reports may move the closing edge
+	bool new_time;	    // the sink's clock stepped since the edge
 	uint64_t edges;
 	int64_t edge_order, closing_order;
 	uint64_t edge_number; // of the edge's report

@@ -220,6 +220,44 @@ static void one_flow_takes_no_more_than_is_said(void **state)
 	assert_true(counters.bytes <= hs_qos_most_bytes());
 }
 
+// The packets take another path, and their source starts again if `anew`, after a window has ended
+// and before it closes.
+static void change_path_before_closing(struct fixture *f, bool anew)
+{
+	static const uint16_t other[] = {1, 5};
+	for (uint64_t i = 1; i <= 1010; i++) {
+		bool later = i >= 1000; // at 10 s
+		struct hs_report report = plain_report(i, 10 * MS, 2, later ? other : PATH);
+		if (later && anew) {
+			report.telemetry.e2e.tx_packets = (uint32_t)(i - 999);
+			report.telemetry.e2e.tx_bytes = (uint32_t)(i - 999) * 562;
+		}
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 12 * SECOND);
+}
+
+static void a_window_has_the_path_of_its_own_reports(void **state)
+{
+	struct fixture *f = *state;
+	for (int anew = 0; anew <= 1; anew++) {
+		change_path_before_closing(f, anew);
+		for (int64_t length = SECOND; length <= 10 * SECOND; length += 9 * SECOND) {
+			const struct caught *caught =
+					caught_ending(&f->catcher, length, T0 + 10 * SECOND);
+			assert_non_null(caught);
+			assert_int_equal(caught->window.n_path, 4);
+			assert_int_equal(caught->path[2], PATH[1]);
+			assert_int_equal(caught->window.n_hops, 3);
+			assert_int_equal(caught->hops[2].from, PATH[1]);
+			assert_false(caught->window.path_changed);
+		}
+		assert_int_equal(second_ending(f, 11)->path[2], 5);
+		monitor_free(f->qos, &f->catcher);
+		f->qos = monitor_new(&f->catcher);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +268,7 @@ int main(void)
 			cmocka_unit_test(random_paths_push_nobody_out_and_keep_to_the_limit),
 			TEST(one_flow_takes_no_more_than_is_said),
 			TEST(a_link_that_comes_back_has_as_many_percentiles_as_delays),
+			TEST(a_window_has_the_path_of_its_own_reports),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
