@@ -70,6 +70,13 @@ static void set_closing_edge(struct hs_qos_flow *flow)
 	flow->closing_order = flow->edge_order;
 }
 
+void hs_qos_absorb_open(struct hs_qos_flow *flow, int64_t tag)
+{
+	flow->sums[HS_QOS_CURRENT].open = true;
+	flow->sums[HS_QOS_CURRENT].tag = tag;
+	set_closing_edge(flow);
+}
+
 void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag)
 {
 	struct hs_qos_sum closing = flow->sums[HS_QOS_CLOSING];

@@ -17,6 +17,9 @@ int hs_qos_absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 bool hs_qos_absorb_ahead(struct hs_qos_flow *flow);
 unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow);
 
+// Begins a current window where there is none.
+void hs_qos_absorb_open(struct hs_qos_flow *flow, int64_t tag);
+
 // Makes the current window the closing one, and begins a new current window. The closing window
 // before must be closed.
 void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag);

@@ -176,7 +176,7 @@ struct hs_qos_flow {
 	int64_t pace_packets, pace_ns; // since the last rate was noted
 	uint32_t lasting; // shortest windows in a row that are no chance: 3 s, at least 3 windows
 
-	// Edges: the newest report in source order, and the newest of the closing window.
+	// Edges: the newest report in source order, and the newest before the current window.
 	bool has_edge, has_closing_edge;
 	bool closing_moves; // late reports may move the closing edge
 	bool new_time;	    // the sink's clock stepped since the edge

@@ -11,7 +11,7 @@ void hs_qos_slot_fini(struct hs_qos_slot *slot);
 
 // Fills the slot from a sum. `tier` is the index of the window length, or -1 if nothing is carried
 // from window to window. `since` is the sum of the reports after the end of `sum`, or NULL: none.
-// `path_of` is the newest report. Returns 0 or -ENOMEM.
+// `path_of` is the newest report of the window. Returns 0 or -ENOMEM.
 int hs_qos_compute_metrics(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
 		const struct hs_report *path_of, int64_t start_ns, int64_t end_ns,

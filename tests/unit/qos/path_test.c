@@ -258,6 +258,32 @@ static void a_window_has_the_path_of_its_own_reports(void **state)
 	}
 }
 
+static void give_from(struct fixture *f, uint64_t from, uint64_t to, const uint16_t *path)
+{
+	for (uint64_t i = from; i < to; i++) {
+		struct hs_report report = plain_report(i, 10 * MS, 2, path);
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + (int64_t)to * 10 * MS + SECOND);
+}
+
+// No report comes in the last seconds of the window, and one comes after its end, before it closes.
+static void a_window_has_its_own_path_after_a_gap(void **state)
+{
+	static const uint16_t second[] = {1, 5}, third[] = {1, 6};
+	struct fixture *f = *state;
+	give_from(f, 1, 350, PATH);
+	give_from(f, 510, 550, second);
+	struct hs_report report = plain_report(1001, 10 * MS, 2, third);
+	give(f->qos, &report);
+	hs_qos_advance(f->qos, T0 + 12 * SECOND);
+	const struct caught *caught = caught_ending(&f->catcher, 10 * SECOND, T0 + 10 * SECOND);
+	assert_non_null(caught);
+	assert_int_equal(caught->path[2], second[1]);
+	assert_true(caught->window.path_changed);
+	assert_int_equal(second_ending(f, 11)->path[2], third[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +295,7 @@ int main(void)
 			TEST(one_flow_takes_no_more_than_is_said),
 			TEST(a_link_that_comes_back_has_as_many_percentiles_as_delays),
 			TEST(a_window_has_the_path_of_its_own_reports),
+			TEST(a_window_has_its_own_path_after_a_gap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
