@@ -4,9 +4,10 @@
 void hs_fit_need_mtu(struct hs_worker *worker, const struct hs_burst *burst,
 		struct hs_flow_worker *own, uint32_t needed)
 {
-	if (needed > own->mtu_needed)
-		__atomic_store_n(&own->mtu_needed, (uint16_t)RTE_MIN(needed, UINT16_MAX),
-				__ATOMIC_RELAXED);
+	uint16_t mtu = (uint16_t)RTE_MIN(needed, (uint32_t)UINT16_MAX); // no port has more
+
+	if (mtu > own->mtu_needed)
+		__atomic_store_n(&own->mtu_needed, mtu, __ATOMIC_RELAXED);
 	hs_event(worker, burst, HS_EVENT_NO_ROOM_MTU);
 }
 

@@ -143,7 +143,7 @@ static uint32_t find_named(const struct hs_flow_view *view, const struct hs_flow
 		uint32_t slot = named[i];
 		if (likely(slot != HS_FLOW_NONE && is_key(&view->own[slot], &tuples[i]))) {
 			rte_prefetch0_write(&view->own[slot].ns_id);
-			rte_prefetch0(&view->own[slot].int_packets);
+			rte_prefetch0_write(&view->own[slot].hop_entries);
 			slots[i] = slot;
 			all &= slot;
 			continue;

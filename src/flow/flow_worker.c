@@ -37,7 +37,7 @@ void hs_flow_read(const struct hs_flow_worker *w, struct hs_flow_sums *sums)
 		packets = __atomic_load_n(&w->through_packets, __ATOMIC_ACQUIRE);
 		bytes = __atomic_load_n(&w->through_bytes, __ATOMIC_ACQUIRE);
 		again = __atomic_load_n(&w->tx_packets, __ATOMIC_ACQUIRE);
-		if (again == tx_packets)
+		if ((int64_t)(again - tx_packets) >= 0)
 			break;
 	}
 	sums->rx_packets += packets + __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);

@@ -50,10 +50,10 @@ struct rte_hash;
 #define HS_FLOW_SEEN		   1	// bits of hs_flow_worker.seen
 #define HS_FLOW_OWES		   2 // telemetry found no room beside reports and has the next turn
 #define HS_FLOW_UNDRAWN		   4 // probability: chance has not decided on the packet that is due
-#define HS_FLOW_OFTEN		   16 // count: below this setting, each packet fetches `config`
 
 // Three cache lines for each worker and rule (docs/decisions/0002). A packet that comes in, goes
-// out and surely gets no telemetry touches only the first. Other workers read only the first two.
+// out and surely gets no telemetry touches only the first. Other workers read only the first two,
+// and set `others`.
 struct hs_flow_worker {
 	uint64_t key[HS_FLOW_KEY_WORDS]; // does not change while workers can see the slot
 	// Of packets that were counted at once as received and sent. tx_packets and tx_bytes take
@@ -84,13 +84,14 @@ struct hs_flow_worker {
 } __rte_aligned(64);
 static_assert(sizeof(struct hs_flow_worker) == 192, "memory of a rule: 192 bytes a worker");
 static_assert(offsetof(struct hs_flow_worker, rx_packets) == 64, "one hot line");
-static_assert(offsetof(struct hs_flow_worker, hop_entries) == 128, "a line of the worker alone");
+static_assert(offsetof(struct hs_flow_worker, hop_entries) == 128, "the last line");
 
 // A time before any time of a clock, far enough from the limit that differences do not overflow.
 #define HS_FLOW_NEVER_NS (INT64_MIN / 2)
 
-// What the workers share of a rule. It is touched only when a packet carries telemetry (workers,
-// generation), may be due (last_ns), or matches rules of several masks (age).
+// What the workers share of a rule. A worker touches it only at the first packet of the flow
+// (workers), at a packet that may be due (last_ns) or matches rules of several masks (age), and
+// when it sums up the other workers' counters (workers).
 struct hs_flow_shared {
 	_Atomic int64_t last_ns;  // frequency: when a worker last claimed the period
 	_Atomic uint32_t workers; // bitmap of workers that have seen the flow
