@@ -54,7 +54,8 @@ static inline void catch_window(void *user, const struct hs_qos_window *window)
 	struct caught *caught = &catcher->windows[catcher->n++];
 	assert_true(window->n_hops <= 192 && window->n_path <= 32);
 	caught->window = *window;
-	memcpy(caught->hops, window->hops, window->n_hops * sizeof(window->hops[0]));
+	if (window->n_hops) // none if all links of the path made room for others
+		memcpy(caught->hops, window->hops, window->n_hops * sizeof(window->hops[0]));
 	memcpy(caught->path, window->path, window->n_path * sizeof(window->path[0]));
 }
 
