@@ -3,7 +3,6 @@
 // slots.
 #include "dpdk_env.h"
 #include "flow_sampling.h"
-#include "flow_table.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -13,74 +12,31 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <netinet/in.h>
-#include <rte_malloc.h>
-#include <rte_rcu_qsbr.h>
 
-struct bench {
-	struct rte_rcu_qsbr *qsbr;
-	struct hs_flow_table *table;
-	struct hs_flow_view view;
-};
-
-static void bench_open(struct bench *b, uint32_t capacity)
-{
-	static unsigned serial;
-	char name[16];
-
-	snprintf(name, sizeof(name), "c%u", serial++);
-	b->qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(1), 64);
-	assert_int_equal(rte_rcu_qsbr_init(b->qsbr, 1), 0);
-	rte_rcu_qsbr_thread_register(b->qsbr, 0);
-	struct hs_flow_table_config config = {
-			.name = name, .capacity = capacity, .n_workers = 1, .qsbr = b->qsbr};
-	assert_int_equal(hs_flow_table_create(&config, &b->table), 0);
-	hs_flow_table_view(b->table, 0, &b->view);
-}
-
-static void bench_close(struct bench *b)
-{
-	hs_flow_table_destroy(b->table);
-	rte_free(b->qsbr);
-}
+#include "flow_bench.h"
 
 // Of the flow from host 1 to host 2, or back.
-static struct hs_rule rule_of(
+static struct hs_rule rule_between(
 		uint32_t ns_id, uint8_t src, uint16_t sport, uint8_t dst, uint16_t dport)
 {
-	struct hs_rule rule;
+	struct hs_rule rule = rule_of(ns_id, 0, sport, dport);
 
-	hs_rule_init(&rule);
-	rule.ns_id = ns_id;
-	rule.src_ip[0] = rule.dst_ip[0] = 0x20;
 	rule.src_ip[15] = src;
 	rule.dst_ip[15] = dst;
-	rule.src_port = sport;
-	rule.dst_port = dport;
-	rule.protocol = IPPROTO_UDP;
-	rule.trace_type = 0x7000E000;
-	rule.mode = HS_MODE_COUNT;
-	rule.mode_setting = 1;
 	return rule;
 }
 
 static struct hs_rule forward(uint16_t sport, uint16_t dport)
 {
-	return rule_of(99, 1, sport, 2, dport);
+	return rule_between(99, 1, sport, 2, dport);
 }
 
-static void install(struct bench *b, uint32_t ns_id, uint16_t sport, uint16_t dport)
+static void install_back(struct bench *b, uint32_t ns_id, uint16_t sport, uint16_t dport)
 {
-	struct hs_rule rule = rule_of(ns_id, 2, sport, 1, dport); // of the way back
+	struct hs_rule rule = rule_between(ns_id, 2, sport, 1, dport);
 	struct hs_error err = {0};
 
 	assert_int_equal(hs_flow_table_install(b->table, &rule, NULL, &err), 0);
-}
-
-static void remove_rule(struct bench *b, uint32_t ns_id)
-{
-	struct hs_error err;
-	assert_int_equal(hs_flow_table_remove(b->table, ns_id, &err), 0);
 }
 
 static uint32_t add_reverse(struct bench *b, uint16_t sport, uint16_t dport)
@@ -122,7 +78,7 @@ static void a_reverse_entry_is_found_by_packets_that_go_back_and_by_nobody_else(
 	struct hs_rng rng;
 	(void)state;
 	hs_rng_init(&rng, 1);
-	bench_open(&b, 16);
+	bench_open(&b, 16, 1);
 	assert_int_equal(reverse(&b, 10, 20), HS_FLOW_NONE);
 	uint32_t slot = add_reverse(&b, 10, 20);
 	assert_true(slot >= b.view.n_rules);
@@ -146,12 +102,12 @@ static void a_rule_of_the_same_tuple_goes_before_a_reverse_entry_and_leaves_it_b
 {
 	struct bench b;
 	(void)state;
-	bench_open(&b, 16);
+	bench_open(&b, 16, 1);
 	uint32_t entry = add_reverse(&b, 10, 20);
 	for (int i = 0; i < 3; i++) {
-		install(&b, 1, 20, 10);
+		install_back(&b, 1, 20, 10);
 		assert_int_equal(found_ns(&b, 20, 10), 1);
-		install(&b, 2, 20, 10); // waits behind the first, before the reverse entry
+		install_back(&b, 2, 20, 10); // waits behind the first, before the reverse entry
 		uint32_t second = hs_flow_table_find(b.table, 2);
 		assert_int_equal(hs_flow_table_shadowed_by(b.table, second), 1);
 		assert_int_equal(reverse(&b, 10, 20), hs_flow_table_find(b.table, 1));
@@ -160,7 +116,7 @@ static void a_rule_of_the_same_tuple_goes_before_a_reverse_entry_and_leaves_it_b
 		remove_rule(&b, 2);
 		assert_int_equal(found(&b, 20, 10), entry);
 	}
-	install(&b, 1, 20, 10);
+	install_back(&b, 1, 20, 10);
 	hs_flow_table_remove_reverse(b.table, entry); // while it waits
 	assert_int_equal(found_ns(&b, 20, 10), 1);
 	entry = add_reverse(&b, 10, 20); // behind a rule that was first
@@ -177,13 +133,13 @@ static void a_reverse_entry_gives_way_to_rules_of_any_port_too(void **state)
 {
 	struct bench b;
 	(void)state;
-	bench_open(&b, 16);
+	bench_open(&b, 16, 1);
 	uint32_t exact = add_reverse(&b, 10, 20);
-	install(&b, 1, 0, 0);
+	install_back(&b, 1, 0, 0);
 	assert_int_equal(found_ns(&b, 20, 10), 1);
 	assert_int_equal(reverse(&b, 10, 20), hs_flow_table_find(b.table, 1));
-	install(&b, 2, 20, 0);
-	install(&b, 3, 0, 10);
+	install_back(&b, 2, 20, 0);
+	install_back(&b, 3, 0, 10);
 	assert_int_equal(found_ns(&b, 20, 10), 2);
 	remove_rule(&b, 2);
 	assert_int_equal(found_ns(&b, 20, 10), 3);
@@ -197,7 +153,7 @@ static void a_reverse_entry_gives_way_to_rules_of_any_port_too(void **state)
 	assert_int_equal(found(&b, 20, 10), exact);
 	assert_int_equal(found(&b, 20, 11), any_destination);
 	assert_int_equal(found(&b, 21, 11), any);
-	install(&b, 4, 20, 11);
+	install_back(&b, 4, 20, 11);
 	assert_int_equal(found_ns(&b, 20, 11), 4);
 	bench_close(&b);
 }
@@ -206,10 +162,10 @@ static void reverse_entries_of_one_tuple_are_one_until_all_who_asked_are_gone(vo
 {
 	struct bench b;
 	(void)state;
-	bench_open(&b, 16);
+	bench_open(&b, 16, 1);
 	uint32_t slot = add_reverse(&b, 10, 20);
 	assert_int_equal(add_reverse(&b, 10, 20), slot);
-	install(&b, 1, 20, 10);
+	install_back(&b, 1, 20, 10);
 	assert_int_equal(add_reverse(&b, 10, 20), slot);
 	remove_rule(&b, 1);
 	hs_flow_table_remove_reverse(b.table, slot);
@@ -227,21 +183,21 @@ static void reverse_entries_and_rules_take_no_place_from_each_other(void **state
 	struct hs_error err = {0};
 	uint32_t slot, reverses = 0;
 	(void)state;
-	bench_open(&b, 1000);
+	bench_open(&b, 1000, 1);
 	while (hs_flow_table_add_reverse(b.table, &rule, &slot) == 0) {
 		rule.src_port++;
 		reverses++;
 	}
 	assert_in_range(reverses, 64, 1000);
 	for (uint32_t i = 1; i <= 1000; i++)
-		install(&b, i, (uint16_t)i, 5);
-	rule = rule_of(1001, 2, 1001, 1, 5);
+		install_back(&b, i, (uint16_t)i, 5);
+	rule = rule_between(1001, 2, 1001, 1, 5);
 	assert_int_equal(hs_flow_table_install(b.table, &rule, NULL, &err), -ENOSPC);
 	for (uint32_t i = 1; i <= 3000; i++) { // over each other's dying slots
 		uint16_t port = (uint16_t)(1 + i % reverses);
 		hs_flow_table_remove_reverse(b.table, found(&b, 9999, port));
 		remove_rule(&b, i);
-		install(&b, 1000 + i, (uint16_t)(1000 + i), 5);
+		install_back(&b, 1000 + i, (uint16_t)(1000 + i), 5);
 		add_reverse(&b, port, 9999);
 		assert_int_equal(found_ns(&b, (uint16_t)(1000 + i), 5), 1000 + i);
 	}
@@ -252,8 +208,8 @@ static void an_offer_lives_as_long_as_its_slot_and_a_grace_period_more(void **st
 {
 	struct bench b;
 	(void)state;
-	bench_open(&b, 1);
-	install(&b, 1, 20, 10);
+	bench_open(&b, 1, 1);
+	install_back(&b, 1, 20, 10);
 	uint32_t slot = hs_flow_table_find(b.table, 1);
 	assert_null(b.view.pending[slot]);
 	assert_false(hs_flow_is_pending(&b.view.own[slot]));
@@ -273,7 +229,7 @@ static void an_offer_lives_as_long_as_its_slot_and_a_grace_period_more(void **st
 	assert_null(b.view.pending[slot]);
 	rte_rcu_qsbr_thread_offline(b.qsbr, 0);
 
-	struct hs_rule in_band = rule_of(2, 2, 20, 1, 10);
+	struct hs_rule in_band = rule_between(2, 2, 20, 1, 10);
 	struct hs_error err = {0};
 	in_band.in_band = true;
 	assert_int_equal(hs_flow_table_install(b.table, &in_band, NULL, &err), 0);
@@ -287,11 +243,11 @@ static void a_reverse_entry_keeps_its_pending_options_while_a_rule_is_before_it(
 {
 	struct bench b;
 	(void)state;
-	bench_open(&b, 4);
+	bench_open(&b, 4, 1);
 	uint32_t slot = add_reverse(&b, 10, 20);
 	struct hs_flow_pending *pending = hs_flow_table_pending(b.table, slot);
 	hs_flow_table_pending_set(b.table, slot, true);
-	install(&b, 1, 20, 10);
+	install_back(&b, 1, 20, 10);
 	remove_rule(&b, 1);
 	hs_flow_table_reclaim(b.table);
 	assert_int_equal(found(&b, 20, 10), slot);
@@ -378,7 +334,7 @@ static void change(struct bench *b, struct model *m, struct hs_rng *rng, uint32_
 	} else if (kind == 3) {
 		add_thing(m, 0, sport, dport, add_reverse(b, dport, sport));
 	} else {
-		install(b, ns_id, sport, dport);
+		install_back(b, ns_id, sport, dport);
 		add_thing(m, ns_id, sport, dport, hs_flow_table_find(b->table, ns_id));
 	}
 }
@@ -401,7 +357,7 @@ static void reverse_entries_and_rules_in_any_order_are_found_as_a_model_says(voi
 	struct hs_rng rng;
 	(void)state;
 	hs_rng_init(&rng, 5);
-	bench_open(&b, MODEL);
+	bench_open(&b, MODEL, 1);
 	for (uint32_t i = 1; i <= 20000; i++) {
 		change(&b, &m, &rng, i);
 		compare_all(&b, &m);

@@ -250,7 +250,7 @@ static bool real_claim(struct bench *b, uint32_t slot, struct hs_rng *rng, bool 
 	return hs_flow_claim_without_pending(&b->view, slot, 0);
 }
 
-// Makes a change.
+// Makes a change to the rule and to the count.
 static void change_both(struct bench *b, uint32_t slot, struct counted *c, struct hs_rng *rng)
 {
 	static const uint32_t settings[] = {
@@ -332,7 +332,6 @@ struct changer {
 static void *change_all_the_time(void *context)
 {
 	struct changer *c = context;
-
 	struct hs_rng rng;
 
 	dpdk_env_unpin();
