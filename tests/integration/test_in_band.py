@@ -240,8 +240,9 @@ def the_sources_own_node_shows_both_directions_of_an_application(workspace):
         def both_measured():
             found = near.call("qos_get", app_id=1, window="1s")["applications"]
             flows = found[0]["flows"] if found else []
-            measured = [flow for flow in flows if flow.get("e2e", {}).get("delay_ns")]
-            # The first window may begin just before its end, and so have a pair or two.
+            # The first window may end before the node on the way has the rules, or with few pairs.
+            measured = [flow for flow in flows
+                        if flow.get("e2e", {}).get("delay_ns") and len(flow["path"]) == 3]
             return found[0] if len(measured) == 2 and found[0].get("round_trip_pairs", 0) > 10 else None
 
         app = until(both_measured, 15, "metrics of both directions")
