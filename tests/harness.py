@@ -13,6 +13,10 @@ machine loses run alone, too. Tests that load the machine, set its clock or need
 run apart from each other. The others mostly wait: they run four at a time, and those with the highest limits
 begin first.
 
+A test that failed while a core stood still (stalls.py) gets another look, too, and up to three in all. The line
+says how long the core stood still. What no stall explains fails at the first look: a crash, a sanitizer's report,
+counters that do not add up, a wait of many seconds.
+
 --together, --apart and --alone run only these kinds. A build may run beside the first two.
 
 --general runs the tests about packets, with nodes that use the general path for every
@@ -22,6 +26,7 @@ packet (docs/benchmark-method.md, "Fast and general path").
 import multiprocessing
 import json
 import os
+import re
 import signal
 import statistics
 import sys
@@ -30,12 +35,15 @@ import time
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests")]
 
+from stalls import Stalls  # noqa: E402
 from workspace import Workspace  # noqa: E402
 
 _TESTS = []
 _AT_ONCE = 4
+_LOOKS_BESIDE_STALLS = 3
+_NO_STALL = re.compile(r"Sanitizer|runtime error:|process died|do(es)? not add up|ended with|did not end|not done within")
 _GENERAL = "HS_GENERAL_PATH"  # hopsightd's; it says so in its log
 # A system call that the sandbox does not allow ends the program: no test passes by a refusal unseen.
 os.environ.setdefault("HS_SANDBOX_KILL", "1")
@@ -186,21 +194,27 @@ def _tails(folder):
     return lines
 
 
-def _look(function, limit_s, looks):
+def _look(function, limit_s, looks, stalls):
     """Returns the outcome of the first look that passes, or of the last one, and lines to show."""
-    shown = []
-    for look in range(1, looks + 1):
+    shown, causes, look = [], [], 0
+    while True:
+        look, begin = look + 1, time.monotonic()
         outcome, said, lines = _run(function, limit_s)
         shown += lines
-        if outcome != "FAIL" or look == looks:
+        if outcome != "FAIL":
             break
-        shown.append(f"look {look} of {looks}: {said}")
-    if looks > 1 and look > 1:
-        said = f"look {look} of {looks}{': ' if said else ''}{said}"
+        stall_s = stalls.since(begin)
+        causes += [f"a core stood still for {1e3 * stall_s:.0f} ms"] if stall_s else []
+        may_be_stall = stall_s and not _NO_STALL.search("\n".join([said, *lines]))
+        if look >= (max(looks, _LOOKS_BESIDE_STALLS) if may_be_stall else looks):
+            break
+        shown.append(f"look {look}: {said}")
+    if look > 1 or causes:
+        said = "; ".join([f"look {look}", *causes, *([said] if said else [])])
     return outcome, said, shown
 
 
-def _take_turns(tests, taken, failed, printing, general):
+def _take_turns(tests, taken, failed, printing, general, stalls):
     """Runs one test after the other, of those that nobody has taken yet."""
     while True:
         with taken.get_lock():
@@ -209,7 +223,7 @@ def _take_turns(tests, taken, failed, printing, general):
             return
         name, function, limit_s, _, looks, _ = tests[at]
         begin = time.monotonic()
-        outcome, said, lines = _look(function, limit_s, looks)
+        outcome, said, lines = _look(function, limit_s, looks, stalls)
         seconds = time.monotonic() - begin
         note = f" ({said.splitlines()[0]})" if said else ""
         lines.append(f"{outcome} {name}{', on the general path' if general else ''}{note} {seconds:.1f} s")
@@ -220,10 +234,10 @@ def _take_turns(tests, taken, failed, printing, general):
                 failed.value += 1
 
 
-def _run_all(tests, at_once, general):
+def _run_all(tests, at_once, general, stalls):
     """Returns how many failed."""
     taken, failed = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
-    turns = (tests, taken, failed, multiprocessing.Lock(), general)
+    turns = (tests, taken, failed, multiprocessing.Lock(), general, stalls)
     if at_once == 1 or len(tests) < 2:
         _take_turns(*turns)
         return failed.value
@@ -255,8 +269,11 @@ def main(argv=None, at_once=_AT_ONCE):
     chosen = [entry for entry in _TESTS
               if (entry[3] or not general) and (not words or any(word in entry[0] for word in words))]
     chosen.sort(key=lambda entry: -entry[2])
-    failed = 0
-    for kind in kinds or ("together", "apart", "alone"):
-        failed += _run_all([entry for entry in chosen if entry[5] == kind],
-                           at_once if kind == "together" else 1, general)
+    failed, stalls = 0, Stalls()
+    try:
+        for kind in kinds or ("together", "apart", "alone"):
+            failed += _run_all([entry for entry in chosen if entry[5] == kind],
+                               at_once if kind == "together" else 1, general, stalls)
+    finally:
+        stalls.stop()
     return 1 if failed else 0

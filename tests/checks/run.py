@@ -25,6 +25,7 @@ import documents  # noqa: E402,F401 and its
 import elf  # noqa: E402,F401
 import exports  # noqa: E402
 import layering  # noqa: E402
+import looks  # noqa: E402,F401
 import results  # noqa: E402,F401
 import rivals  # noqa: E402,F401
 import schemas  # noqa: E402,F401
