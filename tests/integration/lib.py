@@ -206,7 +206,7 @@ def drops(node):
     return found
 
 
-def _echo_replies(host):
+def echo_replies(host):
     """The answers to pings that the host's kernel has received, of IPv4 and IPv6."""
     names, values = [line.split() for line in host.run("cat", "/proc/net/snmp").splitlines()
                      if line.startswith("Icmp:")]
@@ -214,12 +214,17 @@ def _echo_replies(host):
     return int(values[names.index("InEchoReps")]) + int(of_ipv6.group(1))
 
 
+def all_answered(host, before, count, output):
+    """All pings of a host are answered: the kernel's count says so, because ping waits for the last answer
+    no longer than between two requests."""
+    until(lambda: echo_replies(host) - before >= count, 2, lambda: f"{count} answers: {output}")
+
+
 def pings(host, count, *words):
-    """Pings so often, and returns what ping said. All are answered: the kernel's count says so,
-    because ping waits for the last answer no longer than between two requests."""
-    before = _echo_replies(host)
+    """Pings so often, and returns what ping said. All are answered."""
+    before = echo_replies(host)
     output = host.run("ping", "-c", str(count), *words)
-    until(lambda: _echo_replies(host) - before >= count, 2, lambda: f"{count} answers: {output}")
+    all_answered(host, before, count, output)
     return output
 
 

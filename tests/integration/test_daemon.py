@@ -11,7 +11,7 @@ import struct
 import subprocess
 
 import netlab
-from lib import Chain, Skip, Subscriber, check, equal, main, need, ring_node, rule, test, until
+from lib import Chain, Skip, Subscriber, check, equal, main, need, pings, ring_node, rule, test, until
 
 A, B = "2001:db8::1", "2001:db8::2"
 _SCHED_GETATTR = {"x86_64": 315}.get(platform.machine(), 275)
@@ -360,7 +360,7 @@ def dpdks_telemetry_shows_the_numbers_of_the_api(workspace):
     node = chain.nodes[0]
     chain.install(*[rule(n, A, B, "icmp" if n == 1 else "udp", dst_port=0 if n == 1 else n)
                     for n in range(1, 41)])
-    chain.hosts[0].run("ping", "-q", "-c", "20", "-i", "0.01", B)
+    pings(chain.hosts[0], 20, "-q", "-i", "0.01", B)
     telemetry = Telemetry(node)
     for port in node.call("ports_get")["ports"]:
         shown = telemetry.ask("/hopsight/ports")[port["name"]]

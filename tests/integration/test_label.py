@@ -297,7 +297,13 @@ def a_rule_gives_the_whole_path_and_label_set_more_labels(workspace):
         for i in range(20):
             client.sendto(bytes([i]) * 100, (B4, 7000))
             equal(server.recv(200), bytes([i]) * 100, "what the host sent")
-        found = [export for export in receiver.take() if export.specific]
+        found = []
+
+        def are_all_there():
+            found.extend(export for export in receiver.take() if export.specific)
+            return len(found) >= 10
+
+        until(are_all_there, 5, lambda: f"exports: {found}")
         equal([[item.node for item in export.items] for export in found], 10 * [[4, 3, 2, 1]], "paths, the newest first")
         equal([[item.egress for item in export.items] for export in found], 10 * [[42, 32, 22, 12]], "ports")
 

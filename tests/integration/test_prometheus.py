@@ -40,6 +40,7 @@ def chain_with_traffic(workspace, packets=300):
     sender = RawPort(chain.hosts[0].namespace, "eth0")
     for _ in range(packets):
         sender.send(FRAME)
+    until(lambda: chain.nodes[1].call("int_get", ns_id=7)["counters"]["reports_made"] == packets, 5, "all packets")
     for node in chain.nodes:
         quiet(node)
     return chain

@@ -32,6 +32,8 @@ def typed(workspace, document, sections, namespaces, limit_s=80):
     for language, text in blocks(document, sections):
         if language == "python":
             text = f"/usr/bin/python3 - <<'END'\n{text}END\n"
+        # A ping may end before its last packets have passed all nodes. A person takes longer to type the next line.
+        text = re.sub(r"^(ip netns exec \w+ ping .*[^&\n]|wait \$!)$", r"\1\nsleep 0.4", text, flags=re.M)
         # Only the namespaces get names that belong to this run.
         text = re.sub(rf"(?<![/\w])({namespaces})\b(?!\.)", rf"{workspace.prefix}-\1", text)
         script.append(text.replace("build/apps/", netlab.BUILD + "/apps/"))
@@ -47,6 +49,13 @@ def typed(workspace, document, sections, namespaces, limit_s=80):
     return output
 
 
+def received(output, sent, late):
+    """Returns what each ping of so many packets received, if at most `late` are missing. A ping waits for its last
+    replies no longer than between two requests, and a busy machine can pause a node for longer."""
+    found = [int(n) for n in re.findall(rf"\b{sent} packets transmitted, (\d+) received", output)]
+    return [n for n in found if n >= sent - late]
+
+
 def nothing_is_left(workspace):
     check(not [name for name in os.listdir("/run/netns") if name.startswith(workspace.prefix)],
           "namespaces are left")
@@ -57,15 +66,15 @@ def the_five_minutes_and_the_controller_of_the_readme_work_as_typed(workspace):
     need("ping")
     output = typed(workspace, "README.md", ["Five minutes", "Many nodes", "Clean up"],
                    "left|right|node1|node2")
-    check("100 received" in output, "ping", output)
+    check(received(output, 100, 8), "ping", output)
     check(re.search(r"rule 1  sent \d+ received", output), "raw reports", output)
     check(re.search(r"rule 1  .* 100 reports  path 0 → 2", output), "the whole run", output)
     check(re.search(r'"?ok"?', output), "the rule from Python", output)
-    check("20 received" in output, "ping of the rule in band", output)
+    check(received(output, 20, 8), "ping of the rule in band", output)
     check(re.search(r"rule 2  .* reports  path 0 → 2", output), "the rule that spread", output)
     check(re.search(r"^reachable +2$", output, re.M), "the controller's nodes", output)
     check(re.search(r"^ 3 .* 2 of 2$", output, re.M), "the controller's rule", output)
-    check("60 received" in output, "ping of the controller's rule", output)
+    check(received(output, 60, 8), "ping of the controller's rule", output)
     check(re.search(r"rule 3  .* reports  path 0 → 2", output), "the controller's metrics", output)
     nothing_is_left(workspace)
 
@@ -113,7 +122,7 @@ def two_machines_measure_their_own_traffic_as_the_readme_has_it_typed(workspace)
     for i, shell in enumerate(shells):
         with open(f"{go}{i}", "w", encoding="utf-8"):
             equal(shell.wait(30), 0, "exit code of the shell")
-    check("100 received" in output(0), "the pings", output(0))
+    check(received(output(0), 100, 8), "the pings", output(0))
     check(re.search(r"^rule \d+  .* 10 reports  path 0 → 2", output(1), re.M), "the metrics of machine 2", output(1))
 
 
@@ -145,7 +154,7 @@ def the_loop_of_the_readme_that_waits_for_three_daemons_ends_when_one_has_refuse
 def the_router_of_its_document_works_as_typed(workspace):
     need("ping")
     output = typed(workspace, "docs/router.md", ["A router"], "lan|router|core")
-    equal(len(re.findall(r"3 received", output)), 2, "pings before and after the route")
+    equal(len(received(output, 3, 0)), 2, "pings before and after the route")
     check("2001:db8:3::/48" in output, "the new route", output)
     nothing_is_left(workspace)
 
@@ -158,9 +167,7 @@ def int_in_each_version_and_carrier_works_as_its_document_has_it_typed(workspace
     # Of 2.1 and MX at the source, of MX at the sink.
     equal(re.findall(r"^int_packets +(\d+)", output, re.M), ["20", "20", "0"], "packets that got INT")
     equal(re.findall(r"^sink_packets +(\d+)", output, re.M), ["0", "0", "20"], "packets that lost it")
-    # A ping waits for its last replies for 10 ms only, and a busy machine can pause a node for longer. The
-    # counters above are exact.
-    equal(len(re.findall(r"20 packets transmitted, [1-9]\d* received", output)), 4, "pings through VXLAN")
+    equal(len(received(output, 20, 19)), 4, "pings through VXLAN")
     check(re.search(r"rule 2  .* \d{3} reports  path 1 → 2 → 3", output), "TCP over IPv6")
     reports = [int(n) for n in re.findall(r"rule 1  .* (\d+) reports  path 1 → 2 → 3", output)]
     equal(reports, [20] * 16, "reports of each profile")

@@ -55,7 +55,7 @@ def routes_lead_around_a_cut_link_after_two_sessions_and_back_when_it_is_well(wo
     need("ping")
     ring = RoutedRing(workspace, RING, plan="euler", attempts=3, reroute={"destinations": DESTINATIONS, "hold_ms": 2000}).start()
     until(lambda: ring.ping() == 62, 20, "two routers lie between the hosts")
-    equal({route["state"] for route in ring.controller.call("probe_routes")["routes"]}, {"set"}, "routes")
+    until(lambda: {route["state"] for route in ring.controller.call("probe_routes")["routes"]} == {"set"}, 5, "routes")
     # What node 3 sends to the monitor by its monitor_port goes over this link, too.
     run("ip", "-n", ring.nodes[2].namespace, "link", "set", "p2", "down")
     cut_ns, bad = time.time_ns(), []
