@@ -172,7 +172,7 @@ static inline size_t hs_int_fast_payload(
 }
 
 // Returns whether IP has the form that this file takes, with TCP or UDP directly after it, and only
-// these other flags.
+// these other flags. Then l4_off says that IP begins at HS_FAST_L3: behind a tag, it would be more.
 static inline bool hs_int_fast_takes_headers(const struct hs_packet *packet, uint16_t flags)
 {
 	const uint16_t ipv6 = flags | HS_PACKET_FLOW | HS_PACKET_IPV6;
@@ -180,7 +180,7 @@ static inline bool hs_int_fast_takes_headers(const struct hs_packet *packet, uin
 	bool is_ipv6 = packet->flags == ipv6 && packet->l4_off == HS_FAST_L3 + HS_IPV6_BYTES;
 	bool is_ipv4 = packet->flags == ipv4 && packet->l4_off == HS_FAST_L3 + HS_IPV4_BYTES;
 
-	return (is_ipv6 || is_ipv4) && packet->l3_off == HS_FAST_L3 &&
+	return (is_ipv6 || is_ipv4) &&
 	       (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP);
 }
 
