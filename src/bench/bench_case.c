@@ -257,7 +257,7 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.about = "rules removed and installed at 1,000,000",
 				.kind = HS_BENCH_RULE_CHANGES,
 				.rules = MILLION},
-		CONTROL("monitor_reports", HS_BENCH_MONITOR, 2e6,
+		CONTROL("monitor_reports", HS_BENCH_MONITOR, 4e6,
 				"reports of 4 hops, 4,096 flows, from the ring into windows"),
 		CONTROL("json_reports", HS_BENCH_JSON, 250e3,
 				"the same, and each published as JSON to a subscriber"),

@@ -14,7 +14,7 @@ SPECIAL = {
     "unmatched": {"limit": 1.45},
     "matched_4096": {"limit": 1.8},
     "sampled_100": {"limit": 1.02, "limit_of": "matched_4096"},
-    "monitor_reports": {**CONTROL, "least_per_second": 2e6},
+    "monitor_reports": {**CONTROL, "least_per_second": 4e6},
     "json_reports": {**CONTROL, "least_per_second": 250e3},
     "rule_change_1000000": CONTROL,
     "collect_100": {"packets": False, "collects": True, "least_per_second": 10e6},
@@ -137,7 +137,7 @@ def control_has_a_rate_in_place_of_a_cost():
     equal(last_json(make(20, json_reports=[1500000.4])), {
         "name": "json_reports", "per_second": {"median": 1500000, "min": 1500000, "max": 1500000}, "rounds": 1,
         "least_per_second": 250000, "met": True})
-    equal(last_json(make(20, monitor_reports=[1999999]))["met"], False)
+    equal(last_json(make(20, monitor_reports=[3999999]))["met"], False)
 
 
 @test()
@@ -213,10 +213,10 @@ def a_row_of_the_card_has_median_span_rate_ratio_and_limit():
 
 @test()
 def control_stands_in_a_table_of_its_own():
-    text = show.card(MACHINE, make(None, rule_change_1000000=[500000], monitor_reports=[2000000],
+    text = show.card(MACHINE, make(None, rule_change_1000000=[500000], monitor_reports=[4000000],
                                    json_reports=[200000]))
     for line in ("| control |", "| 500000 (500000–500000) | 2.000 | | |\n",
-                 "| 2000000 (2000000–2000000) | 0.500 | 2000000 | met |\n",
+                 "| 4000000 (4000000–4000000) | 0.250 | 4000000 | met |\n",
                  "| 200000 (200000–200000) | 5.000 | 250000 | **missed** |\n"):
         check(line in text, f"no {line!r} in\n{text}")
 
