@@ -22,6 +22,7 @@ HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
 ABOUT = {"route": "IPv6 forwarding", "source": "source, every packet", "transit": "transit, every packet",
          "sink": "sink, report in a ring", "monitor": "sink and monitor, or export"}
 LIMITS = {"route": 0.65, "source": 0.6, "transit": 0.67, "sink": 0.67, "monitor": 0.6}
+MOST_LOST = 0.1  # of the reports, in each role that makes reports
 
 
 def case_name(role, frame_bytes):
@@ -163,8 +164,8 @@ def rows(cells, args, ghz):
                 of = ratios(ours, theirs)
                 lost = f", {100 * ours.lost / ours.made:.0f} % of reports lost" if ours and ours.made else ""
                 clocks = " / ".join(f"{statistics.median(c.ns) * ghz:.0f}" if c and c.ns else "" for c in (ours, theirs))
-                limit = f"{LIMITS[role]:.2f} {'met' if statistics.median(of) <= LIMITS[role] else 'missed'}" \
-                    if of and huge else ""
+                keeps = of and statistics.median(of) <= LIMITS[role] and ours.lost <= MOST_LOST * ours.made
+                limit = f"{LIMITS[role]:.2f} {'met' if keeps else 'missed'}" if of and huge else ""
                 yield (f"| {ABOUT[role]}{lost} | {size} | {'2 MiB' if huge else '4 KiB'} | {both(ours)} | "
                        f"{both(theirs)} | {clocks} | {f'{statistics.median(of):.2f}' if of else ''} | {limit} |")
 

@@ -132,3 +132,7 @@ def a_ratio_is_of_the_same_round_and_a_table_says_which_limits_are_met():
         "| sink, report in a ring | 64 | 4 KiB |  |  |  /  |  |  |", "",
         "| program | bytes | pages | ns | Hopsight `route` by it |", "|---|---|---|---|---|",
         "| testpmd mac | 64 | 2 MiB | 25 / 20 | 2.00 |"])
+    cells[2].ns = [50]
+    check(peer_bench.table(cells, Args, 2).splitlines()[3].endswith("| 0.50 | 0.67 missed |"), "too many reports are lost")
+    cells[2].lost = 10
+    check(peer_bench.table(cells, Args, 2).splitlines()[3].endswith("| 0.50 | 0.67 met |"), "ten of a hundred may be lost")
