@@ -18,46 +18,47 @@
 #define HS_FAST_L3 HS_ETHER_BYTES		    // where IP begins in an untagged frame
 #define HS_FAST_L4 (HS_ETHER_BYTES + HS_IPV6_BYTES) // where the next header begins
 
+// Returns whether a protocol is TCP or UDP, in one branch.
+static inline bool hs_packet_fast_has_ports(uint8_t proto)
+{
+	return proto <= HS_IP_UDP && (1u << HS_IP_TCP | 1u << HS_IP_UDP) >> proto & 1;
+}
+
 static inline bool hs_packet_fast_is_l4(uint8_t proto)
 {
 	return proto == HS_IP_UDP || proto == HS_IP_TCP || proto == HS_IP_ICMPV6;
 }
 
-// Sets all members except those that hs_packet_fast_ports sets. Compilers make fewer stores of this
-// than of a struct literal with some members.
-static inline void hs_packet_fast_begin(uint32_t l3_bytes, struct hs_packet *packet)
-{
-	packet->flags = HS_PACKET_IPV6 | HS_PACKET_FLOW;
-	packet->l3_off = HS_FAST_L3;
-	packet->hbh_bytes = 0;
-	packet->trace_off = 0;
-	packet->e2e_off = 0;
-	packet->telemetry_bytes = 0;
-	packet->vlan_tags = 0;
-	packet->l3_bytes = l3_bytes;
-	memset((uint8_t *)packet + offsetof(struct hs_packet, ns_id), 0, 8); // both
-}
-static_assert(offsetof(struct hs_packet, trace_type) == offsetof(struct hs_packet, ns_id) + 4,
-		"namespace and trace type are stored as one word");
-
-// Both ports are stored as one word.
 static_assert(offsetof(struct hs_packet, dst_port) == offsetof(struct hs_packet, src_port) + 2,
-		"ports lie side by side");
+		"ports are stored as one word");
 static inline void hs_packet_fast_put_ports(uint32_t ports, struct hs_packet *packet)
 {
 	ports = ports << 16 | ports >> 16;
 	memcpy((uint8_t *)packet + offsetof(struct hs_packet, src_port), &ports, sizeof(ports));
 }
 
-static inline void hs_packet_fast_ports(
-		const uint8_t *frame, size_t at, uint8_t proto, struct hs_packet *packet)
+// Sets all members for a packet without telemetry. The flags and offsets are those of `constants`,
+// which are copied by one store. `ports` is the transport header's first word, or 0.
+static_assert(offsetof(struct hs_packet, dst_port) == 16, "flags and offsets are one vector");
+static_assert(offsetof(struct hs_packet, vlan_tags) == offsetof(struct hs_packet, l4_proto) + 1,
+		"protocol and tags are stored as one word");
+static_assert(offsetof(struct hs_packet, trace_type) == offsetof(struct hs_packet, ns_id) + 4,
+		"namespace and trace type are stored as one word");
+static inline void hs_packet_fast_put(const struct hs_packet *constants, uint32_t l3_bytes,
+		uint8_t proto, uint32_t ports, struct hs_packet *packet)
 {
-	uint32_t ports = hs_be32_load(frame + at);
+	const uint16_t proto_and_tags = proto;
 
-	hs_packet_fast_put_ports(proto == HS_IP_ICMPV6 ? 0 : ports, packet);
-	packet->l4_off = (uint16_t)at;
-	packet->l4_proto = proto;
+	memcpy(packet, constants, offsetof(struct hs_packet, dst_port));
+	hs_packet_fast_put_ports(ports, packet);
+	memcpy(&packet->l4_proto, &proto_and_tags, sizeof(proto_and_tags));
+	packet->l3_bytes = l3_bytes;
+	memset(&packet->ns_id, 0, 8); // and trace_type
 }
+
+static const struct hs_packet hs_packet_fast_ipv6 = {.flags = HS_PACKET_IPV6 | HS_PACKET_FLOW,
+		.l3_off = HS_FAST_L3,
+		.l4_off = HS_FAST_L4};
 
 // Reads the Hop-by-Hop header after IPv6 and the header that follows it, and sets all members.
 // Returns false if the general parser must read the packet.
@@ -72,22 +73,29 @@ static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uin
 		struct hs_packet *packet)
 {
 	const uint8_t *ip = frame + HS_FAST_L3;
-	const uint32_t ether_and_version = HS_ETHERTYPE_IPV6 << 4 | 6;
+	const uint32_t ether_and_version = (uint32_t)HS_ETHERTYPE_IPV6 << 16 | 6 << 12;
 
-	if (len < HS_FAST_L4 + 4 || hs_be32_load(frame + HS_ETHER_TYPE) >> 12 != ether_and_version)
+	if (len < HS_FAST_L4 + 4 ||
+			(hs_be32_load(frame + HS_ETHER_TYPE) & 0xfffff000) != ether_and_version)
 		return false;
-	size_t payload = hs_be16_load(ip + HS_IPV6_PAYLOAD);
+	uint32_t payload = hs_be16_load(ip + HS_IPV6_PAYLOAD);
 	// If the payload has fewer than 4 bytes, the first difference wraps. The second one cannot,
 	// because frame_len is not less than `len`.
-	if (payload - 4 > frame_len - (HS_FAST_L4 + 4))
+	if (payload - 4 > (uint32_t)frame_len - (HS_FAST_L4 + 4))
 		return false;
 	uint8_t proto = ip[HS_IPV6_NEXT];
-	if (hs_packet_fast_is_l4(proto)) {
-		hs_packet_fast_begin((uint32_t)(HS_IPV6_BYTES + payload), packet);
-		hs_packet_fast_ports(frame, HS_FAST_L4, proto, packet);
+	uint32_t l3_bytes = HS_IPV6_BYTES + payload;
+	if (__builtin_expect(hs_packet_fast_has_ports(proto), 1)) {
+		hs_packet_fast_put(&hs_packet_fast_ipv6, l3_bytes, proto,
+				hs_be32_load(frame + HS_FAST_L4), packet);
 		return true;
 	}
-	return hbh && proto == HS_IP_HOP_BY_HOP && hbh(context, frame, len, payload, packet);
+	if (hbh && proto == HS_IP_HOP_BY_HOP)
+		return hbh(context, frame, len, payload, packet);
+	if (proto != HS_IP_ICMPV6)
+		return false;
+	hs_packet_fast_put(&hs_packet_fast_ipv6, l3_bytes, proto, 0, packet);
+	return true;
 }
 
 // Parses untagged IPv4 without options, no fragment, with TCP, UDP or ICMP, with the result of

@@ -28,12 +28,14 @@ bool hs_flexint_template_make(struct hs_flexint_templates *templates, const uint
 
 	if (bytes + 4 > payload || at + 4 > len || !hs_packet_fast_is_l4(proto))
 		return false;
-	hs_packet_fast_begin((uint32_t)(HS_IPV6_BYTES + payload), packet);
+	uint32_t ports = proto == HS_IP_ICMPV6 ? 0 : hs_be32_load(frame + at);
+	hs_packet_fast_put(&hs_packet_fast_ipv6, (uint32_t)(HS_IPV6_BYTES + payload), proto, ports,
+			packet);
+	packet->l4_off = (uint16_t)at;
 	packet->flags |= HS_PACKET_HBH;
 	packet->hbh_bytes = (uint16_t)bytes;
 	if (!hs_hbh_parse_own(hbh, packet))
 		return false;
-	hs_packet_fast_ports(frame, at, proto, packet);
 	keep(hs_flexint_template_of(templates, hbh), frame, packet);
 	return true;
 }
