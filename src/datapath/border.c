@@ -78,6 +78,7 @@ void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	if (ends && unlikely(burst->flags & HS_PACKET_FRAGMENT) && burst->profile->family->join)
 		end = burst->profile->family->join(worker, burst, first, end, out);
 	beyond->chained = burst->chained;
+	beyond->changeable = burst->changeable;
 	if (ends) {
 		end_telemetry(worker, burst, first, end, beyond);
 	} else {

@@ -179,7 +179,7 @@ void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst)
 // Parses the copy anew, because a copy may be cut into other segments than the original.
 bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
-	if (likely(hs_room_is_changeable(burst->mbufs[i])))
+	if (likely(hs_is_changeable(burst, i)))
 		return true;
 	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
 	if (!copy)

@@ -15,7 +15,7 @@ static inline bool hs_may_grow(
 {
 	const struct hs_packet *packet = &burst->packets[i];
 
-	return packet->l3_bytes + growth <= out->mtu && hs_room_is_changeable(burst->mbufs[i]);
+	return packet->l3_bytes + growth <= out->mtu && hs_is_changeable(burst, i);
 }
 
 // Checks the port's MTU and the buffer, and counts the first check that fails. A packet that fails

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "family.h"
+#include "room.h"
 #include "worker.h"
 
 // Flags of packets that may have telemetry: options that were seen, headers that could not be read
@@ -104,6 +105,12 @@ static inline void hs_parse_anew(struct hs_burst *burst, unsigned i)
 
 	burst->profile->family->parse(burst->profile, rte_pktmbuf_mtod(m, const uint8_t *),
 			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+}
+
+// Returns whether the bytes of packet i's first segment may be written.
+static inline bool hs_is_changeable(const struct hs_burst *burst, unsigned i)
+{
+	return likely(burst->changeable) || hs_room_is_changeable(burst->mbufs[i]);
 }
 
 // Puts a copy, parsed anew, in a packet's place if others hold the packet's bytes too. Returns

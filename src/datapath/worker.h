@@ -71,6 +71,7 @@ struct hs_burst {
 	uint16_t n_received; // 0 outside a burst
 	bool unmatched;	     // no packet of it has a rule
 	bool chained;	     // some packet is in several segments
+	bool changeable;     // hs_room_is_changeable is true of every packet; false: not known
 	uint32_t max_bytes;  // of the longest packet as it came in
 	uint64_t bytes;	     // of the packets that were received
 	struct rte_mbuf *mbufs[HS_BURST];

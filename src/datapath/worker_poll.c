@@ -4,27 +4,48 @@
 #include "clock.h"
 #include "exporter.h"
 
+#include <assert.h>
+#include <stddef.h>
+
 #include <rte_prefetch.h>
+
+// Bits of a word that begins with data_off of a buffer.
+#define REFERENCES 16
+#define SEGMENTS   32
+#define NOT_DIRECT (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)
+static_assert(offsetof(struct rte_mbuf, refcnt) == offsetof(struct rte_mbuf, rearm_data) + 2 &&
+				offsetof(struct rte_mbuf, nb_segs) ==
+						offsetof(struct rte_mbuf, rearm_data) + 4,
+		"references and segments are read as one word");
+
+// Returns the word with the numbers of references and of segments. Neither is ever 0. Others who
+// hold the buffer may change the number of references meanwhile.
+static inline uint64_t references_and_segments(const struct rte_mbuf *m)
+{
+	return __atomic_load_n(m->rearm_data, __ATOMIC_RELAXED);
+}
 
 // Counts the packets of a burst and prefetches their first cache lines.
 static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 {
 	struct hs_port_counters *stats = hs_port_stats_of(worker, burst->in->index);
-	uint32_t max_bytes = 0, segments = 1;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, seen = 0, flags = 0;
+	uint32_t max_bytes = 0;
 
 	for (unsigned i = 0; i < burst->n; i++) {
 		const struct rte_mbuf *m = burst->mbufs[i];
 		uint32_t len = rte_pktmbuf_pkt_len(m);
 		rte_prefetch0(rte_pktmbuf_mtod(m, const void *));
+		seen |= references_and_segments(m);
+		flags |= m->ol_flags;
 		bytes += len;
 		max_bytes = RTE_MAX(max_bytes, len);
-		segments |= m->nb_segs;
 	}
 	burst->n_received = burst->n;
 	burst->bytes = bytes;
 	burst->max_bytes = max_bytes;
-	burst->chained = segments != 1;
+	burst->chained = (uint16_t)(seen >> SEGMENTS) != 1;
+	burst->changeable = (uint16_t)(seen >> REFERENCES) == 1 && !(flags & NOT_DIRECT);
 	stats->rx_packets += burst->n;
 	stats->rx_bytes += bytes;
 	hs_flow_add(&worker->rx_packets, burst->n);

@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) bool is_fast(
 	const struct hs_packet *packet = &burst->packets[i];
 
 	return hs_flow_is_of(&worker->flows, burst->slots[i], packet->ns_id) &&
-	       hs_flexint_fast_is_stripped_whole(packet) && hs_room_is_changeable(burst->mbufs[i]);
+	       hs_flexint_fast_is_stripped_whole(packet) && hs_is_changeable(burst, i);
 }
 
 static inline __attribute__((always_inline)) bool fast_sink(

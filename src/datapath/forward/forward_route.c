@@ -235,8 +235,7 @@ static inline __attribute__((always_inline)) void rewrite(struct hs_worker *work
 	const uint16_t port = next->port;
 	const struct hs_port *out = worker->ports[port];
 
-	if (unlikely(!hs_room_is_changeable(burst->mbufs[i])) &&
-			!hs_make_changeable(worker, burst, i)) {
+	if (unlikely(!hs_is_changeable(burst, i)) && !hs_make_changeable(worker, burst, i)) {
 		burst->out[i] = HS_OUT_DROP | HS_DROP_NO_MBUF;
 		return;
 	}

@@ -170,7 +170,7 @@ static inline __attribute__((always_inline)) bool fast_sink(
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
 	if (unlikely(!hs_int_fast_may_strip(settings, frame, packet) || !packet->trace_off ||
-			    hs_int_fast_is_discarded(frame, packet) || !hs_room_is_changeable(m)))
+			    hs_int_fast_is_discarded(frame, packet) || !hs_is_changeable(burst, i)))
 		return hs_int_sink(worker, burst, i);
 	report_fast(worker, burst, i, frame);
 	hs_room_shift(m, -(int)hs_int_fast_strip(frame, packet));

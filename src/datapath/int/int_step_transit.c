@@ -29,7 +29,7 @@ static void refuse(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	default:
 		hs_event(worker, burst, HS_EVENT_NO_ROOM_OPTION);
 	}
-	if (hs_room_is_changeable(burst->mbufs[i]))
+	if (hs_is_changeable(burst, i))
 		hs_int_transit_refuse(settings, rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *),
 				&burst->packets[i], refusal);
 }
@@ -38,11 +38,11 @@ static bool has_room(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 {
 	const struct rte_mbuf *m = burst->mbufs[i];
 
-	if (likely(hs_room_is_changeable(m) && hs_room_is_there(m, growth)))
+	if (likely(hs_is_changeable(burst, i) && hs_room_is_there(m, growth)))
 		return true;
 	hs_event(worker, burst,
-			hs_room_is_changeable(m) ? HS_EVENT_NO_ROOM_HEADROOM
-						 : HS_EVENT_NOT_CHANGEABLE);
+			hs_is_changeable(burst, i) ? HS_EVENT_NO_ROOM_HEADROOM
+						   : HS_EVENT_NOT_CHANGEABLE);
 	return false;
 }
 

@@ -118,6 +118,7 @@ static void set_burst(struct hs_worker *worker, struct hs_burst *burst, struct r
 	burst->n_received = 0; // the bytes of a burst are not known
 	burst->unmatched = true;
 	burst->chained = m->nb_segs > 1;
+	burst->changeable = true; // a copy of our own
 	burst->max_bytes = rte_pktmbuf_pkt_len(m);
 	burst->mbufs[0] = m;
 	burst->slots[0] = HS_FLOW_NONE;
