@@ -38,6 +38,7 @@ struct group {
 struct fib_ranges {
 	uint32_t n, room, n_groups;
 	uint32_t n_segments; // 0: too few groups
+	uint32_t most;	     // groups among which a destination's is searched
 	uint32_t n_cuts;     // a multiple of CUTS_AT_ONCE, not 0
 	// Where each segment but the first begins. Behind the last one are cuts at the end of all
 	// addresses, whose segments are copies of the last segment.
@@ -46,9 +47,8 @@ struct fib_ranges {
 	address *first;	      // of each range
 	uint32_t *hops;	      // of each range
 	struct group *groups; // one more at the end, of which only `begin` counts
-	// Twice the last group that begins at or before each slot's first place; one more if the
-	// group begins before. The slots of all segments follow each other. Behind each segment's
-	// slots is its last group, which begins before.
+	// The last group that begins at or before each slot's first place. The slots of all
+	// segments follow each other. Behind each segment's slots is its last group.
 	uint32_t *index;
 };
 
@@ -197,36 +197,30 @@ static unsigned bits_of(uint64_t value)
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
 }
 
-// Fills the slots of a segment. A group is the last one for the slots from its own start on, up to
-// the next group's. No branch depends on a place, because no processor could predict it.
-static void fill_slots(const struct group *groups, uint32_t first, uint32_t last,
+// Fills the slots of a segment. Returns the most groups among which a destination of one slot is
+// searched. A group is the last one for the slots from its own start on, up to the next group's. No
+// branch depends on a place, because no processor could predict it.
+static uint32_t fill_slots(const struct group *groups, uint32_t first, uint32_t last,
 		const struct segment *segment, uint32_t *index)
 {
-	uint64_t within = (UINT64_C(1) << segment->shift) - 1;
-	uint32_t n = segment->last_slot + 2, newest = 2 * first;
+	uint64_t within = (UINT64_C(1) << segment->shift) - 1, slot = UINT64_MAX;
+	uint32_t n = segment->last_slot + 2, from = first, most = 1, newest = first;
 
 	memset(index, 0, n * sizeof(*index));
 	for (uint32_t group = first; group <= last; group++) {
 		uint64_t offset = groups[group].top - segment->base;
-		bool before = offset & within;
-		index[(offset >> segment->shift) + before] = 2 * group + before;
+		uint64_t before = slot;
+		bool inside = offset & within;
+		slot = offset >> segment->shift;
+		index[slot + inside] = group;
+		from = slot == before ? from : group - inside;
+		most = RTE_MAX(most, group - from + 1);
 	}
-	for (uint32_t slot = 0; slot < n; slot++) {
-		newest = index[slot] > newest ? index[slot] : newest | 1;
-		index[slot] = newest;
+	for (uint32_t i = 0; i < n; i++) {
+		newest = RTE_MAX(newest, index[i]);
+		index[i] = newest;
 	}
-}
-
-// Returns the first group of the slot with these two places of the index. slot_groups returns how
-// many groups there are from the first on.
-static inline uint32_t slot_first(const uint32_t index[2])
-{
-	return index[0] / 2;
-}
-
-static inline uint32_t slot_groups(const uint32_t index[2])
-{
-	return (index[1] + 1) / 2 - slot_first(index);
+	return most;
 }
 
 static struct segment segment_over(const struct group *groups, uint32_t first, uint32_t last)
@@ -276,7 +270,8 @@ static uint32_t make_segment(struct fib_ranges *ranges, uint32_t first, uint32_t
 
 	*segment = segment_over(ranges->groups, first, last);
 	segment->index = at;
-	fill_slots(ranges->groups, first, last, segment, &ranges->index[at]);
+	uint32_t most = fill_slots(ranges->groups, first, last, segment, &ranges->index[at]);
+	ranges->most = RTE_MAX(ranges->most, most);
 	if (ranges->n_segments)
 		ranges->cuts[ranges->n_segments - 1] = segment->base;
 	ranges->n_segments++;
@@ -300,8 +295,10 @@ static void make_segments(struct fib_ranges *ranges)
 	uint32_t n_alike[64] = {0};
 
 	ranges->n_segments = 0;
+	ranges->most = ranges->n_groups;
 	if (ranges->n_groups <= FEW_GROUPS)
 		return;
+	ranges->most = 1;
 	for (uint32_t i = 1; i < ranges->n_groups; i++)
 		n_alike[alike(ranges, i)]++;
 	unsigned bits = segment_bits(n_alike, CUTS_AT_ONCE), many = segment_bits(n_alike, MAX_CUTS);
@@ -326,23 +323,6 @@ void fib_ranges_finish(struct fib_ranges_maker *maker)
 
 // In all searches destinations take each step together, so that their waits for memory overlap.
 
-// Finds the last group that begins at or before each destination, among few groups.
-static void search_groups(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
-		uint32_t *group)
-{
-	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
-
-	for (unsigned i = 0; i < n; i++) {
-		tops[i] = read_half(dst[i]);
-		group[i] = 0;
-	}
-	for (uint32_t left = ranges->n_groups, half; left > 1; left -= half) {
-		half = left / 2;
-		for (unsigned i = 0; i < n; i++)
-			group[i] += tops[i] >= ranges->groups[group[i] + half].top ? half : 0;
-	}
-}
-
 static inline const struct segment *segment_of(
 		const struct fib_ranges *ranges, uint32_t n_cuts, uint64_t top)
 {
@@ -357,42 +337,44 @@ static inline const struct segment *segment_of(
 	return &ranges->segments[segment];
 }
 
-// Finds the groups of each destination's slot: the first one, and how many. Returns the most of a
-// slot. n_cuts is a constant where there are the fewest.
-static inline __attribute__((always_inline)) uint32_t find_slots(const struct fib_ranges *ranges,
+// Finds the first group of each destination's slot. n_cuts is a constant where there are the
+// fewest.
+static inline __attribute__((always_inline)) void find_slots(const struct fib_ranges *ranges,
 		const uint8_t *const *dst, unsigned n, uint32_t n_cuts, uint64_t *tops,
-		uint32_t *group, uint32_t *left)
+		uint32_t *group)
 {
-	uint32_t most = 0;
-
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t top = tops[i] = read_half(dst[i]);
 		const struct segment *segment = segment_of(ranges, n_cuts, top);
 		uint64_t slot = (top - segment->base) >> segment->shift;
 		slot = slot < segment->last_slot ? slot : segment->last_slot;
-		const uint32_t *index = &ranges->index[segment->index + slot];
-		group[i] = slot_first(index);
-		left[i] = slot_groups(index);
-		most = left[i] > most ? left[i] : most;
+		group[i] = ranges->index[segment->index + slot];
 	}
-	return most;
 }
 
-static void search_segments(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+// Finds the last group that begins at or before each destination. Groups that begin behind a
+// destination's slot are compared in vain, so that nothing needs to know where the slot ends.
+static void find_groups(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *group)
 {
+	const uint32_t last = ranges->n_groups - 1;
 	uint64_t tops[FIB_RANGES_LOOKUP_MAX];
-	uint32_t left[FIB_RANGES_LOOKUP_MAX];
-	uint32_t most = ranges->n_cuts == CUTS_AT_ONCE ? find_slots(ranges, dst, n, CUTS_AT_ONCE,
-									 tops, group, left)
-						       : find_slots(ranges, dst, n, ranges->n_cuts,
-									 tops, group, left);
 
-	for (; most > 1; most -= most / 2) {
+	if (!ranges->n_segments) {
 		for (unsigned i = 0; i < n; i++) {
-			uint32_t half = left[i] / 2;
-			group[i] += tops[i] >= ranges->groups[group[i] + half].top ? half : 0;
-			left[i] -= half;
+			tops[i] = read_half(dst[i]);
+			group[i] = 0;
+		}
+	} else if (ranges->n_cuts == CUTS_AT_ONCE) {
+		find_slots(ranges, dst, n, CUTS_AT_ONCE, tops, group);
+	} else {
+		find_slots(ranges, dst, n, ranges->n_cuts, tops, group);
+	}
+	for (uint32_t left = ranges->most, half; left > 1; left -= half) {
+		half = left / 2;
+		for (unsigned i = 0; i < n; i++) {
+			uint32_t next = RTE_MIN(group[i] + half, last);
+			group[i] = tops[i] >= ranges->groups[next].top ? next : group[i];
 		}
 	}
 }
@@ -438,10 +420,7 @@ uint64_t fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const
 
 	if (unlikely(!n))
 		return 0;
-	if (ranges->n_segments)
-		search_segments(ranges, dst, n, group);
-	else
-		search_groups(ranges, dst, n, group);
+	find_groups(ranges, dst, n, group);
 	for (unsigned i = 0; i < n; i++)
 		split |= hops[i] = ranges->groups[group[i]].last_hop;
 	return likely(!(split & SPLIT)) ? UINT64_MAX : find_within(ranges, dst, n, group, hops);
