@@ -65,8 +65,9 @@ def interruptible():
 
 # ---- processes ----
 
-def start(words, listen=False):
-    """Starts a program that ends with this process. With `listen`, its stdout can be read."""
+def start(words, listen=False, log=subprocess.DEVNULL):
+    """Starts a program that ends with this process. With `listen`, its stdout can be read. Otherwise, it prints into
+    `log`."""
     parent = os.getpid()
 
     def tie():
@@ -77,8 +78,7 @@ def start(words, listen=False):
     try:
         # A session of its own: the parent alone handles Ctrl-C.
         return subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=tie,
-                                stdout=subprocess.PIPE if listen else subprocess.DEVNULL,
-                                stderr=None if listen else subprocess.DEVNULL)
+                                stdout=subprocess.PIPE if listen else log, stderr=None if listen else log)
     except OSError as error:
         raise Failed(f"{words[0]} cannot be started: {error.strerror}") from error
 
@@ -136,18 +136,22 @@ def memory_words(huge):
     return ["--in-memory"] if huge else ["--no-huge", "-m", "512", "--no-shconf"]
 
 
-def received_packets(prefix):
-    """Returns the received packets of the first port by DPDK's telemetry, or None without an answer."""
+def port_packets(prefix, port, counter):
+    """Returns a counter of a port by DPDK's telemetry, or None without an answer."""
     command = "/ethdev/stats"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.settimeout(2)
         try:
             connection.connect(os.path.join(runtime_folder(prefix), "dpdk_telemetry.v2"))
             connection.recv(65536)  # the greeting
-            connection.send(f"{command},0".encode())
-            return json.loads(connection.recv(65536))[command]["ipackets"]
+            connection.send(f"{command},{port}".encode())
+            return json.loads(connection.recv(65536))[command][counter]
         except (OSError, ValueError, KeyError, TypeError):
             return None
+
+
+def received_packets(prefix):
+    return port_packets(prefix, 0, "ipackets")
 
 
 def worker_thread(pid):
@@ -168,11 +172,16 @@ def read_both(prefix, thread):
         return None, 0
 
 
-def peer_ns(pid, prefix, seconds, main=False):
+def peer_ns(process, prefix, seconds, main=False):
     """`main`: the program forwards in its main thread."""
-    if not wait_until(lambda: (received_packets(prefix) or 0) > PEER_WARM_PACKETS, PEER_LIMIT_S):
+    def warm():
+        return process.poll() is not None or (received_packets(prefix) or 0) > PEER_WARM_PACKETS
+
+    if not wait_until(warm, PEER_LIMIT_S):
         raise Failed("it did not begin to forward")
-    thread = f"/proc/{pid}/task/{pid}" if main else worker_thread(pid)
+    if process.poll() is not None:
+        raise Failed("it ended before it forwarded")
+    thread = f"/proc/{process.pid}/task/{process.pid}" if main else worker_thread(process.pid)
     with interruptible():
         packets, cpu_ns = read_both(prefix, thread)
         if packets is None:
@@ -262,7 +271,7 @@ class Bench:
         process = self.start_peer(self.prefix, self.worker, row.mode, self.source(row.case), "net_null0,no-rx=1",
                                   huge=row.huge)
         try:
-            return peer_ns(process.pid, self.prefix, self.seconds)
+            return peer_ns(process, self.prefix, self.seconds)
         finally:
             stop(process)
             shutil.rmtree(runtime_folder(self.prefix), ignore_errors=True)

@@ -28,7 +28,7 @@ def ns(program, bench, source, huge):
                              "-p", "0x3", "-P", "--config=(0,0,0)", "--lookup=lpm", "--parse-ptype",
                              *write_routes(bench.folder)])
     try:
-        return measure.peer_ns(process.pid, bench.prefix, bench.seconds, main=True)
+        return measure.peer_ns(process, bench.prefix, bench.seconds, main=True)
     finally:
         measure.stop(process)
         shutil.rmtree(measure.runtime_folder(bench.prefix), ignore_errors=True)
