@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures VPP, DPDK's l3fwd and dpdk-testpmd beside Hopsight: nanoseconds and clocks of the worker's core for each
-packet, in the roles that both have, with the same frames, flows and pages, in turn. A ratio is Hopsight's figure
+"""Measures VPP, FastClick, DPDK's l3fwd and dpdk-testpmd beside Hopsight: nanoseconds and clocks of the worker's core
+for each packet, in the roles that both have, with the same frames, flows and pages, in turn. A ratio is Hopsight's figure
 divided by the other's of the same round. Run it as root. It reserves huge pages for the time of the measurement."""
 
 import argparse
 import contextlib
 import json
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -15,13 +16,15 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from bench import command, measure, result, show  # noqa: E402
-from peers import l3fwd, traffic, vpp  # noqa: E402
+from peers import fastclick, l3fwd, traffic, vpp  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
 ABOUT = {"route": "IPv6 forwarding", "source": "source, every packet", "transit": "transit, every packet",
          "sink": "sink, report in a ring", "monitor": "sink and monitor, or export"}
 LIMITS = {"route": 0.65, "source": 0.6, "transit": 0.67, "sink": 0.67, "monitor": 0.6}
+OTHERS = {"testpmd": "testpmd mac", "l3fwd": "l3fwd, longest prefix match",
+          **{f"fastclick-{mode}": about for mode, about in fastclick.ABOUT.items()}}  # what they do; `route` alone
 MOST_LOST = 0.1  # of the reports, in each role that makes reports
 
 
@@ -114,13 +117,18 @@ class Peers:
         self.source(case)
         return l3fwd.ns(self.args.l3fwd, self.bench, self.bench.source(case), cell.huge)
 
+    def fastclick(self, cell, case):
+        self.source(case)
+        return fastclick.ns(self.args.fastclick, self.bench, self.bench.source(case), cell.program.split("-")[1],
+                            cell.huge)
+
     def measure(self, cell):
         """Measures a cell. Returns the text to print about it. A cell that failed is not measured again."""
         if cell.error:
             return cell.error
         try:
             case = self.cases[case_name(cell.role, cell.frame_bytes)]
-            cell.ns.append(round(getattr(self, cell.program)(cell, case), 2))
+            cell.ns.append(round(getattr(self, cell.program.split("-")[0])(cell, case), 2))
         except (measure.Failed, OSError) as error:
             cell.error = str(error)
             return cell.error
@@ -135,6 +143,7 @@ def make_cells(args):
                 programs = ["hopsight"] + (["vpp"] if args.vpp else [])
                 if role == "route":
                     programs += (["l3fwd"] if args.l3fwd else []) + (["testpmd"] if measure.peer_is_there() else [])
+                    programs += [f"fastclick-{mode}" for mode in fastclick.ABOUT] if args.fastclick else []
                 cells += [Cell(program, role, size, huge) for program in programs]
     return cells
 
@@ -173,14 +182,13 @@ def rows(cells, args, ghz):
 def table(cells, args, ghz):
     lines = ["| work | bytes | pages | Hopsight ns | VPP ns | clocks | ratio | limit |", "|---|---|---|---|---|---|---|---|",
              *rows(cells, args, ghz)]
-    others = [c for c in cells if c.program in ("testpmd", "l3fwd")]
+    others = [c for c in cells if c.program in OTHERS]
     if others:
         lines += ["", "| program | bytes | pages | ns | Hopsight `route` by it |", "|---|---|---|---|---|"]
     for cell in others:
         of = ratios(find(cells, "hopsight", "route", cell.frame_bytes, cell.huge), cell)
-        lines.append(f"| {'testpmd mac' if cell.program == 'testpmd' else 'l3fwd, longest prefix match'} | "
-                     f"{cell.frame_bytes} | {'2 MiB' if cell.huge else '4 KiB'} | {both(cell)} | "
-                     f"{f'{statistics.median(of):.2f}' if of else ''} |")
+        lines.append(f"| {OTHERS[cell.program]} | {cell.frame_bytes} | {'2 MiB' if cell.huge else '4 KiB'} | "
+                     f"{both(cell)} | {f'{statistics.median(of):.2f}' if of else ''} |")
     return "\n".join(lines) + "\n"
 
 
@@ -191,6 +199,8 @@ def parse(words):
     parser.add_argument("--vpp", metavar="DIR", help="a build or an installation of VPP: bin/vpp, bin/vppctl and "
                         "lib/*/vpp_plugins/ioam_plugin.so below it")
     parser.add_argument("--l3fwd", metavar="PROGRAM", help="DPDK's l3fwd, which asks for no checksum offload")
+    parser.add_argument("--fastclick", metavar="PROGRAM", help="userlevel/click of a FastClick with DPDK and IPv6; it "
+                        "is measured in the role `route` alone")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="our build")
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=0.5, help="of one measurement")
@@ -219,7 +229,11 @@ def look_for_programs(parser, args):
         args.vpp = vpp.Programs(args.vpp)
         if args.vpp.missing():
             parser.error(f"--vpp: {', '.join(args.vpp.missing())}: not there")
-    for name, there in (("--l3fwd", args.l3fwd), (measure.PEER, measure.peer_is_there())):
+    for name, path in (("--l3fwd", args.l3fwd), ("--fastclick", args.fastclick)):
+        if path and not shutil.which(path):
+            parser.error(f"{name}: {path}: not there, or not a program")
+    for name, there in (("--l3fwd", args.l3fwd), ("--fastclick", args.fastclick),
+                        (measure.PEER, measure.peer_is_there())):
         if not there:
             print(f"peer_bench: no {name}: it is left out", file=sys.stderr)
 

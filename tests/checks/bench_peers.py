@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks of tools/peer_bench.py without other programs: the frames, what VPP is told, pages, tables."""
 
+import contextlib
+import io
 import ipaddress
 import os
+import re
 import socket
 import struct
 
@@ -10,7 +13,7 @@ from harness import check, equal, test
 
 import peer_bench
 from bench import measure
-from peers import memif, traffic, vpp
+from peers import fastclick, memif, traffic, vpp
 
 
 def frame(number, size=64):
@@ -18,6 +21,15 @@ def frame(number, size=64):
     ip += ipaddress.ip_address(f"2001:db8::{number + 1:x}").packed + ipaddress.ip_address(
         f"2001:{0xdb8 + (number >> 16):x}:{number & 0xffff:x}::7").packed
     return bytes(range(12)) + b"\x86\xdd" + ip + bytes(size - 54)
+
+
+def write_program(workspace, name, line):
+    path = workspace.path(name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\n{line}\n")
+    os.chmod(path, 0o755)
+    return path
 
 
 @test()
@@ -79,14 +91,61 @@ def what_is_not_there_of_vpp_is_said(workspace):
 
 @test()
 def vpp_says_its_version_once_it_answers(workspace):
-    os.makedirs(workspace.path("bin"))
     for name, line in (("vpp", "exec sleep 60"), ("vppctl", 'test "$3" != "show version" || echo "vpp v23.10-release"')):
-        with open(workspace.path("bin/" + name), "w", encoding="ascii") as f:
-            f.write(f"#!/bin/sh\n{line}\n")
-        os.chmod(workspace.path("bin/" + name), 0o755)
+        write_program(workspace, "bin/" + name, line)
     process = vpp.Process(vpp.Programs(workspace.path("")), workspace.path(""), "", [])
     process.stop()
     equal(process.version, "vpp v23.10-release")
+
+
+@test()
+def fastclick_routes_each_destination_alike_and_rewrites_addresses_alone():
+    for mode, most in (("route", traffic.ROUTES), ("one", 1)):
+        elements = fastclick.configuration(mode).split("\n-> ")
+        table = re.fullmatch(r"LookupIP6Route\((.*)\)", elements[3]).group(1).split(", ")
+        equal(len(set(table)), most, mode)
+        equal({entry.split()[1] for entry in table}, {"0"}, mode)
+        for number in range(0, traffic.ROUTES, 100):
+            to = ipaddress.ip_address(frame(number)[38:54])
+            equal(sum(to in ipaddress.ip_network(entry.split()[0]) for entry in table), 1, to)
+        check("DecIP6HLIM" in elements, elements[4:])
+    equal(fastclick.configuration("mac").count("\n-> "), 2, "from a port by one element to the other port")
+
+
+@test()
+def fastclick_that_ends_says_why_at_once(workspace):
+    bench = measure.Bench("", 0.01, 0, 0)
+    bench.folder = workspace.path("")
+    for line, why in (("echo \"EAL: 2 lcores\"; echo \"x:2: undeclared element 'LookupIP6Route'\" >&2; exit 1",
+                       ": x:2: undeclared element 'LookupIP6Route'"), ("exit 0", "")):
+        try:
+            fastclick.ns(write_program(workspace, "click", line), bench, "net_pcap0", "route", False)
+        except measure.Failed as error:
+            equal(str(error), "FastClick: it ended before it forwarded" + why)
+        else:
+            check(False, "a program that does not forward has a figure")
+
+
+@test()
+def a_peer_that_is_not_there_ends_the_tool_before_it_measures(workspace):
+    write_program(workspace, "apps/hopsight-bench-case", "exit 1")
+    for option in ("--fastclick", "--l3fwd"):
+        for path in (workspace.path("nothing"), workspace.path("apps")):
+            parser, args = peer_bench.parse(["--build", workspace.path(""), option, path])
+            said = io.StringIO()
+            try:
+                with contextlib.redirect_stderr(said):
+                    peer_bench.look_for_programs(parser, args)
+            except SystemExit as end:
+                equal(end.code, 2)
+            check(said.getvalue().endswith(f"error: {option}: {path}: not there, or not a program\n"), said.getvalue())
+
+
+@test()
+def fastclick_is_measured_in_the_role_route_alone():
+    _, args = peer_bench.parse(["--fastclick", "click", "--pages", "huge", "--bytes", "64"])
+    equal({cell.program: cell.role for cell in peer_bench.make_cells(args) if "fastclick" in cell.program},
+          {"fastclick-mac": "route", "fastclick-one": "route", "fastclick-route": "route"})
 
 
 @test()
@@ -122,7 +181,7 @@ def a_ratio_is_of_the_same_round_and_a_table_says_which_limits_are_met():
 
     cells = [cell("hopsight", "route", True, 40, 50, 90), cell("vpp", "route", True, 80, 100, 90),
              cell("hopsight", "sink", True, 70), cell("vpp", "sink", True, 100), cell("hopsight", "route", False, 60),
-             cell("testpmd", "route", True, 20, 25, 30)]
+             cell("testpmd", "route", True, 20, 25, 30), cell("fastclick-one", "route", True, 40, 40, 45)]
     cells[2].made, cells[2].lost = 100, 25
     equal(peer_bench.ratios(*cells[:2]), [0.5, 0.5, 1.0])
     equal(peer_bench.table(cells, Args, 2).splitlines()[2:], [
@@ -131,7 +190,8 @@ def a_ratio_is_of_the_same_round_and_a_table_says_which_limits_are_met():
         "| IPv6 forwarding | 64 | 4 KiB | 60 / 60 |  | 120 /  |  |  |",
         "| sink, report in a ring | 64 | 4 KiB |  |  |  /  |  |  |", "",
         "| program | bytes | pages | ns | Hopsight `route` by it |", "|---|---|---|---|---|",
-        "| testpmd mac | 64 | 2 MiB | 25 / 20 | 2.00 |"])
+        "| testpmd mac | 64 | 2 MiB | 25 / 20 | 2.00 |",
+        "| FastClick, router with one route for all | 64 | 2 MiB | 40 / 40 | 1.25 |"])
     cells[2].ns = [50]
     check(peer_bench.table(cells, Args, 2).splitlines()[3].endswith("| 0.50 | 0.67 missed |"), "too many reports are lost")
     cells[2].lost = 10

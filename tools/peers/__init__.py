@@ -3,6 +3,7 @@
 
 vpp        VPP with its ioam plugin and its packet generator
 l3fwd      DPDK's l3fwd
+fastclick  FastClick, as a router and as a rewriter of addresses
 memif      all of them, and Hopsight, between two memif sockets
 traffic    the frames that all of them get
 """
