@@ -447,7 +447,7 @@ static void reports_that_vanish_fail_the_audit(void **state)
 	struct rig *r = rig_open(SINK, 1500, 8);
 	struct hs_report_record record;
 	install(r, 7, "");
-	for (unsigned i = 0; i < 40; i++) {
+	for (unsigned i = 0; i < HS_BURST + 8; i++) {
 		feed_sampled(r, 7, 0x7000);
 		assert_int_equal(take_reports(r->t.node, &record, 1), 1);
 	}

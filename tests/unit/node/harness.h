@@ -19,7 +19,7 @@
 #include <rte_mempool.h>
 
 #define HARNESS_PORTS 4
-#define HARNESS_QUEUE 64
+#define HARNESS_QUEUE 128u // two of the largest bursts that a build may have
 
 struct test_port {
 	struct hs_port port;

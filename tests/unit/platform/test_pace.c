@@ -2,6 +2,7 @@
 // A worker in virtual time: packets come when a test says, and rounds, packets and wake-ups cost
 // what they cost on a usual machine.
 #include "pace.h"
+#include "port_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -405,7 +406,7 @@ static void a_worker_stays_loaded_after_any_number_of_packets(void **state)
 		}
 		now += counts[i] * TICKS_PER_US; // a million packets in a second
 		assert_int_equal(hs_pace_next(&pace, now), HS_PACE_SPIN);
-		assert_true(pace.rest_packets == 32 * 1024);
+		assert_true(pace.rest_packets == HS_BURST * 1024);
 		assert_int_equal(pace.work_share, 1024);
 	}
 }
