@@ -217,7 +217,7 @@ def parse(words):
 
 
 def look_for_programs(parser, args):
-    """Says which programs are missing, and exits if nothing can be measured because Hopsight's own is missing."""
+    """Says which programs are left out. Exits if Hopsight's own program or a named one is missing."""
     args.case_program = os.path.join(args.build, "apps", "hopsight-bench-case")
     if not os.path.exists(args.case_program):
         parser.error(f"{args.case_program} is not built")

@@ -46,7 +46,7 @@ def ns(program, bench, source, mode, huge):
         taken = measure.peer_ns(process, bench.prefix, bench.seconds, main=True)
         received = measure.port_packets(bench.prefix, 0, "ipackets") or 0
         sent = measure.port_packets(bench.prefix, 1, "opackets") or 0
-        if sent < 0.99 * received:
+        if not received or sent < 0.99 * received:
             raise measure.Failed(f"it sent {sent} of {received} packets")
         return taken
     except measure.Failed as error:

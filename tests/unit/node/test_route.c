@@ -80,6 +80,33 @@ static void a_packet_that_others_hold_is_copied_and_left_as_it_was(void **state)
 	fixture_close(f);
 }
 
+// The other packets of a burst do not hide that one may not be changed. A clone has one reference
+// to itself, and its bytes are another buffer's.
+static void the_last_packet_of_a_burst_is_copied_if_its_bytes_are_another_buffers(void **state)
+{
+	(void)state;
+	for (unsigned cloned = 0; cloned < 2; cloned++) {
+		struct fixture *f = router_open(SOURCE_SIDES);
+		struct rte_mbuf **last = &f->t.ports[0].in[2], *held;
+		uint8_t before[256];
+		size_t len = unhex(PLAIN, before);
+		for (unsigned i = 0; i < 3; i++)
+			feed_hex(f, 0, PLAIN);
+		held = *last;
+		if (cloned)
+			*last = rte_pktmbuf_clone(held, f->pool);
+		else
+			rte_mbuf_refcnt_update(held, 1);
+		test_node_run(&f->t);
+		for (unsigned i = 0; i < 3; i++)
+			expect_routed(f, NEXT);
+		assert_memory_equal(rte_pktmbuf_mtod(held, const uint8_t *), before, len);
+		assert_int_equal(rte_mbuf_refcnt_read(held), 1);
+		rte_pktmbuf_free(held);
+		fixture_close(f);
+	}
+}
+
 static void a_packet_that_others_hold_is_dropped_where_no_buffer_is_left(void **state)
 {
 	struct fixture *f = router_open(SOURCE_SIDES);
@@ -351,6 +378,8 @@ int main(void)
 			cmocka_unit_test(a_packet_that_others_hold_is_copied_and_left_as_it_was),
 			cmocka_unit_test(
 					a_packet_that_others_hold_is_dropped_where_no_buffer_is_left),
+			cmocka_unit_test(
+					the_last_packet_of_a_burst_is_copied_if_its_bytes_are_another_buffers),
 			cmocka_unit_test(headers_in_many_segments_are_routed),
 			cmocka_unit_test(headers_that_cannot_be_joined_are_dropped),
 			cmocka_unit_test(a_port_without_an_address_takes_packets_for_any),
