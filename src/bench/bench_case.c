@@ -20,6 +20,12 @@
 		(bytes), 1024, 1024, (n_hops), (prefix)                                            \
 	}
 
+#define DRIVERS(suffix, bytes)                                                                     \
+	{                                                                                          \
+		.name = "drivers" suffix,                                                          \
+		.about = "no node: the ports' drivers and the pool of packets alone",              \
+		.traffic = PLAIN(bytes, 4096), .drivers = true                                     \
+	}
 #define NO_RULES(suffix, bytes, ...)                                                               \
 	{                                                                                          \
 		.name = "no_rules" suffix, .about = "no rule installed",                           \
@@ -91,6 +97,7 @@
 			FLOWS_1024(NEVER), .role = HS_BENCH_SINK, .drain = (where), __VA_ARGS__)
 
 const struct hs_bench_case hs_bench_cases[] = {
+		DRIVERS("", 128),
 		NO_RULES("", 128, .limit = 1.25, .quick = true),
 		UNMATCHED("", 128, .limit = 1.45, .quick = true),
 		{.name = "unmatched_4masks",
@@ -207,6 +214,7 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.quick = true),
 		INT_MD("sink", "of 3 hops, reports into the ring", HS_BENCH_SINK, 3, .limit = 3.1,
 				.drain = HS_BENCH_DISCARD, .quick = true),
+		DRIVERS("_64", 64),
 		NO_RULES("_64", 64),
 		UNMATCHED("_64", 64),
 		MATCHED("4096_64", 64, 4096, 4096, "4,096 rules, no sampling"),
@@ -217,6 +225,7 @@ const struct hs_bench_case hs_bench_cases[] = {
 		SAMPLED("1_512", 512, 1),
 		TRANSIT("2_512", 512, 2),
 		SINK("ring_512", 512, HS_BENCH_DISCARD, "reports into the ring"),
+		DRIVERS("_1500", 1500),
 		NO_RULES("_1500", 1500),
 		MATCHED("4096_1500", 1500, 4096, 4096, "4,096 rules, no sampling"),
 		SAMPLED("1_1500", 1500, 1),

@@ -85,6 +85,7 @@ struct hs_bench_case {
 	uint32_t reported;	 // number of flows in reports to a collector
 	uint32_t rewritten;	 // number of flows that the source port makes of the frames; 0:
 				 // unchanged
+	bool drivers;		 // no node: the worker sends on what it receives
 	bool int_md;		 // rules and ports use INT 2.1, not flexint
 	bool matched;		 // true: every packet meets a rule; false: none does
 	bool shared_cores;	 // more threads run than there are cores

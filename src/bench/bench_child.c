@@ -70,22 +70,38 @@ static void empty_ring(struct run *run)
 	run->aside_ns += own_cpu_ns() - begin;
 }
 
-// Polls the node for a few rounds, which make at most half a ring of reports.
+// Sends on what the drivers have received, without the node.
+static unsigned pass_on(struct hs_port *const ports[HS_BENCH_PORTS])
+{
+	struct rte_mbuf *mbufs[HS_BURST];
+	uint16_t n = rte_eth_rx_burst(ports[HS_BENCH_IN]->ethdev_id, 0, mbufs, HS_BURST);
+	uint16_t sent = rte_eth_tx_burst(ports[HS_BENCH_OUT]->ethdev_id, 0, mbufs, n);
+
+	rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
+	return n;
+}
+
+static unsigned poll_once(const struct hs_bench_setup *setup)
+{
+	return setup->spec->drivers ? pass_on(setup->ports) : hs_node_worker_poll(setup->node, 0);
+}
+
+// Polls for a few rounds, which make at most half a ring of reports.
 static uint64_t poll_some(struct run *run)
 {
 	uint64_t packets = 0;
 
 	for (int i = 0; i < ROUNDS_A_LOOK; i++)
-		packets += hs_node_worker_poll(run->setup.node, 0);
+		packets += poll_once(&run->setup);
 	if (run->setup.spec->drain == HS_BENCH_ASIDE)
 		empty_ring(run);
 	return packets;
 }
 
-// Polls the node. callgrind begins and ends counting at this function.
-__attribute__((noinline)) static unsigned counted_poll(struct hs_node *node)
+// callgrind begins and ends counting at this function.
+__attribute__((noinline)) static unsigned counted_poll(const struct hs_bench_setup *setup)
 {
-	return hs_node_worker_poll(node, 0);
+	return poll_once(setup);
 }
 
 // Processes the packets whose instructions are counted. No report is lost and nothing ends by the
@@ -96,11 +112,11 @@ static void count_packets(struct run *run)
 	uint64_t warm = run->setup.spec->traffic.frames;
 
 	while (warm > 0)
-		warm -= RTE_MIN(warm, hs_node_worker_poll(run->setup.node, 0));
+		warm -= RTE_MIN(warm, poll_once(&run->setup));
 	while (run->packets < run->setup.config->packets) {
 		if (run->setup.spec->drain != HS_BENCH_NO_DRAIN)
 			empty_ring(run);
-		run->packets += counted_poll(run->setup.node);
+		run->packets += counted_poll(&run->setup);
 	}
 	if (run->setup.spec->drain != HS_BENCH_NO_DRAIN)
 		empty_ring(run);
@@ -277,6 +293,20 @@ static json_t *packets_line(const struct run *run, const struct hs_bench_outcome
 			(json_int_t)(outcome->reports_lost - run->before.reports_lost));
 }
 
+static int check(const struct run *run, struct hs_bench_outcome *outcome, struct hs_error *err)
+{
+	struct rte_eth_stats sent;
+
+	if (!run->setup.spec->drivers)
+		return hs_bench_setup_check(&run->setup, outcome, err);
+	*outcome = (struct hs_bench_outcome){.received = run->packets};
+	rte_eth_stats_get(run->setup.ports[HS_BENCH_OUT]->ethdev_id, &sent);
+	if (sent.opackets >= run->packets && !sent.oerrors)
+		return 0;
+	return hs_error_set(err, "counters", "packets sent on", "",
+			"%" PRIu64 " instead of %" PRIu64 " or more", sent.opackets, run->packets);
+}
+
 static json_t *measure_packets(const struct hs_bench_case *spec,
 		const struct hs_bench_child_config *config, struct hs_error *err)
 {
@@ -294,7 +324,7 @@ static json_t *measure_packets(const struct hs_bench_case *spec,
 	rte_eal_wait_lcore(WORKER_LCORE);
 	if (run.nothing_came || !run.packets)
 		return json_pack("{s:s}", "error", "no packets came");
-	rc = hs_bench_setup_check(&run.setup, &outcome, err);
+	rc = check(&run, &outcome, err);
 	return rc < 0 ? failure(err, rc) : packets_line(&run, &outcome);
 }
 

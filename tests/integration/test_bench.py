@@ -13,7 +13,7 @@ from lib import Skip, check, equal, main, netlab, need, test, until
 PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-bench")
 SHORT = ("--rounds", "1", "--seconds", "0.02")
 # A sample of every way through a node.
-WAYS = ("unmatched_4masks", "matched_64", "sampled_10", "transit_4", "sink_ring", "sink_ring_empty",
+WAYS = ("drivers", "unmatched_4masks", "matched_64", "sampled_10", "transit_4", "sink_ring", "sink_ring_empty",
         "sink_monitor", "bridge", "route", "route_source", "route_transit", "route_sink",
         "route_monitor", "mixed", "no_rules_ring")
 
