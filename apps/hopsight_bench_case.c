@@ -19,13 +19,14 @@ enum {
 };
 
 struct words {
-	const char *list, *frames, *pcap, *seconds, *packets, *worker, *control, *prefix, *sockets,
-			*huge;
+	const char *list, *routes, *frames, *pcap, *seconds, *packets, *worker, *control, *prefix,
+			*sockets, *huge;
 };
 
 static int usage(void)
 {
 	fprintf(stderr, "Usage: hopsight-bench-case --list\n"
+			"       hopsight-bench-case CASE --routes\n"
 			"       hopsight-bench-case CASE --frames FILE\n"
 			"       hopsight-bench-case CASE --pcap FILE --worker CORE --control CORE\n"
 			"                           --seconds S | --packets N\n"
@@ -48,7 +49,7 @@ static bool read_words(int argc, char **argv, struct words *words)
 {
 	const char **texts[] = {&words->list, &words->frames, &words->pcap, &words->seconds,
 			&words->packets, &words->worker, &words->control, &words->prefix,
-			&words->sockets, &words->huge};
+			&words->sockets, &words->huge, &words->routes};
 	static const struct option options[] = {
 			{"list", no_argument, NULL, 0},
 			{"frames", required_argument, NULL, 1},
@@ -60,6 +61,7 @@ static bool read_words(int argc, char **argv, struct words *words)
 			{"prefix", required_argument, NULL, 7},
 			{"sockets", required_argument, NULL, 8},
 			{"huge", no_argument, NULL, 9},
+			{"routes", no_argument, NULL, 10},
 			{0},
 	};
 	int index;
@@ -126,6 +128,8 @@ int main(int argc, char **argv)
 	if (words.list)
 		return say(hs_bench_list());
 	const struct hs_bench_case *spec = hs_bench_case_find(argv[optind]);
+	if (spec && words.routes)
+		return say(hs_bench_list_routes(spec));
 	if (spec && words.frames)
 		return write_frames(spec, words.frames);
 	if (!spec || !words.pcap || !words.worker || !words.control ||

@@ -20,9 +20,9 @@ from peers import fastclick, l3fwd, traffic, vpp  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
-ABOUT = {"route": "IPv6 forwarding", "source": "source, every packet", "transit": "transit, every packet",
+ABOUT = {"route": "IPv6 forwarding", "uneven": "IPv6 forwarding, 100,000 routes", "source": "source, every packet", "transit": "transit, every packet",
          "sink": "sink, report in a ring", "monitor": "sink and monitor, or export"}
-LIMITS = {"route": 0.65, "source": 0.6, "transit": 0.67, "sink": 0.67, "monitor": 0.6}
+LIMITS = {"route": 0.65, "uneven": 0.65, "source": 0.6, "transit": 0.67, "sink": 0.67, "monitor": 0.6}
 OTHERS = {"testpmd": "testpmd mac", "l3fwd": "l3fwd, longest prefix match",
           **{f"fastclick-{mode}": about for mode, about in fastclick.ABOUT.items()}}  # what they do; `route` alone
 MOST_LOST = 0.1  # of the reports, in each role that makes reports
@@ -86,6 +86,11 @@ class Peers:
                               measure.CASE_LIMIT_S)
         return path
 
+    def routes(self, case):
+        """Returns the prefixes of a case, each once."""
+        line = measure.start([self.args.case_program, case.name, "--routes"], listen=True)
+        return list(dict.fromkeys(measure.result_of(line, measure.CASE_LIMIT_S)["routes"]))
+
     def hopsight(self, cell, case):
         self.source(case)
         line = self.bench.measure_case(case, cell.huge)
@@ -94,15 +99,16 @@ class Peers:
         return line["cpu_ns"] / line["packets"]
 
     def vpp(self, cell, _case):
-        plain = self.source(self.cases[case_name("route", cell.frame_bytes)])
+        routed = self.cases[case_name(cell.role if cell.role in vpp.PLAIN_ROLES else "route", cell.frame_bytes)]
+        plain = self.source(routed)
         pcap = plain
         if cell.role in ("transit", "sink", "monitor"):
             pcap = plain + ".trace"
             if not os.path.exists(pcap):
                 traffic.write_pcap(pcap, [traffic.with_trace(frame) for frame in traffic.read_pcap(plain)])
         with tempfile.TemporaryDirectory(prefix="hopsight-vpp.") as folder:
-            process = vpp.Vpp(self.args.vpp, folder, cell.role, pcap, self.bench.worker, self.bench.control,
-                              cell.huge)
+            process = vpp.Vpp(self.args.vpp, folder, cell.role, pcap, self.routes(routed), self.bench.worker,
+                              self.bench.control, cell.huge)
             self.versions["vpp"] = process.version
             try:
                 return process.ns(self.bench.seconds)

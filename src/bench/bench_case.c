@@ -86,6 +86,13 @@
 		.int_md = true, .rules = 4096, .every = 1, .matched = true, __VA_ARGS__            \
 	}
 #define FLOWS_1024(setting) .rules = 1024, .every = (setting), .matched = true
+#define ROUTE_UNEVEN(suffix, bytes)                                                                \
+	{                                                                                          \
+		.name = "route_uneven" suffix,                                                     \
+		.about = "some 100,000 prefixes, most of them in few /32",                         \
+		.traffic = {(bytes), 1024, 1024, -1, 171000, .uneven = true},                      \
+		.forward = HS_BENCH_ROUTE                                                          \
+	}
 #define ROUTE_SOURCE(suffix, bytes, ...)                                                           \
 	ROUTE("_source" suffix, bytes, "telemetry put into every packet", 1024, -1, FLOWS_1024(1), \
 			__VA_ARGS__)
@@ -131,13 +138,13 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.limit = 5},
 		{.name = "label_all",
 				.about = "INT-label, each packet is labelled, IPv4",
-				.traffic = {128, 4096, 4096, -1, 0, true},
+				.traffic = {128, 4096, 4096, -1, .ipv4 = true},
 				.label = HS_BENCH_LABEL_ALL,
 				.limit = 2.0,
 				.quick = true},
 		{.name = "matched_4096_ipv4",
 				.about = "4,096 rules, no sampling, IPv4",
-				.traffic = {128, 4096, 4096, -1, 0, true},
+				.traffic = {128, 4096, 4096, -1, .ipv4 = true},
 				.rules = 4096,
 				.every = NEVER,
 				.matched = true,
@@ -181,18 +188,20 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.quick = true),
 		{.name = "route_ipv4",
 				.about = "1,024 prefixes of IPv4, 1,024 flows",
-				.traffic = {64, 1024, 1024, -1, 1024, true},
+				.traffic = {64, 1024, 1024, -1, 1024, .ipv4 = true},
 				.forward = HS_BENCH_ROUTE,
 				.limit = 1.64,
 				.quick = true},
 		ROUTE("_10", 64, "10 prefixes", 10, -1),
 		ROUTE("_100000", 64, "100,000 prefixes", 100000, -1, .limit = 1.64),
+		ROUTE_UNEVEN("", 64),
 		ROUTE_SOURCE("", 64, .limit = 3.0),
 		ROUTE_TRANSIT("", 64, .limit = 1.7),
 		ROUTE_SINK("sink", 64, HS_BENCH_DISCARD, "into the ring", .limit = 3.1),
 		ROUTE_SINK("monitor", 64, HS_BENCH_TO_MONITOR, "on to the monitor",
 				.stamped = true),
 		ROUTE("_128", 128, "1,024 prefixes, 1,024 flows", 1024, -1),
+		ROUTE_UNEVEN("_128", 128),
 		ROUTE_SOURCE("_128", 128),
 		ROUTE_TRANSIT("_128", 128),
 		ROUTE_SINK("sink_128", 128, HS_BENCH_DISCARD, "into the ring"),

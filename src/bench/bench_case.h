@@ -59,6 +59,7 @@ struct hs_bench_traffic {
 	uint16_t flows;
 	int8_t hops;	 // number of telemetry entries; -1: no telemetry
 	uint32_t routes; // number of prefixes of the destinations; 0: one destination
+	bool uneven;	 // the prefixes lie as unevenly as those of the Internet
 	bool ipv4;	 // without telemetry
 	bool int_md;	 // the telemetry is INT-MD of 2.1, marked by a DSCP; the first hop is the
 			 // source

@@ -11,6 +11,9 @@
 #include "packet.h"
 #include "udp_front.h"
 
+#include <rte_common.h>
+#include <rte_jhash.h>
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -45,9 +48,35 @@ static void address(bool ipv4, uint8_t ip[16], uint32_t word)
 	hs_be32_store(ip + 12, word);
 }
 
-uint8_t hs_bench_prefix(bool ipv4, uint32_t index, uint8_t prefix[16])
+// Returns a number of up to 16 bits. Each number of bits is as likely as another, so that small
+// numbers are more likely than large ones.
+static uint32_t skewed(uint32_t random)
 {
-	if (ipv4) {
+	return random >> 8 & ((1u << random % 17) - 1);
+}
+
+// Sets a /32, or a /48 within it. As in the Internet, few /32 have thousands of /48, and most have
+// one or none.
+static uint8_t uneven_prefix(uint32_t index, uint8_t prefix[16])
+{
+	static const uint16_t regions[] = {
+			0x2001, 0x2400, 0x2600, 0x2602, 0x2800, 0x2a00, 0x2a02, 0x2c0f};
+	uint32_t block = skewed(rte_jhash_1word(index, 1)), site = rte_jhash_1word(index, 2);
+	bool whole = site % 4 == 0;
+
+	memset(prefix, 0, 16);
+	hs_be16_store(prefix, regions[block % RTE_DIM(regions)]);
+	hs_be16_store(prefix + 2, (uint16_t)(block * 40503u));
+	if (!whole)
+		hs_be16_store(prefix + 4, (uint16_t)skewed(site));
+	return whole ? 32 : 48;
+}
+
+uint8_t hs_bench_prefix(const struct hs_bench_traffic *traffic, uint32_t index, uint8_t prefix[16])
+{
+	if (traffic->uneven)
+		return uneven_prefix(index, prefix);
+	if (traffic->ipv4) {
 		address(true, prefix, index << 8);
 		return HS_IP_ADDRESS_IPV4_BITS + 24;
 	}
@@ -65,7 +94,7 @@ static void destination(const struct hs_bench_traffic *traffic, uint32_t flow, u
 		address(traffic->ipv4, ip, DESTINATION);
 		return;
 	}
-	hs_bench_prefix(traffic->ipv4, (uint32_t)((uint64_t)flow * 7919 % traffic->routes), ip);
+	hs_bench_prefix(traffic, (uint32_t)((uint64_t)flow * 7919 % traffic->routes), ip);
 	if (traffic->ipv4)
 		ip[15] = (uint8_t)(1 + flow % 254);
 	else

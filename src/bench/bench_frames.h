@@ -40,9 +40,9 @@ const struct hs_int_settings *hs_bench_int(bool mx);
 			HS_RULE_ASKS_queue | HS_RULE_ASKS_ingress_timestamp |                      \
 			HS_RULE_ASKS_egress_timestamp)
 
-// Sets prefix `index` of a router's table, a /48, or of IPv4 (as in ip_address.h) a /24. Returns
-// its depth.
-uint8_t hs_bench_prefix(bool ipv4, uint32_t index, uint8_t prefix[16]);
+// Sets prefix `index` of a router's table, a /48, or of IPv4 (as in ip_address.h) a /24. Uneven
+// prefixes are /32 and /48, and some of them are equal. Returns its depth.
+uint8_t hs_bench_prefix(const struct hs_bench_traffic *traffic, uint32_t index, uint8_t prefix[16]);
 
 // Return the MAC address of a station behind the sending or receiving port, and of a router's port.
 void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6]);

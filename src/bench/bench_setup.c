@@ -149,7 +149,7 @@ static int install_routes(const struct hs_bench_setup *setup, struct hs_error *e
 		return fib ? -ENOMEM : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct hs_route *route = &changes[i].route;
-		route->depth = hs_bench_prefix(setup->spec->traffic.ipv4, i, route->prefix);
+		route->depth = hs_bench_prefix(&setup->spec->traffic, i, route->prefix);
 		route->port = HS_BENCH_OUT;
 		hs_bench_station_mac(false, i, route->next_hop_mac);
 	}

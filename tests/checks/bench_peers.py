@@ -57,8 +57,9 @@ def a_trace_stands_in_a_hop_by_hop_header_of_whole_words_that_the_lengths_count(
 @test()
 def vpp_gets_a_route_for_each_destination_and_a_session_for_each_flow(workspace):
     frames = [frame(number) for number in range(traffic.ROUTES)]
+    prefixes = [f"{traffic.prefix(number)}/48" for number in range(traffic.ROUTES)]
     for role in vpp.ROLES:
-        lines = list(vpp.commands(role, frames, workspace.path("x.pcap")))
+        lines = list(vpp.commands(role, frames, workspace.path("x.pcap"), prefixes))
         routes = [ipaddress.ip_network(line.split()[3]) for line in lines if line.startswith("ip route add")]
         equal(len(set(routes)), traffic.ROUTES, role)
         for one in frames[::100]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """VPP with its ioam plugin, in the roles that Hopsight has: one worker, between two interfaces of its packet
-generator. It gets 1,024 routes of /48 with a neighbour each, and where it must choose packets (source and sink), a
+generator. It gets routes to 1,024 neighbours, and where it must choose packets (source and sink), a
 session of its classifier for each of 1,024 pairs of addresses: the classifier does not find ports behind a
 Hop-by-Hop header."""
 
@@ -15,7 +15,9 @@ import time
 from bench import measure
 from peers import traffic
 
-ROLES = ("route", "source", "transit", "sink", "monitor")
+ROLES = ("route", "uneven", "source", "transit", "sink", "monitor")
+PLAIN_ROLES = ("route", "uneven")  # without telemetry
+NEIGHBOURS = 1024
 WARM_PACKETS = 1000000
 START_S = 30
 COLLECTOR = "192.0.2.2"
@@ -72,7 +74,7 @@ def sessions(frames, end):
     yield "set interface input acl intfc pg0 ip6-table 0"
 
 
-def commands(role, frames, pcap):
+def commands(role, frames, pcap, routes):
     for name in ("pg0", "pg1", "pg2"):
         yield f"create packet-generator interface {name}"
     yield f"set interface mac address pg0 {':'.join(f'{byte:02x}' for byte in frames[0][:6])}"
@@ -80,11 +82,11 @@ def commands(role, frames, pcap):
         yield f"set interface state {name} up"
     yield "set interface ip address pg0 fd00:0::1/64"
     yield "set interface ip address pg1 fd00:1::1/64"
-    for number in range(traffic.ROUTES):
-        hop = f"fd00:1::{number + 2:x}"
-        yield f"set ip neighbor pg1 {hop} {traffic.next_hop_mac(number)} static"
-        yield f"ip route add {traffic.prefix(number)}/48 via {hop} pg1"
-    if role != "route":
+    for number in range(NEIGHBOURS):
+        yield f"set ip neighbor pg1 fd00:1::{number + 2:x} {traffic.next_hop_mac(number)} static"
+    for number, route in enumerate(routes):
+        yield f"ip route add {route} via fd00:1::{number % NEIGHBOURS + 2:x} pg1"
+    if role not in PLAIN_ROLES:
         # VPP 23.10 reads 32 bits into a byte for each of the first two: in another order, the type clears the nodes.
         yield (f"set ioam-trace profile trace-elts {traffic.NODES} trace-type {traffic.TRACE_TYPE:#x} trace-tsp 3 "
                "node-id 0x2 app-data 0x1234")
@@ -140,11 +142,11 @@ class Process:
 class Vpp(Process):
     """One process in one role, with its packet generator."""
 
-    def __init__(self, programs, folder, role, pcap, worker, control, huge):
+    def __init__(self, programs, folder, role, pcap, routes, worker, control, huge):
         self.role = role
         super().__init__(programs, folder, startup(programs, folder, worker, control, huge),
-                         commands(role, traffic.read_pcap(pcap), pcap))
-        if role != "route" and "not valid" in self.ask("show ioam-trace profile"):
+                         commands(role, traffic.read_pcap(pcap), pcap, routes))
+        if role not in PLAIN_ROLES and "not valid" in self.ask("show ioam-trace profile"):
             self.stop()
             raise measure.Failed("VPP has no profile of its trace option")
         self.ask("packet-generator enable-stream frames")

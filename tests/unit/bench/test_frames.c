@@ -201,7 +201,7 @@ static void routed_frames_go_to_addresses_within_the_prefixes(void **state)
 		hs_bench_frame(&routed, i, frame);
 		assert_memory_equal(frame, hs_bench_router_mac, 6);
 		for (uint32_t p = 0; p < routed.routes; p++) {
-			assert_int_equal(hs_bench_prefix(false, p, prefix), 48);
+			assert_int_equal(hs_bench_prefix(&routed, p, prefix), 48);
 			if (memcmp(frame + 38, prefix, 6) == 0)
 				seen |= 1u << p;
 		}
@@ -209,9 +209,37 @@ static void routed_frames_go_to_addresses_within_the_prefixes(void **state)
 	assert_int_equal(seen, (1u << routed.routes) - 1);
 }
 
+static void uneven_prefixes_lie_in_many_blocks_and_most_in_few(void **state)
+{
+	const struct hs_bench_traffic routed = {64, 1024, 1024, -1, 100000, .uneven = true};
+	uint32_t *of_block = calloc(1u << 20, sizeof(*of_block)); // by a hash of 32 bits
+	uint32_t blocks = 0, alone = 0, most = 0, whole = 0;
+	uint8_t prefix[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < routed.routes; i++) {
+		uint8_t depth = hs_bench_prefix(&routed, i, prefix);
+		assert_true(depth == 32 || depth == 48);
+		whole += depth == 32;
+		for (unsigned byte = depth / 8; byte < sizeof(prefix); byte++)
+			assert_int_equal(prefix[byte], 0);
+		of_block[hs_be32_load(prefix) * 2654435769u >> 12]++;
+	}
+	for (uint32_t i = 0; i < 1u << 20; i++) {
+		blocks += of_block[i] > 0;
+		alone += of_block[i] == 1;
+		most = of_block[i] > most ? of_block[i] : most;
+	}
+	free(of_block);
+	assert_in_range(whole, routed.routes / 5, routed.routes / 3);
+	assert_true(blocks > 10000);
+	assert_true(alone > blocks / 2);
+	assert_true(most > routed.routes / 20);
+}
+
 static void frames_of_ipv4_are_right_and_go_to_their_prefixes(void **state)
 {
-	const struct hs_bench_traffic routed = {64, 1024, 1024, -1, 10, true};
+	const struct hs_bench_traffic routed = {64, 1024, 1024, -1, 10, .ipv4 = true};
 	uint8_t frame[HS_BENCH_FRAME_BYTES], prefix[16];
 	unsigned seen = 0;
 	size_t len;
@@ -230,7 +258,7 @@ static void frames_of_ipv4_are_right_and_go_to_their_prefixes(void **state)
 		assert_int_equal(header % 0xffff, 0);
 		assert_int_equal(udp % 0xffff, 0);
 		for (uint32_t p = 0; p < routed.routes; p++) {
-			assert_int_equal(hs_bench_prefix(true, p, prefix), 96 + 24);
+			assert_int_equal(hs_bench_prefix(&routed, p, prefix), 96 + 24);
 			if (memcmp(frame + 30, prefix + 12, 3) == 0)
 				seen |= 1u << p;
 		}
@@ -291,6 +319,7 @@ int main(void)
 			cmocka_unit_test(rules_take_turns_with_their_wildcards),
 			cmocka_unit_test(rules_of_a_watchlist_have_sixteen_masks),
 			cmocka_unit_test(routed_frames_go_to_addresses_within_the_prefixes),
+			cmocka_unit_test(uneven_prefixes_lie_in_many_blocks_and_most_in_few),
 			cmocka_unit_test(frames_of_ipv4_are_right_and_go_to_their_prefixes),
 			cmocka_unit_test(a_capture_file_holds_every_frame),
 			cmocka_unit_test(a_file_that_cannot_be_written_is_refused),
