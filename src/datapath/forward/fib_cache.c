@@ -9,13 +9,19 @@
 #include <string.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_byteorder.h>
 #include <rte_common.h>
 #include <rte_malloc.h>
+#ifdef __SSE4_1__
+#include <smmintrin.h>
+#endif
 
 #define MAX_PLACES 4096 // a power of two
+#define SET_BITS   10
+#define WAYS	   4
 
-// If many flows of a burst find another flow's next hop, more flows are active than the cache has
-// places, and the next bursts search.
+// If many next hops of a burst replace another one's, more flows or destinations are active than
+// there are places for them, and the next bursts search.
 #define MANY_TAKEN  8
 #define REST_BURSTS 32
 
@@ -27,11 +33,20 @@ struct place {
 };
 static_assert(sizeof(struct place) == 16, "four in a cache line");
 
+// The places of destinations with one hash.
+struct set {
+	uint64_t tops[WAYS];
+	struct hs_next_hop next[WAYS];
+};
+static_assert(RTE_CACHE_LINE_SIZE % sizeof(struct set) == 0, "one line for a look-up");
+
 struct hs_fib_cache {
-	uint64_t generation; // of the table of routes
-	unsigned rest;	     // bursts to come that search without the cache
-	uint32_t mask;	     // number of places - 1
-	struct place places[] __rte_cache_aligned;
+	uint64_t generation;			// of the table of routes
+	unsigned flows_rest, destinations_rest; // bursts to come that do not ask the places
+	unsigned way;				// of the next destination that is kept
+	uint32_t mask;				// number of places - 1
+	struct set sets[1u << SET_BITS] __rte_cache_aligned;
+	struct place places[];
 };
 
 static uint32_t place_count(uint32_t rules)
@@ -69,6 +84,120 @@ static inline uint64_t top_of(const uint8_t *dst)
 	return top;
 }
 
+// Forgets the next hops of another table of routes.
+static inline void look_at_generation(struct hs_fib_cache *cache, const struct hs_fib *fib)
+{
+	uint64_t generation = hs_fib_generation(fib);
+
+	if (likely(cache->generation == generation))
+		return;
+	memset(cache->sets, 0xff, sizeof(cache->sets));
+	memset(cache->places, 0xff, (cache->mask + 1) * sizeof(cache->places[0]));
+	cache->generation = generation;
+	cache->flows_rest = cache->destinations_rest = 0;
+}
+
+// Counts a burst. Returns whether it does not ask the places.
+static inline bool rests(unsigned *rest)
+{
+	*rest -= *rest != 0;
+	return *rest;
+}
+
+// ---- by destination ----
+
+static inline struct set *set_of(struct hs_fib_cache *cache, uint64_t top)
+{
+	return &cache->sets[rte_be_to_cpu_64(top) * UINT64_C(0x9e3779b97f4a7c15) >>
+			    (64 - SET_BITS)];
+}
+
+// Returns bit i where place i of a set has this destination.
+static inline unsigned ways_with(const struct set *set, uint64_t top)
+{
+#ifdef __SSE4_1__
+	const __m128i *tops = (const __m128i *)set->tops, wanted = _mm_set1_epi64x((long long)top);
+	__m128i first = _mm_cmpeq_epi64(_mm_load_si128(tops), wanted);
+	__m128i second = _mm_cmpeq_epi64(_mm_load_si128(tops + 1), wanted);
+
+	return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_packs_epi32(first, second)));
+#else
+	unsigned found = 0;
+
+	for (unsigned way = 0; way < WAYS; way++)
+		found |= (unsigned)(set->tops[way] == top) << way;
+	return found;
+#endif
+}
+
+// Keeps a next hop. Returns whether another destination loses its place.
+static bool keep_destination(
+		struct hs_fib_cache *cache, uint64_t top, const struct hs_next_hop *next)
+{
+	struct set *set = set_of(cache, top);
+	unsigned found = ways_with(set, top);
+	unsigned way = found ? (unsigned)__builtin_ctz(found) : cache->way++ % WAYS;
+	bool taken = set->tops[way] != EMPTY && set->tops[way] != top;
+	set->tops[way] = top;
+	set->next[way] = *next;
+	return taken;
+}
+
+// Searches the n destinations that missed, at least one. Clears the bits of those whose next hop
+// cannot be kept in *whole.
+static void search_missed(struct hs_fib_cache *cache, const struct hs_fib *fib,
+		const uint8_t *const *dst, const uint8_t *missed, unsigned n,
+		struct hs_next_hop *next, uint64_t *whole)
+{
+	const uint8_t *asked[HS_FIB_LOOKUP_MAX] = {dst[missed[0]]};
+	struct hs_next_hop found[HS_FIB_LOOKUP_MAX];
+	unsigned n_taken = 0;
+
+	for (unsigned k = 1; k < n; k++)
+		asked[k] = dst[missed[k]];
+	uint64_t found_whole = hs_fib_lookup(fib, asked, n, found);
+	for (unsigned k = 0; k < n; k++) {
+		next[missed[k]] = found[k];
+		if (found_whole >> k & 1)
+			n_taken += keep_destination(cache, top_of(asked[k]), &found[k]);
+		else
+			*whole &= ~(UINT64_C(1) << missed[k]);
+	}
+	cache->destinations_rest = n_taken > MANY_TAKEN ? REST_BURSTS : 0;
+}
+
+// Does what hs_fib_lookup does.
+static inline uint64_t look_up_destinations(struct hs_fib_cache *cache, const struct hs_fib *fib,
+		const uint8_t *const *dst, unsigned n, struct hs_next_hop *next)
+{
+	uint8_t missed[HS_FIB_LOOKUP_MAX];
+	uint64_t whole = UINT64_MAX;
+	unsigned n_missed = 0;
+
+	if (unlikely(rests(&cache->destinations_rest)))
+		return hs_fib_lookup(fib, dst, n, next);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t top = top_of(dst[i]);
+		const struct set *set = set_of(cache, top);
+		unsigned found = ways_with(set, top);
+		next[i] = set->next[(unsigned)__builtin_ctz(found | 1u << (WAYS - 1))];
+		missed[n_missed] = (uint8_t)i;
+		n_missed += !found;
+	}
+	if (unlikely(n_missed))
+		search_missed(cache, fib, dst, missed, n_missed, next, &whole);
+	return whole;
+}
+
+void hs_fib_cache_lookup_unmatched(struct hs_fib_cache *cache, const struct hs_fib *fib,
+		const uint8_t *const *dst, unsigned n, struct hs_next_hop *next)
+{
+	look_at_generation(cache, fib);
+	look_up_destinations(cache, fib, dst, n, next);
+}
+
+// ---- by rule ----
+
 // Returns the place of a rule. A packet without a rule has a place, too, which may have its next
 // hop by chance.
 static inline struct place *place_of(struct hs_fib_cache *cache, uint32_t slot)
@@ -97,27 +226,14 @@ static void look_up_missed(struct hs_fib_cache *cache, const struct hs_fib *fib,
 
 	for (unsigned k = 1; k < n; k++)
 		asked[k] = dst[missed[k]];
-	uint64_t whole = hs_fib_lookup(fib, asked, n, found);
+	uint64_t whole = look_up_destinations(cache, fib, asked, n, found);
 	for (unsigned k = 0; k < n; k++) {
 		uint32_t slot = slots[missed[k]];
 		next[missed[k]] = found[k];
 		if (slot != HS_FLOW_NONE && whole >> k & 1)
 			n_taken += keep(place_of(cache, slot), top_of(asked[k]), &found[k]);
 	}
-	cache->rest = n_taken > MANY_TAKEN ? REST_BURSTS : 0;
-}
-
-static bool is_idle(struct hs_fib_cache *cache, const struct hs_fib *fib)
-{
-	uint64_t generation = hs_fib_generation(fib);
-
-	if (unlikely(cache->generation != generation)) {
-		memset(cache->places, 0xff, (cache->mask + 1) * sizeof(cache->places[0]));
-		cache->generation = generation;
-		cache->rest = 0;
-	}
-	cache->rest -= cache->rest != 0;
-	return cache->rest;
+	cache->flows_rest = n_taken > MANY_TAKEN ? REST_BURSTS : 0;
 }
 
 void hs_fib_cache_lookup(struct hs_fib_cache *cache, const struct hs_fib *fib,
@@ -127,8 +243,9 @@ void hs_fib_cache_lookup(struct hs_fib_cache *cache, const struct hs_fib *fib,
 	uint8_t missed[HS_FIB_LOOKUP_MAX];
 	unsigned n_missed = 0;
 
-	if (unlikely(is_idle(cache, fib))) {
-		hs_fib_lookup(fib, dst, n, next);
+	look_at_generation(cache, fib);
+	if (unlikely(rests(&cache->flows_rest))) {
+		look_up_destinations(cache, fib, dst, n, next);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {

@@ -266,8 +266,11 @@ static inline void look_up(struct hs_worker *worker, const struct hs_burst *burs
 		const uint8_t *const *destinations, const uint32_t *slots, unsigned n,
 		struct hs_next_hop *next)
 {
-	if (worker->general || burst->unmatched)
+	if (worker->general)
 		hs_fib_lookup(worker->fib, destinations, n, next);
+	else if (burst->unmatched)
+		hs_fib_cache_lookup_unmatched(
+				worker->fib_cache, worker->fib, destinations, n, next);
 	else
 		hs_fib_cache_lookup(worker->fib_cache, worker->fib, destinations, slots, n, next);
 }

@@ -114,6 +114,8 @@ static void compare_kept(struct bench *b, const uint8_t *const *pointers, struct
 	for (unsigned turn = 0; turn < 2; turn++) {
 		hs_fib_cache_lookup(b->cache, b->fib, pointers, slots, n, next);
 		assert_memory_equal(next, expected, n * sizeof(next[0]));
+		hs_fib_cache_lookup_unmatched(b->cache, b->fib, pointers, n, next);
+		assert_memory_equal(next, expected, n * sizeof(next[0]));
 	}
 }
 
@@ -222,6 +224,43 @@ static void routes_of_both_versions_are_found_beside_each_other(void **state)
 	mixed = false;
 }
 
+// Four times as many destinations as there are places: a destination takes the place of another
+// one, and bursts rest. Then, each of few destinations has a place.
+static void destinations_that_take_each_others_places_have_their_own_next_hops(void **state)
+{
+	static const unsigned counts[] = {16384, 16384, 64, 64, 64, 2048, 2048};
+	uint8_t addresses[HS_FIB_LOOKUP_MAX][16] = {0};
+	const uint8_t *pointers[HS_FIB_LOOKUP_MAX];
+	struct hs_next_hop next[HS_FIB_LOOKUP_MAX];
+	char hex[17];
+	struct bench b;
+	(void)state;
+	bench_open(&b, 64);
+	assert_int_equal(hs_fib_cache_create(0, &b.cache), 0);
+	for (uint16_t route = 0; route < 32; route++) {
+		snprintf(hex, sizeof(hex), "20010db80000%04x", route << 11);
+		assert_int_equal(add(&b, hex, 53, route), 0);
+	}
+	for (unsigned k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
+		for (unsigned i = 0; i < counts[k]; i += HS_FIB_LOOKUP_MAX) {
+			for (unsigned j = 0; j < HS_FIB_LOOKUP_MAX; j++) {
+				uint32_t subnet = (i + j) * 40503u & 0xffff;
+				memcpy(addresses[j],
+						(uint8_t[]){0x20, 1, 0x0d, 0xb8, 0, 0,
+								(uint8_t)(subnet >> 8),
+								(uint8_t)subnet},
+						8);
+				pointers[j] = addresses[j];
+			}
+			hs_fib_cache_lookup_unmatched(
+					b.cache, b.fib, pointers, HS_FIB_LOOKUP_MAX, next);
+			for (unsigned j = 0; j < HS_FIB_LOOKUP_MAX; j++)
+				assert_int_equal(next[j].port, ((i + j) * 40503u & 0xffff) >> 11);
+		}
+	}
+	bench_close(&b);
+}
+
 #define ALL_OF_IPV4 "00000000000000000000ffff00000000"
 
 static uint16_t port_of_ipv4(const struct bench *b, uint8_t first)
@@ -266,6 +305,8 @@ int main(void)
 			cmocka_unit_test(a_table_finds_what_the_oracle_finds),
 			cmocka_unit_test(a_table_of_few_subnets_finds_what_the_oracle_finds),
 			cmocka_unit_test(routes_of_both_versions_are_found_beside_each_other),
+			cmocka_unit_test(
+					destinations_that_take_each_others_places_have_their_own_next_hops),
 			cmocka_unit_test(no_version_takes_what_the_other_has),
 	};
 	dpdk_env_init("1024");
