@@ -9,11 +9,9 @@
 #include <rte_byteorder.h>
 #include <rte_malloc.h>
 
-#define SPLIT	     (UINT32_C(1) << 31)
-#define FEW_GROUPS   8	// so many are searched as they are; more are cut into segments
-#define MAX_CUTS     16 // between segments
-#define CUTS_AT_ONCE 4	// compared with an address in one step
-#define WORTH_STEPS  2	// steps of a search that MAX_CUTS must save against CUTS_AT_ONCE
+#define SPLIT	   (UINT32_C(1) << 31)
+#define FEW_GROUPS 8 // so many are searched as they are; more are cut into segments
+#define CUTS	   4 // between segments, at most
 typedef unsigned __int128 address;
 
 // Groups whose first bits are the same. The segment is cut into slots of equal size, one or two for
@@ -39,11 +37,10 @@ struct fib_ranges {
 	uint32_t n, room, n_groups;
 	uint32_t n_segments; // 0: too few groups
 	uint32_t most;	     // groups among which a destination's is searched
-	uint32_t n_cuts;     // a multiple of CUTS_AT_ONCE, not 0
 	// Where each segment but the first begins. Behind the last one are cuts at the end of all
 	// addresses, whose segments are copies of the last segment.
-	uint64_t cuts[MAX_CUTS];
-	struct segment segments[MAX_CUTS + 1];
+	uint64_t cuts[CUTS];
+	struct segment segments[CUTS + 1];
 	address *first;	      // of each range
 	uint32_t *hops;	      // of each range
 	struct group *groups; // one more at the end, of which only `begin` counts
@@ -180,14 +177,16 @@ static unsigned alike(const struct fib_ranges *ranges, uint32_t group)
 	return (unsigned)__builtin_clzll(ranges->groups[group].top ^ ranges->groups[group - 1].top);
 }
 
-// Returns the most bits that cut the groups into segments by no more than max_cuts. n_alike[b] is
-// how many groups are like the group before them in b bits.
-static unsigned segment_bits(const uint32_t n_alike[64], uint32_t max_cuts)
+// Returns the most first bits that are alike within a segment, if CUTS cut the groups.
+static unsigned segment_bits(const struct fib_ranges *ranges)
 {
+	uint32_t n_alike[64] = {0}; // groups that are like the group before them in so many bits
 	uint32_t n_cuts = 0;
 	unsigned bits = 0;
 
-	while (bits < 64 && n_cuts + n_alike[bits] <= max_cuts)
+	for (uint32_t i = 1; i < ranges->n_groups; i++)
+		n_alike[alike(ranges, i)]++;
+	while (bits < 64 && n_cuts + n_alike[bits] <= CUTS)
 		n_cuts += n_alike[bits++];
 	return bits;
 }
@@ -243,25 +242,6 @@ static uint32_t segment_last(const struct fib_ranges *ranges, uint32_t first, un
 	return first;
 }
 
-// Returns the most groups that begin in one slot.
-static uint32_t most_starts(const struct fib_ranges *ranges, unsigned bits)
-{
-	uint32_t most = 0;
-
-	for (uint32_t first = 0, last; first < ranges->n_groups; first = last + 1) {
-		last = segment_last(ranges, first, bits);
-		struct segment segment = segment_over(ranges->groups, first, last);
-		uint64_t slot = UINT64_MAX;
-		for (uint32_t i = first, n = 0; i <= last; i++) {
-			uint64_t before = slot;
-			slot = (ranges->groups[i].top - segment.base) >> segment.shift;
-			n = slot == before ? n + 1 : 1;
-			most = RTE_MAX(most, n);
-		}
-	}
-	return most;
-}
-
 // Makes the segment of groups `first` to `last`, with slots from ranges->index[at] on. Returns the
 // end of its slots.
 static uint32_t make_segment(struct fib_ranges *ranges, uint32_t first, uint32_t last, uint32_t at)
@@ -278,37 +258,23 @@ static uint32_t make_segment(struct fib_ranges *ranges, uint32_t first, uint32_t
 	return at + segment->last_slot + 2;
 }
 
-static void pad_cuts(struct fib_ranges *ranges)
-{
-	uint32_t last = ranges->n_segments - 1;
-
-	ranges->n_cuts = RTE_ALIGN_CEIL(RTE_MAX(last, 1u), CUTS_AT_ONCE);
-	for (uint32_t i = last; i < ranges->n_cuts; i++) {
-		ranges->cuts[i] = UINT64_MAX;
-		ranges->segments[i + 1] = ranges->segments[last];
-	}
-}
-
-// Makes the segments. MAX_CUTS are used where they save WORTH_STEPS of a search within a slot.
 static void make_segments(struct fib_ranges *ranges)
 {
-	uint32_t n_alike[64] = {0};
-
 	ranges->n_segments = 0;
 	ranges->most = ranges->n_groups;
 	if (ranges->n_groups <= FEW_GROUPS)
 		return;
 	ranges->most = 1;
-	for (uint32_t i = 1; i < ranges->n_groups; i++)
-		n_alike[alike(ranges, i)]++;
-	unsigned bits = segment_bits(n_alike, CUTS_AT_ONCE), many = segment_bits(n_alike, MAX_CUTS);
-	if (most_starts(ranges, bits) >> WORTH_STEPS >= most_starts(ranges, many))
-		bits = many;
+	unsigned bits = segment_bits(ranges);
 	for (uint32_t first = 0, last, at = 0; first < ranges->n_groups; first = last + 1) {
 		last = segment_last(ranges, first, bits);
 		at = make_segment(ranges, first, last, at);
 	}
-	pad_cuts(ranges);
+	uint32_t last = ranges->n_segments - 1;
+	for (uint32_t i = last; i < CUTS; i++) {
+		ranges->cuts[i] = UINT64_MAX;
+		ranges->segments[i + 1] = ranges->segments[last];
+	}
 }
 
 void fib_ranges_finish(struct fib_ranges_maker *maker)
@@ -323,29 +289,21 @@ void fib_ranges_finish(struct fib_ranges_maker *maker)
 
 // In all searches destinations take each step together, so that their waits for memory overlap.
 
-static inline const struct segment *segment_of(
-		const struct fib_ranges *ranges, uint32_t n_cuts, uint64_t top)
+static inline const struct segment *segment_of(const struct fib_ranges *ranges, uint64_t top)
 {
-	const uint64_t *cuts = ranges->cuts, *end = cuts + n_cuts;
-	uint32_t segment = 0;
+	const uint64_t *cuts = ranges->cuts;
 
-	do {
-		segment += (top >= cuts[0]) + (top >= cuts[1]) + (top >= cuts[2]) +
-			   (top >= cuts[3]);
-		cuts += CUTS_AT_ONCE;
-	} while (cuts < end);
-	return &ranges->segments[segment];
+	return &ranges->segments[(top >= cuts[0]) + (top >= cuts[1]) + (top >= cuts[2]) +
+				 (top >= cuts[3])];
 }
 
-// Finds the first group of each destination's slot. n_cuts is a constant where there are the
-// fewest.
-static inline __attribute__((always_inline)) void find_slots(const struct fib_ranges *ranges,
-		const uint8_t *const *dst, unsigned n, uint32_t n_cuts, uint64_t *tops,
-		uint32_t *group)
+// Finds the first group of each destination's slot.
+static inline void find_slots(const struct fib_ranges *ranges, const uint8_t *const *dst,
+		unsigned n, uint64_t *tops, uint32_t *group)
 {
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t top = tops[i] = read_half(dst[i]);
-		const struct segment *segment = segment_of(ranges, n_cuts, top);
+		const struct segment *segment = segment_of(ranges, top);
 		uint64_t slot = (top - segment->base) >> segment->shift;
 		slot = slot < segment->last_slot ? slot : segment->last_slot;
 		group[i] = ranges->index[segment->index + slot];
@@ -365,10 +323,8 @@ static void find_groups(const struct fib_ranges *ranges, const uint8_t *const *d
 			tops[i] = read_half(dst[i]);
 			group[i] = 0;
 		}
-	} else if (ranges->n_cuts == CUTS_AT_ONCE) {
-		find_slots(ranges, dst, n, CUTS_AT_ONCE, tops, group);
 	} else {
-		find_slots(ranges, dst, n, ranges->n_cuts, tops, group);
+		find_slots(ranges, dst, n, tops, group);
 	}
 	for (uint32_t left = ranges->most, half; left > 1; left -= half) {
 		half = left / 2;
