@@ -21,8 +21,9 @@
 #define WAYS	   4
 
 // If many next hops of a burst replace another one's, more flows or destinations are active than
-// there are places for them, and the next bursts search.
-#define MANY_TAKEN  8
+// there are places for them. If many cannot be kept, most prefixes are longer than 64 bits. In both
+// cases, the next bursts search.
+#define MANY	    8
 #define REST_BURSTS 32
 
 // An empty place has all bits set, which is the answer HS_FIB_NO_PORT.
@@ -51,7 +52,7 @@ struct hs_fib_cache {
 
 static uint32_t place_count(uint32_t rules)
 {
-	return rte_align32pow2(RTE_MIN(rules, (uint32_t)MAX_PLACES));
+	return rte_align32pow2(RTE_MIN(RTE_MAX(rules, 1u), (uint32_t)MAX_PLACES));
 }
 
 uint64_t hs_fib_cache_bytes(uint32_t rules)
@@ -100,8 +101,19 @@ static inline void look_at_generation(struct hs_fib_cache *cache, const struct h
 // Counts a burst. Returns whether it does not ask the places.
 static inline bool rests(unsigned *rest)
 {
-	*rest -= *rest != 0;
-	return *rest;
+	bool resting = *rest;
+
+	*rest -= resting;
+	return resting;
+}
+
+// Collects the n destinations that missed, at least one.
+static inline void gather(const uint8_t *const *dst, const uint8_t *missed, unsigned n,
+		const uint8_t *asked[HS_FIB_LOOKUP_MAX])
+{
+	asked[0] = dst[missed[0]];
+	for (unsigned k = 1; k < n; k++)
+		asked[k] = dst[missed[k]];
 }
 
 // ---- by destination ----
@@ -136,34 +148,37 @@ static bool keep_destination(
 {
 	struct set *set = set_of(cache, top);
 	unsigned found = ways_with(set, top);
+
+	if (!found)
+		found = ways_with(set, EMPTY);
 	unsigned way = found ? (unsigned)__builtin_ctz(found) : cache->way++ % WAYS;
-	bool taken = set->tops[way] != EMPTY && set->tops[way] != top;
 	set->tops[way] = top;
 	set->next[way] = *next;
-	return taken;
+	return !found;
 }
 
-// Searches the n destinations that missed, at least one. Clears the bits of those whose next hop
-// cannot be kept in *whole.
+// Searches the n destinations that missed. Clears the bits of those whose next hop cannot be kept
+// in *whole.
 static void search_missed(struct hs_fib_cache *cache, const struct hs_fib *fib,
 		const uint8_t *const *dst, const uint8_t *missed, unsigned n,
 		struct hs_next_hop *next, uint64_t *whole)
 {
-	const uint8_t *asked[HS_FIB_LOOKUP_MAX] = {dst[missed[0]]};
+	const uint8_t *asked[HS_FIB_LOOKUP_MAX];
 	struct hs_next_hop found[HS_FIB_LOOKUP_MAX];
-	unsigned n_taken = 0;
+	unsigned n_vain = 0;
 
-	for (unsigned k = 1; k < n; k++)
-		asked[k] = dst[missed[k]];
+	gather(dst, missed, n, asked);
 	uint64_t found_whole = hs_fib_lookup(fib, asked, n, found);
 	for (unsigned k = 0; k < n; k++) {
 		next[missed[k]] = found[k];
-		if (found_whole >> k & 1)
-			n_taken += keep_destination(cache, top_of(asked[k]), &found[k]);
-		else
+		if (found_whole >> k & 1) {
+			n_vain += keep_destination(cache, top_of(asked[k]), &found[k]);
+		} else {
 			*whole &= ~(UINT64_C(1) << missed[k]);
+			n_vain++;
+		}
 	}
-	cache->destinations_rest = n_taken > MANY_TAKEN ? REST_BURSTS : 0;
+	cache->destinations_rest = n_vain > MANY ? REST_BURSTS : 0;
 }
 
 // Does what hs_fib_lookup does.
@@ -209,23 +224,22 @@ static inline struct place *place_of(struct hs_fib_cache *cache, uint32_t slot)
 // destination of the flow.
 static inline bool keep(struct place *place, uint64_t top, const struct hs_next_hop *next)
 {
-	bool taken = place->top != EMPTY;
+	bool taken = place->top != EMPTY && place->top != top;
 
 	*place = (struct place){top, *next};
 	return taken;
 }
 
-// Looks up the n destinations that missed, at least one.
+// Looks up the n destinations that missed.
 static void look_up_missed(struct hs_fib_cache *cache, const struct hs_fib *fib,
 		const uint8_t *const *dst, const uint32_t *slots, const uint8_t *missed, unsigned n,
 		struct hs_next_hop *next)
 {
-	const uint8_t *asked[HS_FIB_LOOKUP_MAX] = {dst[missed[0]]};
+	const uint8_t *asked[HS_FIB_LOOKUP_MAX];
 	struct hs_next_hop found[HS_FIB_LOOKUP_MAX];
 	unsigned n_taken = 0;
 
-	for (unsigned k = 1; k < n; k++)
-		asked[k] = dst[missed[k]];
+	gather(dst, missed, n, asked);
 	uint64_t whole = look_up_destinations(cache, fib, asked, n, found);
 	for (unsigned k = 0; k < n; k++) {
 		uint32_t slot = slots[missed[k]];
@@ -233,7 +247,7 @@ static void look_up_missed(struct hs_fib_cache *cache, const struct hs_fib *fib,
 		if (slot != HS_FLOW_NONE && whole >> k & 1)
 			n_taken += keep(place_of(cache, slot), top_of(asked[k]), &found[k]);
 	}
-	cache->flows_rest = n_taken > MANY_TAKEN ? REST_BURSTS : 0;
+	cache->flows_rest = n_taken > MANY ? REST_BURSTS : 0;
 }
 
 void hs_fib_cache_lookup(struct hs_fib_cache *cache, const struct hs_fib *fib,

@@ -177,7 +177,7 @@ static unsigned alike(const struct fib_ranges *ranges, uint32_t group)
 	return (unsigned)__builtin_clzll(ranges->groups[group].top ^ ranges->groups[group - 1].top);
 }
 
-// Returns the most first bits that are alike within a segment, if CUTS cut the groups.
+// Returns how many first bits the groups of each segment share, as many as make no more than CUTS.
 static unsigned segment_bits(const struct fib_ranges *ranges)
 {
 	uint32_t n_alike[64] = {0}; // groups that are like the group before them in so many bits
@@ -336,7 +336,7 @@ static void find_groups(const struct fib_ranges *ranges, const uint8_t *const *d
 }
 
 // Searches the destinations in split groups by whole addresses, from the range on that goes on into
-// the group. Returns the bits of the other destinations.
+// the group. The group's last range has the destinations behind it. Returns the bits of all others.
 static __attribute__((noinline)) uint64_t find_within(const struct fib_ranges *ranges,
 		const uint8_t *const *dst, unsigned n, const uint32_t *group, uint32_t *hops)
 {
@@ -349,6 +349,10 @@ static __attribute__((noinline)) uint64_t find_within(const struct fib_ranges *r
 	for (unsigned i = 0; i < n; i++) {
 		if (!(hops[i] & SPLIT))
 			continue;
+		if (read_half(dst[i]) != ranges->groups[group[i]].top) { // behind the group
+			hops[i] &= ~SPLIT;
+			continue;
+		}
 		whole &= ~(UINT64_C(1) << i);
 		which[k] = (uint8_t)i;
 		addresses[k] = read_address(dst[i]);

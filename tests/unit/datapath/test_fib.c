@@ -224,40 +224,99 @@ static void routes_of_both_versions_are_found_beside_each_other(void **state)
 	mixed = false;
 }
 
-// Four times as many destinations as there are places: a destination takes the place of another
-// one, and bursts rest. Then, each of few destinations has a place.
-static void destinations_that_take_each_others_places_have_their_own_next_hops(void **state)
+// ---- kept next hops ----
+
+#define REGIONS	 32
+#define SUBNETS	 65536
+#define SETTLING 40 // bursts, more than those that rest
+
+// Makes a table of 32 routes to ports from `first` on. A table has another number after each call.
+static void add_regions(struct bench *b, uint16_t first)
 {
-	static const unsigned counts[] = {16384, 16384, 64, 64, 64, 2048, 2048};
+	struct hs_fib_change changes[REGIONS];
+	char hex[17];
+
+	for (unsigned region = 0; region < REGIONS; region++) {
+		snprintf(hex, sizeof(hex), "20010db80000%04x", region * (SUBNETS / REGIONS));
+		changes[region] = change_of(hex, 53, (uint16_t)(first + region), false);
+	}
+	assert_int_equal(hs_fib_change(b->fib, changes, REGIONS, &b->err), 0);
+}
+
+// Asks for destinations from `first` on, and expects the hops of a table whose routes lead to ports
+// from `port` on. Destination i is in another region than its neighbours.
+static void expect_regions(const struct bench *b, const struct hs_fib *fib, bool matched,
+		unsigned first, uint16_t port)
+{
 	uint8_t addresses[HS_FIB_LOOKUP_MAX][16] = {0};
 	const uint8_t *pointers[HS_FIB_LOOKUP_MAX];
 	struct hs_next_hop next[HS_FIB_LOOKUP_MAX];
-	char hex[17];
-	struct bench b;
+	uint32_t slots[HS_FIB_LOOKUP_MAX], subnets[HS_FIB_LOOKUP_MAX];
+
+	for (unsigned j = 0; j < HS_FIB_LOOKUP_MAX; j++) {
+		uint32_t subnet = subnets[j] = (first + j) * 40503u % SUBNETS;
+		const uint8_t top[8] = {
+				0x20, 1, 0x0d, 0xb8, 0, 0, (uint8_t)(subnet >> 8), (uint8_t)subnet};
+		memcpy(addresses[j], top, sizeof(top));
+		pointers[j] = addresses[j];
+		slots[j] = first + j;
+	}
+	if (matched)
+		hs_fib_cache_lookup(b->cache, fib, pointers, slots, HS_FIB_LOOKUP_MAX, next);
+	else
+		hs_fib_cache_lookup_unmatched(b->cache, fib, pointers, HS_FIB_LOOKUP_MAX, next);
+	for (unsigned j = 0; j < HS_FIB_LOOKUP_MAX; j++)
+		assert_int_equal(next[j].port, port + subnets[j] / (SUBNETS / REGIONS));
+}
+
+// More destinations than there are places come first: they take each other's places, and bursts
+// rest. Then, each of few destinations has a place: its next hop is the kept one, also if the table
+// with the same number is another one. A table with another number has its own next hops.
+static void next_hops_are_kept_until_the_table_changes(void **state)
+{
 	(void)state;
-	bench_open(&b, 64);
-	assert_int_equal(hs_fib_cache_create(0, &b.cache), 0);
-	for (uint16_t route = 0; route < 32; route++) {
-		snprintf(hex, sizeof(hex), "20010db80000%04x", route << 11);
-		assert_int_equal(add(&b, hex, 53, route), 0);
+	for (unsigned matched = 0; matched < 2; matched++) {
+		struct bench b, other;
+		bench_open(&b, REGIONS);
+		bench_open(&other, REGIONS);
+		assert_int_equal(hs_fib_cache_create(4096, &b.cache), 0);
+		add_regions(&b, 0);
+		add_regions(&other, 100);
+		for (unsigned i = 0; i < 16384; i += HS_FIB_LOOKUP_MAX)
+			expect_regions(&b, b.fib, matched, i, 0);
+		for (unsigned burst = 0; burst < SETTLING; burst++)
+			expect_regions(&b, b.fib, matched, 7, 0);
+		expect_regions(&b, other.fib, matched, 7, 0);
+		add_regions(&other, 200);
+		expect_regions(&b, other.fib, matched, 7, 200);
+		bench_close(&b);
+		bench_close(&other);
 	}
-	for (unsigned k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
-		for (unsigned i = 0; i < counts[k]; i += HS_FIB_LOOKUP_MAX) {
-			for (unsigned j = 0; j < HS_FIB_LOOKUP_MAX; j++) {
-				uint32_t subnet = (i + j) * 40503u & 0xffff;
-				memcpy(addresses[j],
-						(uint8_t[]){0x20, 1, 0x0d, 0xb8, 0, 0,
-								(uint8_t)(subnet >> 8),
-								(uint8_t)subnet},
-						8);
-				pointers[j] = addresses[j];
-			}
-			hs_fib_cache_lookup_unmatched(
-					b.cache, b.fib, pointers, HS_FIB_LOOKUP_MAX, next);
-			for (unsigned j = 0; j < HS_FIB_LOOKUP_MAX; j++)
-				assert_int_equal(next[j].port, ((i + j) * 40503u & 0xffff) >> 11);
-		}
+}
+
+// One host's route tells the addresses of one upper half apart, and no others.
+static void only_the_subnet_of_a_longer_prefix_is_not_whole(void **state)
+{
+	static const char *const hex[] = {"20010db8000200000000000000000008", "20010db80002",
+			"20010db80002000000000000000000ff", "20010db800020001", "20010db800010000",
+			"fd00", "2001"};
+	const uint8_t *pointers[sizeof(hex) / sizeof(hex[0])];
+	struct hs_fib_change addresses[sizeof(hex) / sizeof(hex[0])];
+	struct hs_next_hop next[sizeof(hex) / sizeof(hex[0])];
+	struct bench b;
+
+	(void)state;
+	bench_open(&b, 2);
+	assert_int_equal(add(&b, "", 0, 1), 0);
+	assert_int_equal(add(&b, hex[0], 128, 2), 0);
+	for (unsigned i = 0; i < sizeof(hex) / sizeof(hex[0]); i++) {
+		addresses[i] = change_of(hex[i], 128, 0, false);
+		pointers[i] = addresses[i].route.prefix;
 	}
+	uint64_t whole = hs_fib_lookup(b.fib, pointers, sizeof(hex) / sizeof(hex[0]), next);
+	assert_int_equal(whole & 0x7f, 0x78);
+	for (unsigned i = 0; i < sizeof(hex) / sizeof(hex[0]); i++)
+		assert_int_equal(next[i].port, i == 0 ? 2 : 1);
 	bench_close(&b);
 }
 
@@ -305,8 +364,8 @@ int main(void)
 			cmocka_unit_test(a_table_finds_what_the_oracle_finds),
 			cmocka_unit_test(a_table_of_few_subnets_finds_what_the_oracle_finds),
 			cmocka_unit_test(routes_of_both_versions_are_found_beside_each_other),
-			cmocka_unit_test(
-					destinations_that_take_each_others_places_have_their_own_next_hops),
+			cmocka_unit_test(next_hops_are_kept_until_the_table_changes),
+			cmocka_unit_test(only_the_subnet_of_a_longer_prefix_is_not_whole),
 			cmocka_unit_test(no_version_takes_what_the_other_has),
 	};
 	dpdk_env_init("1024");
