@@ -31,7 +31,8 @@ static int usage(void)
 			"       hopsight-bench-case CASE --pcap FILE --worker CORE --control CORE\n"
 			"                           --seconds S | --packets N\n"
 			"                           [--prefix NAME] [--sockets FOLDER] [--huge]\n"
-			"hopsight-bench starts it: for one measurement, or to write its frames.\n");
+			"hopsight-bench starts it: for one measurement, or to write its frames.\n"
+			"tools/peer_bench.py asks for the routes of a case.\n");
 	return EXIT_USAGE;
 }
 

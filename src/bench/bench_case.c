@@ -23,7 +23,7 @@
 #define DRIVERS(suffix, bytes)                                                                     \
 	{                                                                                          \
 		.name = "drivers" suffix,                                                          \
-		.about = "no node: the ports' drivers and the pool of packets alone",              \
+		.about = "the ports' drivers and the pool of packets, without a node",             \
 		.traffic = PLAIN(bytes, 4096), .drivers = true                                     \
 	}
 #define NO_RULES(suffix, bytes, ...)                                                               \

@@ -59,7 +59,7 @@ struct hs_bench_traffic {
 	uint16_t flows;
 	int8_t hops;	 // number of telemetry entries; -1: no telemetry
 	uint32_t routes; // number of prefixes of the destinations; 0: one destination
-	bool uneven;	 // the prefixes lie as unevenly as those of the Internet
+	bool uneven;	 // most prefixes lie in few blocks, some of them are equal
 	bool ipv4;	 // without telemetry
 	bool int_md;	 // the telemetry is INT-MD of 2.1, marked by a DSCP; the first hop is the
 			 // source
@@ -86,7 +86,7 @@ struct hs_bench_case {
 	uint32_t reported;	 // number of flows in reports to a collector
 	uint32_t rewritten;	 // number of flows that the source port makes of the frames; 0:
 				 // unchanged
-	bool drivers;		 // no node: the worker sends on what it receives
+	bool drivers;		 // the worker does not poll the node, and sends on what it receives
 	bool int_md;		 // rules and ports use INT 2.1, not flexint
 	bool matched;		 // true: every packet meets a rule; false: none does
 	bool shared_cores;	 // more threads run than there are cores

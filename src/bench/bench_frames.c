@@ -55,8 +55,8 @@ static uint32_t skewed(uint32_t random)
 	return random >> 8 & ((1u << random % 17) - 1);
 }
 
-// Sets a /32, or a /48 within it. As in the Internet, few /32 have thousands of /48, and most have
-// one or none.
+// Sets a /32, or a /48 within it. Few /32 have thousands of /48, and most have one or none, as
+// allocations of the Internet do.
 static uint8_t uneven_prefix(uint32_t index, uint8_t prefix[16])
 {
 	static const uint16_t regions[] = {

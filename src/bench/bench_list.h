@@ -11,6 +11,6 @@
 // Returns {"release", "version", "dpdk", "compiler", "options", "cases": [...]}. The caller owns
 // the result. Returns NULL if memory is out.
 json_t *hs_bench_list(void);
-// Returns {"routes": ["2001:db8::/48", ...]}, the IPv6 routes of a case, of which some may be
-// equal. The caller owns the result. Returns NULL if memory is out.
+// Returns {"routes": ["2001:db8::/48", ...]}, the routes of a case, of which some may be equal.
+// Those of IPv4 are as in ip_address.h. The caller owns the result. Returns NULL if memory is out.
 json_t *hs_bench_list_routes(const struct hs_bench_case *spec);

@@ -34,7 +34,8 @@ CASES = {"sampled_1000": 4096000, "monitor_reports": 409600, "matched_4096": 102
          "sink_ring": 102400, "route_transit": 102400, "int_source": 102400, "int_transit": 102400, "int_sink": 102400,
          "int_mx": 102400, "matched_4096_ipv4": 102400, "matched_16masks": 102400, "route": 102400, "route_ipv4": 102400,
          "no_rules": 102400, "label_idle": 102400, "probe_idle": 102400, "probe_transit": 102400, "label_all": 102400,
-         "mixed": 102400, "bridge": 102400, "route_10": 102400, "collect_1": 80000, "collect_100": 80000, "collect_garbage": 20000}
+         "mixed": 102400, "bridge": 102400, "route_10": 102400,
+         "route_uneven": 102400, "collect_1": 80000, "collect_100": 80000, "collect_garbage": 20000}
 MORE = 1.01  # what is more than this is a regression
 LIMITS = {"label_idle": ("no_rules", 1.05), "probe_idle": ("no_rules", 1.02)}  # of another case, where both are counted
 LIMIT_S = 120

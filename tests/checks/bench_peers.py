@@ -73,6 +73,48 @@ def vpp_gets_a_route_for_each_destination_and_a_session_for_each_flow(workspace)
 
 
 @test()
+def vpp_gets_more_routes_than_neighbours(workspace):
+    prefixes = [f"2001:{number:x}::/32" for number in range(2500)]
+    lines = list(vpp.commands("uneven", [frame(0)], workspace.path("x.pcap"), prefixes))
+    routes = [line.split() for line in lines if line.startswith("ip route add")]
+    equal([words[3] for words in routes], prefixes)
+    neighbours = {line.split()[4] for line in lines if line.startswith("set ip neighbor")}
+    equal({words[5] for words in routes}, neighbours)
+
+
+@test()
+def the_routes_of_a_case_are_asked_for_once_and_each_is_given_once(workspace):
+    class Args:
+        seconds, worker, control, build_facts = 1, 1, 0, {"cases": []}
+        case_program = write_program(workspace, "case", 'echo x >> "$0.log"; echo \'{"routes": ["b::/32", "a::/48", "b::/32"]}\'')
+
+    class Case:
+        name = "route_uneven"
+
+    peers = peer_bench.Peers(Args, workspace.path(""))
+    equal([peers.routes(Case) for _ in range(2)], [["b::/32", "a::/48"]] * 2)
+    with open(workspace.path("case.log"), encoding="ascii") as f:
+        equal(f.read(), "x\n")
+
+
+@test()
+def uneven_routes_have_a_case_of_each_frame_size():
+    equal([peer_bench.case_name("uneven", size) for size in (64, 128)], ["route_uneven", "route_uneven_128"])
+
+
+@test()
+def a_vpp_that_does_not_answer_has_failed(workspace):
+    vpp.ANSWER_S = 0.2
+    for name in ("vpp", "vppctl"):
+        write_program(workspace, "bin/" + name, "exec sleep 60")
+    try:
+        vpp.Process(vpp.Programs(workspace.path("")), workspace.path(""), "", [])
+        raise AssertionError("an answer")
+    except measure.Failed as error:
+        check("does not answer" in str(error), error)
+
+
+@test()
 def the_memif_ends_of_a_program_and_its_generator_meet():
     ours, theirs = (memif.device(0, "/x", "in", role) for role in ("server", "client"))
     equal(theirs.split(","), ["net_memif0", "role=client", "id=0", "socket=/x/in.sock", "socket-abstract=no", "rsize=12"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hopsight-bench as its users call it: what it prints and writes, not how fast it is."""
 
+import ipaddress
 import json
 import os
 import re
@@ -14,7 +15,7 @@ PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-bench")
 SHORT = ("--rounds", "1", "--seconds", "0.02")
 # A sample of every way through a node.
 WAYS = ("drivers", "unmatched_4masks", "matched_64", "sampled_10", "transit_4", "sink_ring", "sink_ring_empty",
-        "sink_monitor", "bridge", "route", "route_source", "route_transit", "route_sink",
+        "sink_monitor", "bridge", "route", "route_uneven", "route_source", "route_transit", "route_sink",
         "route_monitor", "mixed", "no_rules_ring")
 
 
@@ -55,6 +56,16 @@ def the_list_of_the_bench_names_every_promised_case():
     for name in ("no_rules", "matched_1000000", "sampled_1", "route_sink", "json_reports"):
         check(name in names, name)
     check("--card" in bench("--help").stdout, "help")
+
+
+@test()
+def a_case_prints_the_routes_of_its_table():
+    program = os.path.join(netlab.BUILD, "apps", "hopsight-bench-case")
+    for case, least, depths in (("route_10", 10, {48}), ("route_uneven", 90000, {32, 48})):
+        said = subprocess.run([program, case, "--routes"], capture_output=True, text=True, check=True, timeout=20)
+        routes = {ipaddress.ip_network(route) for route in json.loads(said.stdout)["routes"]}
+        check(len(routes) >= least, case, len(routes))
+        equal({route.prefixlen for route in routes}, depths, case)
 
 
 @test(limit_s=90)

@@ -20,6 +20,7 @@ PLAIN_ROLES = ("route", "uneven")  # without telemetry
 NEIGHBOURS = 1024
 WARM_PACKETS = 1000000
 START_S = 30
+ANSWER_S = 120  # 100,000 routes take some seconds
 COLLECTOR = "192.0.2.2"
 # What `show errors`, which cuts its words, and `show ioam trace` count for each packet that went through a role.
 SHOWN = {
@@ -131,8 +132,11 @@ class Process:
 
     def ask(self, command):
         """Returns the answer of VPP to a command, or "" without one."""
-        done = subprocess.run([self.programs.vppctl, "-s", os.path.join(self.folder, "cli.sock"), command],
-                              capture_output=True, text=True, check=False, timeout=START_S)
+        try:
+            done = subprocess.run([self.programs.vppctl, "-s", os.path.join(self.folder, "cli.sock"), command],
+                                  capture_output=True, text=True, check=False, timeout=ANSWER_S)
+        except subprocess.TimeoutExpired as error:
+            raise measure.Failed(f"VPP does not answer: {command}") from error
         return done.stdout if done.returncode == 0 else ""
 
     def stop(self):
