@@ -23,6 +23,7 @@ counters that do not add up, a wait of many seconds.
 packet (docs/benchmark-method.md, "Fast and general path").
 """
 
+import argparse
 import multiprocessing
 import json
 import os
@@ -41,6 +42,7 @@ from stalls import Stalls  # noqa: E402
 from workspace import Workspace  # noqa: E402
 
 _TESTS = []
+_KINDS = ("together", "apart", "alone")
 _AT_ONCE = 4
 _LOOKS_BESIDE_STALLS = 3
 _NO_STALL = re.compile(r"Sanitizer|runtime error:|process died|do(es)? not add up|ended with|did not end|not done within")
@@ -255,25 +257,35 @@ def _run_all(tests, at_once, general, stalls):
     return failed.value + sum(lane.exitcode != 0 for lane in lanes)
 
 
+def _parse(argv):
+    parser = argparse.ArgumentParser(description="Runs all tests, or those whose names contain one of the given words.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="a part of a test's name; _ stands for a space")
+    parser.add_argument("--general", action="store_true", help="the tests about packets, with nodes on the general path")
+    for kind in _KINDS:
+        parser.add_argument(f"--{kind}", dest="kinds", action="append_const", const=kind, help=f"tests that run {kind}")
+    args = parser.parse_args(argv)
+    words = [word.replace("_", " ") for word in args.words]
+    for word in words:
+        if not any(word in entry[0] for entry in _TESTS):
+            parser.error(f"no test has '{word}' in its name")
+    return args, [entry for entry in _TESTS
+                  if (entry[3] or not args.general) and (not words or any(word in entry[0] for word in words))]
+
+
 def main(argv=None, at_once=_AT_ONCE):
-    """Runs all registered tests, or those whose names contain one of the given words."""
-    arguments = (argv or sys.argv)[1:]
-    general = "--general" in arguments
-    kinds = [kind for kind in ("together", "apart", "alone") if f"--{kind}" in arguments]
-    words = [word.replace("_", " ") for word in arguments if not word.startswith("--")]
-    if general:
+    """Runs the tests that the words of `argv` choose. Returns the exit status."""
+    args, chosen = _parse((argv or sys.argv)[1:])
+    if args.general:
         os.environ[_GENERAL] = "1"
     else:
         os.environ.pop(_GENERAL, None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    chosen = [entry for entry in _TESTS
-              if (entry[3] or not general) and (not words or any(word in entry[0] for word in words))]
     chosen.sort(key=lambda entry: -entry[2])
     failed, stalls = 0, Stalls()
     try:
-        for kind in kinds or ("together", "apart", "alone"):
+        for kind in args.kinds or _KINDS:
             failed += _run_all([entry for entry in chosen if entry[5] == kind],
-                               at_once if kind == "together" else 1, general, stalls)
+                               at_once if kind == "together" else 1, args.general, stalls)
     finally:
         stalls.stop()
     return 1 if failed else 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of the harness: which tests get another look."""
+"""Checks of the harness: which tests run, and which get another look."""
 
+import contextlib
+import io
 import os
 import signal
 import time
@@ -47,6 +49,19 @@ def a_test_that_fails_beside_a_stall_gets_up_to_three_looks(workspace):
         equal(outcome(said[:4], 2, 1, 0.1, message=said)[0], "FAIL", said)
     equal(outcome("g", 3, 3, 0, 0), ("PASS", "look 3"), "a test of speed")
     equal(outcome("h", 4, 3, 0, 0, 0), ("FAIL", f"look 3; {failed}"), "a test of speed that fails")
+
+
+@test()
+def words_choose_tests_and_a_word_of_no_test_is_refused():
+    for words, names in ((["of_speed"], ["a test of speed"]), (["speed", "route"], ["a test of speed", "a route"]),
+                         (["route", "speed", "--general"], ["a route"])):
+        harness._TESTS[:] = [("a test of speed", None, 10, False, 1, "together"), ("a route", None, 10, True, 1, "apart")]
+        equal([entry[0] for entry in harness._parse(words)[1]], names, words)
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.suppress(SystemExit):
+        harness._parse(["speed", "bridges"])
+        check(False, "a word of no test is taken")
+    check(said.getvalue().endswith("error: no test has 'bridges' in its name\n"), said.getvalue())
 
 
 @test(alone=True)
