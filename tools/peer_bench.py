@@ -134,12 +134,16 @@ class Peers:
                             cell.huge)
 
     def measure(self, cell):
-        """Measures a cell. Returns the text to print about it. A cell that failed is not measured again."""
+        """Measures a cell. Returns the text to print about it. A cell that failed has no further rounds."""
         if cell.error:
             return cell.error
         try:
             case = self.cases[case_name(cell.role, cell.frame_bytes)]
-            cell.ns.append(round(getattr(self, cell.program.split("-")[0])(cell, case), 2))
+            if cell.program == "hopsight":
+                taken = self.hopsight(cell, case)
+            else:
+                taken = measure.with_second_try(getattr(self, cell.program.split("-")[0]), cell, case)
+            cell.ns.append(round(taken, 2))
         except (measure.Failed, OSError) as error:
             cell.error = str(error)
             return cell.error

@@ -84,6 +84,23 @@ def a_case_that_fails_has_the_reason_and_is_not_measured_again(workspace):
 
 
 @test()
+def a_yardstick_that_fails_once_is_measured_again(workspace):
+    bench, _, _ = make_bench(workspace, "no_rules")
+    for fails, samples, reason in ((1, [7.0, 7.0], ""), (2, [], "it did not begin to forward")):
+        left = [measure.Failed("it did not begin to forward")] * fails
+
+        def measure_once(_row, left=left):
+            if left:
+                raise left.pop()
+            return 7.0
+
+        bench.measure_peer = measure_once
+        row = result.Row("testpmd mac", make_case("no_rules"), "mac")
+        bench.run([row], 2)
+        equal((row.samples, row.error), (samples, reason))
+
+
+@test()
 def cases_whose_frames_cannot_be_written_fail_and_the_others_are_measured(workspace):
     bench, rows, log = make_bench(workspace, "mute", "no_rules")
     rows[0].case.traffic["frames"] += 1  # others than those of no_rules
