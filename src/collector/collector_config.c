@@ -388,6 +388,26 @@ static int check_ways_in(struct hs_collector_config *config, struct hs_error *er
 	return 0;
 }
 
+// A descriptor of a device's receive queue holds a buffer. Packet sockets have no descriptors.
+static int check_buffers(struct hs_collector_config *config, struct hs_error *err)
+{
+	uint32_t n_descriptors = 0;
+	char expected[48];
+
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		const struct hs_port_config *port = &config->ports[i].port;
+		if (port->kind != HS_PORT_IFACE || strcmp(port->driver, "af_xdp") == 0)
+			n_descriptors += port->rx_queues * port->rx_descriptors;
+	}
+	if (config->base.mbufs > n_descriptors)
+		return 0;
+	snprintf(expected, sizeof(expected), "more than %u", n_descriptors);
+	return hs_error_set(err, "conflict", "memory.mbufs", expected,
+			"%u buffers are too few: the receive queues of all ports have "
+			"%u descriptors, each of which holds a buffer",
+			config->base.mbufs, n_descriptors);
+}
+
 // Allows one worker, because each table has one owner.
 static void check_workers(const struct hs_collector_config *config, const cpu_set_t *cores,
 		struct hs_errors *errors)
@@ -413,6 +433,7 @@ static const struct part {
 } parts[] = {
 		{{"name"}, check_name},
 		{{"listen", "ports"}, check_ways_in},
+		{{"ports", "memory.mbufs"}, check_buffers},
 		{{"accept"}, check_formats},
 };
 

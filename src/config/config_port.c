@@ -65,17 +65,33 @@ int hs_config_read_devargs(json_t *value, const char *path, void *into, struct h
 	return 0;
 }
 
+struct pci_address {
+	unsigned domain, bus, device, function;
+};
+
+// Reads an address with or without its domain. Returns false for other words.
+static bool read_pci_address(const char *text, struct pci_address *address)
+{
+	struct pci_address *a = address;
+	int used = 0;
+
+	*a = (struct pci_address){0};
+	if (sscanf(text, "%x:%x:%x.%x%n", &a->domain, &a->bus, &a->device, &a->function, &used) ==
+			4)
+		return text[used] == '\0';
+	a->domain = 0;
+	return sscanf(text, "%x:%x.%x%n", &a->bus, &a->device, &a->function, &used) == 3 &&
+	       text[used] == '\0';
+}
+
 int hs_config_read_pci(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	if (set_device(value, path, HS_PORT_PCI, 32, into, err) < 0)
 		return -EINVAL;
 
 	const char *text = json_string_value(value);
-	unsigned domain = 0, bus, device, function;
-	int used = 0;
-	bool full = sscanf(text, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &used) == 4;
-	bool brief = !full && sscanf(text, "%x:%x.%x%n", &bus, &device, &function, &used) == 3;
-	if ((!full && !brief) || text[used] != '\0')
+	struct pci_address address;
+	if (!read_pci_address(text, &address))
 		return hs_error_set(err, "bad_value", path, "like 0000:3b:00.0",
 				"\"%.32s\" is no PCI address", text);
 	return 0;
@@ -183,11 +199,16 @@ static int device_name_bytes(const char *device)
 	return (int)strcspn(device, ",");
 }
 
-static bool is_same_device(const char *a, const char *b)
+static bool is_same_device(const struct hs_port_config *a, const struct hs_port_config *b)
 {
-	int bytes = device_name_bytes(a);
+	struct pci_address one, other;
+	int bytes = device_name_bytes(a->device);
 
-	return bytes == device_name_bytes(b) && memcmp(a, b, (size_t)bytes) == 0;
+	if (a->kind == HS_PORT_PCI && b->kind == HS_PORT_PCI)
+		return read_pci_address(a->device, &one) && read_pci_address(b->device, &other) &&
+		       memcmp(&one, &other, sizeof(one)) == 0;
+	return bytes == device_name_bytes(b->device) &&
+	       memcmp(a->device, b->device, (size_t)bytes) == 0;
 }
 
 static int check_device(const struct hs_config *config, unsigned index, struct hs_error *err)
@@ -200,7 +221,7 @@ static int check_device(const struct hs_config *config, unsigned index, struct h
 		return hs_error_set(err, "missing_field", at, "one of iface, devargs, pci",
 				"the port has no device");
 	for (unsigned i = 0; i < index; i++) {
-		if (is_same_device(port->device, config->ports[i].device))
+		if (is_same_device(port, &config->ports[i]))
 			return hs_error_set(err, "duplicate", at, "a device of its own",
 					"port %u has the device \"%.*s\" too", i,
 					device_name_bytes(port->device), port->device);
@@ -221,6 +242,19 @@ static int check_driver(const struct hs_config *config, unsigned index, struct h
 						 "only");
 }
 
+static int check_mtu(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_port_config *port = &config->ports[index];
+	char at[32], expected[48];
+
+	if (strcmp(port->driver, "af_xdp") != 0 || port->mtu <= HS_PORT_XDP_MTU_MAX)
+		return 0;
+	snprintf(at, sizeof(at), "ports[%u].mtu", index);
+	snprintf(expected, sizeof(expected), "at most %d with driver af_xdp", HS_PORT_XDP_MTU_MAX);
+	return hs_error_set(err, "out_of_range", at, expected,
+			"a frame of an MTU of %u has no room in a page", port->mtu);
+}
+
 static int check_queue(const struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	const struct hs_port_config *port = &config->ports[index];
@@ -237,12 +271,13 @@ static int check_queue(const struct hs_config *config, unsigned index, struct hs
 
 // A check of members of a port. NULL ends the members.
 static const struct part {
-	const char *of[5];
+	const char *of[6];
 	int (*check)(const struct hs_config *config, unsigned index, struct hs_error *err);
 } parts[] = {
 		{{"name"}, check_name},
 		{{"iface", "devargs", "pci"}, check_device},
 		{{"driver", "iface", "devargs", "pci"}, check_driver},
+		{{"driver", "iface", "devargs", "pci", "mtu"}, check_mtu},
 		{{"rate_bps", "queue_packets"}, check_queue},
 };
 

@@ -470,7 +470,7 @@ static const char *xdp_objection(const struct hs_port *port)
 	const struct port_private *p = port_private(port);
 	uint32_t object = rte_mempool_calc_obj_size(p->pool->elt_size, p->pool->flags, NULL);
 
-	if (port->config.mtu > PORT_XDP_MTU_MAX)
+	if (port->config.mtu > HS_PORT_XDP_MTU_MAX)
 		return "its MTU is above 3,434";
 	if (object > PAGE_BYTES)
 		return "the node's buffers are larger than a page";

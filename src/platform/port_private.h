@@ -129,8 +129,6 @@ uint16_t port_packet_mbuf_bytes(uint16_t mtu);
 
 // ---- port_ethdev.c ----
 
-// With a greater MTU, a buffer of the pool takes more than a page.
-#define PORT_XDP_MTU_MAX 3434
 uint16_t port_xdp_mbuf_bytes(uint16_t mtu);
 // Probes and starts the device of these devargs. For port_ethdev_driver and port_xdp_driver.
 int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err);

@@ -25,6 +25,8 @@ struct rte_mempool;
 #define HS_PORT_MTU_DEFAULT 1500
 #define HS_PORT_MTU_MIN	    1280
 #define HS_PORT_MTU_MAX	    9216
+// af_xdp: with a greater MTU, a buffer of the pool takes more than a page.
+#define HS_PORT_XDP_MTU_MAX 3434
 
 // Limits of hs_port_config.rate_bps and queue_packets.
 #define HS_PORT_RATE_MIN  1000

@@ -243,6 +243,16 @@ static int check_paths(struct hs_draft *draft)
 	return hops ? check_cycles(draft, hops) ?: check_reachable(draft, hops) : -ENOMEM;
 }
 
+static int check_reroute(const struct hs_draft *draft)
+{
+	const struct hs_scenario *s = &draft->scenario;
+
+	if (!s->reroute_ns || s->forwarding == HS_LAB_SHORTEST_PATH)
+		return 0;
+	return hs_error_set(draft->err, "conflict", "reroute_s",
+			"only with forwarding shortest_path", "the nodes do not route");
+}
+
 // ---- probes ----
 
 static int refuse_probing(const struct hs_draft *draft, const char *what, const char *expected)
@@ -302,5 +312,5 @@ int hs_draft_check_network(struct hs_draft *draft)
 		rc = check_service(draft, i);
 	for (uint32_t i = 0; i < scenario->n_hosts && rc == 0; i++)
 		rc = check_address(draft, i);
-	return rc ?: check_paths(draft) ?: check_probing(draft);
+	return rc ?: check_paths(draft) ?: check_reroute(draft) ?: check_probing(draft);
 }

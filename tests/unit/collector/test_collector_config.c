@@ -23,7 +23,7 @@ static const char everything[] =
 		"   \"profiles\": {\"2.0\": {\"method\": \"int\", \"version\": \"2.1\","
 		"   \"dscp\": 32}}},"
 		" \"memory\": {\"flows\": 1, \"queues\": 2, \"links\": 3, \"exporters\": 4,"
-		"   \"drops\": 5, \"huge_pages\": true, \"mbufs\": 2048},"
+		"   \"drops\": 5, \"huge_pages\": true, \"mbufs\": 20480},"
 		" \"events\": {\"flow_latency\": \"off\", \"hop_latency\": 20,"
 		"   \"queue_occupancy\": \"10%\", \"queue_congestion\": \"0.25%\","
 		"   \"link_utilisation\": \"100.5%\", \"gap_ns\": 7, \"interval\": 8,"
@@ -152,7 +152,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config.collect.max_exporters, 4);
 	assert_int_equal(config.collect.max_drops, 5);
 	assert_true(config.base.huge_pages);
-	assert_int_equal(config.base.mbufs, 2048);
+	assert_int_equal(config.base.mbufs, 20480);
 	assert_true(thresholds[HS_COLLECT_FLOW_LATENCY].off);
 	assert_int_equal(thresholds[HS_COLLECT_HOP_LATENCY].absolute, 20);
 	assert_int_equal(thresholds[HS_COLLECT_HOP_LATENCY].relative, 0);
