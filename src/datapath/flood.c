@@ -107,9 +107,9 @@ void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	for (unsigned t = 0; t + 1 < n; t++)
 		flood_copy(worker, burst, i, targets[t]);
 	struct hs_port *last = worker->ports[targets[n - 1]];
-	if (!make_floodable(worker, burst, i, last))
-		return;
-	if (slot != HS_FLOW_NONE)
+	bool floodable = make_floodable(worker, burst, i, last); // else the packet is gone
+	if (slot != HS_FLOW_NONE && (floodable || n > 1))
 		hs_flow_count_tx(&worker->flows, slot, bytes);
-	enqueue_one(worker, burst, i, last, n == 1 ? slot : HS_FLOW_NONE, bytes);
+	if (floodable)
+		enqueue_one(worker, burst, i, last, n == 1 ? slot : HS_FLOW_NONE, bytes);
 }

@@ -76,6 +76,30 @@ static void a_flooded_packet_counts_once_and_carries_no_telemetry(void **state)
 	fixture_close(f);
 }
 
+// The queue of one port has room for the first packets alone.
+static void a_flooded_packet_counts_as_sent_whichever_port_refuses_it(void **state)
+{
+	(void)state;
+	for (unsigned full = 1; full < 4; full++) {
+		memset(test_port_configs, 0, sizeof(test_port_configs));
+		test_port_configs[full].rate_bps = 1000000;
+		test_port_configs[full].queue_packets = 1;
+		struct fixture *f = fixture_open(BRIDGE_SIDES, 4, 1500,
+				(struct hs_node_config){.id = 1, .forwarding = HS_FORWARD_BRIDGE});
+		struct hs_rule rule = vector_rule(7);
+		test_node_rule(&f->t, &rule);
+		for (int i = 0; i < 10; i++) {
+			feed_hex(f, 0, PLAIN);
+			test_node_run(&f->t);
+		}
+		assert_int_not_equal(drops(f, full, HS_DROP_QUEUE_FULL), 0);
+		assert_int_equal(counters(f, 7).rx_packets, 10);
+		assert_int_equal(counters(f, 7).tx_packets, 10);
+		fixture_close(f);
+	}
+	memset(test_port_configs, 0, sizeof(test_port_configs));
+}
+
 static void a_refused_packet_of_a_two_port_bridge_is_not_counted_as_sent(void **state)
 {
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500,
@@ -99,6 +123,7 @@ int main(void)
 			cmocka_unit_test(a_bridge_forgets_what_has_not_spoken),
 			cmocka_unit_test(a_bridge_drops_what_is_already_where_it_belongs),
 			cmocka_unit_test(a_flooded_packet_counts_once_and_carries_no_telemetry),
+			cmocka_unit_test(a_flooded_packet_counts_as_sent_whichever_port_refuses_it),
 			cmocka_unit_test(
 					a_refused_packet_of_a_two_port_bridge_is_not_counted_as_sent),
 	};
