@@ -14,14 +14,15 @@
 #define KEPT_NS 50000 // until a worker looks again, while ports keep packets
 
 // Returns whether several workers send by the port. In mode patch, only the workers that poll a
-// port's partner do.
+// port's partner do, unless the node takes probes: a probe names the port that it leaves by, and
+// feedback leaves by the port that the probe came by.
 static bool is_shared(const struct hs_node *node, uint16_t port)
 {
 	const struct hs_node_config *config = &node->config;
 
 	if (config->n_workers == 1)
 		return false;
-	if (node->ports[port]->config.rate_of_node)
+	if (node->ports[port]->config.rate_of_node || node->probes)
 		return true;
 	for (unsigned i = 0; i < config->n_pairs; i++) {
 		for (unsigned side = 0; side < 2; side++) {

@@ -2,6 +2,9 @@
 // Two workers: the one that polls the next port confirms the copies of the one that sent.
 #include "probe_stand.h"
 
+#include "egress.h"
+#include "node_parts.h"
+
 #include <pthread.h>
 
 static struct stand *open_two(const struct hs_probe_profile *profile)
@@ -27,6 +30,24 @@ static void feedback_at_another_worker_ends_the_copy(void **state)
 	assert_int_equal(event_at(s, OUT, HS_EVENT_PROBE_RECOVERED), 0);
 	assert_int_equal(s->t.ports[MONITOR].n_out, 0);
 	assert_int_equal(hs_node_probes_held(s->t.node), 0);
+	stand_close(s);
+}
+
+// Worker 0 sends probes by OUT, and worker 1 polls OUT and answers them there.
+static void both_workers_may_use_the_egress_queue_of_a_port(void **state)
+{
+	(void)state;
+	stand_rate_bps = 1000000;
+	struct stand *s = open_two(&usual_profile);
+	const struct hs_egress *egress = s->t.node->egress[OUT];
+
+	feed_made(s, IN, 0x17, PROBE);
+	feed_made(s, OUT, 0x17, "000d 0002 010004 030002 0000 0000");
+	for (unsigned w = 0; w < 2; w++) {
+		const struct hs_egress_worker *own = s->t.node->seats[w]->worker.egress[OUT];
+		assert_int_equal(own->tail - own->head, 1);
+	}
+	assert_true(egress->shared);
 	stand_close(s);
 }
 
@@ -144,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(feedback_at_another_worker_ends_the_copy),
+			cmocka_unit_test(both_workers_may_use_the_egress_queue_of_a_port),
 			cmocka_unit_test(values_are_sums_over_workers),
 			cmocka_unit_test(a_request_is_known_to_a_worker_that_read_the_clock_before),
 			cmocka_unit_test(each_copy_is_confirmed_or_recovered_once),
