@@ -44,6 +44,7 @@ static void try_again(struct hs_daemon *d, struct hs_port *port)
 				port->config.name, err.message);
 		return;
 	}
+	hs_node_renew_address(d->node, port);
 	set_usable(port, true);
 	hs_log(HS_LOG_NOTICE, "daemon", "port '%s' is back", port->config.name);
 	hs_control_event(hs_control_events(d->control), "port_back", port_details(port),

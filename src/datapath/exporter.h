@@ -4,8 +4,9 @@
 // control, which sends it by a socket. A full port or ring or an empty pool loses the report, which
 // is counted. A lost report has no sequence number: a receiver that lost none sees no gap.
 //
-// Thread rule: hs_exporter_create, hs_exporter_add_port and hs_exporter_destroy by control before
-// the worker runs or after it; all else by the owner lcore.
+// Thread rule: hs_exporter_create and hs_exporter_destroy by control before the worker runs or
+// after it; hs_exporter_add_port by control, then or while the node is paused; all else by the
+// owner lcore.
 #pragma once
 
 #include "drop.h"
@@ -27,7 +28,8 @@ struct hs_exporter *hs_exporter_create(const struct hs_export_config *configs, u
 		unsigned worker, unsigned n_workers);
 void hs_exporter_destroy(struct hs_exporter *exporter);
 uint64_t hs_exporter_bytes(const struct hs_export_config *configs, unsigned n);
-// Adds a port of the node, which sends the reports that name it.
+// Adds a port of the node, which sends the reports that name it. A later call takes over the port's
+// present MAC address.
 void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port);
 
 // Returns the name of a port in a report. NULL: the port is not known.

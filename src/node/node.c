@@ -293,6 +293,17 @@ static void set_profiles(struct hs_node *node)
 	}
 }
 
+void hs_node_renew_address(struct hs_node *node, struct hs_port *port)
+{
+	hs_node_pause(node);
+	for (unsigned w = 0; w < node->config.n_workers; w++) {
+		struct hs_worker *worker = &node->seats[w]->worker;
+		if (worker->exporter)
+			hs_exporter_add_port(worker->exporter, port);
+	}
+	hs_node_resume(node);
+}
+
 int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 {
 	unsigned n_workers = node->config.n_workers;

@@ -33,6 +33,9 @@ void hs_node_destroy(struct hs_node *node);
 // against it when they come in. Else they are guarded against the family of the port that they
 // leave by.
 int hs_node_add_port(struct hs_node *node, struct hs_port *port);
+// Tells the workers that a port has another MAC address, as it may have when its interface is back.
+// Telemetry reports that the port sends have the new address from now on.
+void hs_node_renew_address(struct hs_node *node, struct hs_port *port);
 
 // Runs one round of a worker over its queues. Returns the number of packets received; 0: idle.
 // Never blocks.

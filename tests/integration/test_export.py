@@ -182,6 +182,30 @@ def lost_to(node):
 
 
 @test()
+def a_port_that_comes_back_sends_reports_from_its_new_address(workspace):
+    need()
+    collector = Collector(workspace)
+    chain = chain_of(workspace, MD, 2, lambda _, sink: collector.export_of(sink, format="2.0"))
+    sink = chain.nodes[-1]
+    chain.install(int_rule(1, "udp", A6, B6, dst_port=7000))
+
+    def source_addresses():
+        wire = RawPort(collector.namespace, "c2")
+        send_udp(chain, A6, B6, 7000)
+        return {frame[6:12].hex(":") for frame in wire.collect(40) if struct.pack("!H", PORT) in frame[14:42]}
+
+    first = mac_of(sink.namespace, "mon")
+    equal(source_addresses(), {first}, "before")
+    run("ip", "-n", sink.namespace, "link", "del", "mon")
+    until(lambda: not ports(sink)["mon"]["usable"], 5, "the port is gone")
+    veth(collector.namespace, "c2", sink.namespace, "mon")
+    until(lambda: ports(sink)["mon"]["usable"], 10, "the port is back")
+    check(mac_of(sink.namespace, "mon") != first, "the new interface has the old address")
+    equal(source_addresses(), {mac_of(sink.namespace, "mon")}, "after")
+    audit_ok(sink)
+
+
+@test()
 def a_receiver_without_a_port_gets_reports_from_a_socket(workspace):
     """Both versions of IP and all formats; the receiver closes and opens again, and a route comes late."""
     need()

@@ -244,6 +244,35 @@ static void an_ipv6_collector_gets_a_checksum(void **state)
 
 // ---- sequence ----
 
+// Sequence numbers go on.
+static void a_port_that_is_back_sends_reports_from_its_new_address(void **state)
+{
+	struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
+	struct hs_int_settings settings;
+	struct hs_int_report_reader reader;
+	struct hs_int_report report;
+	struct test_node sink;
+	uint8_t frame[2048], got[2048];
+	(void)state;
+
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	size_t len = measured(&settings, frame);
+	open_node(&sink, &SINK, &settings, &config, 1);
+	for (uint8_t i = 0; i < 3; i++) {
+		const uint8_t mac[6] = {2, 0, 0, 0, 1, i};
+		memcpy(sink.ports[MON].port.mac, mac, sizeof(mac));
+		hs_node_renew_address(sink.node, &sink.ports[MON].port);
+		test_node_feed(&sink, IN, frame, len, 0);
+		test_node_run(&sink);
+		assert_int_not_equal(receive(&sink, &report, got, &reader), 0);
+		assert_memory_equal(got, config.mac, sizeof(mac));
+		assert_memory_equal(got + 6, mac, sizeof(mac));
+		assert_int_equal(report.sequence, i);
+		assert_int_not_equal(test_node_take(&sink, OUT, got, sizeof(got)), 0);
+	}
+	close_node(&sink);
+}
+
 static void lost_reports_leave_no_gap(void **state)
 {
 	struct hs_export_config configs[2] = {
@@ -635,6 +664,7 @@ int main(void)
 			cmocka_unit_test(a_sink_reports_what_it_takes_out_in_each_format),
 			cmocka_unit_test(a_report_has_no_more_of_a_packet_than_it_is_told),
 			cmocka_unit_test(an_ipv6_collector_gets_a_checksum),
+			cmocka_unit_test(a_port_that_is_back_sends_reports_from_its_new_address),
 			cmocka_unit_test(lost_reports_leave_no_gap),
 			cmocka_unit_test(an_empty_pool_loses_reports_and_nothing_else),
 			cmocka_unit_test(each_node_sends_a_postcard),
