@@ -38,6 +38,8 @@ static json_t *take_removed(struct hs_controller *controller)
 static int int_request(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
+	const struct controller_rule *before = controller_find_rule(controller, args->rule.ns_id);
+	bool is_new = !before || before->deleted;
 	json_t *on = args->undo ? take_removed(controller) : json_incref(args->on);
 	int rc = controller_want(controller, &args->rule, json_is_object(on) ? on : NULL);
 
@@ -46,6 +48,8 @@ static int int_request(struct hs_controller *controller, const struct hs_api_arg
 		hs_error_set(err, "internal", "", "", "memory is out");
 		return rc;
 	}
+	if (is_new) // a sink publishes the last windows of a rule after the rule was removed
+		controller_forget_flow(controller, args->rule.ns_id);
 	const struct controller_rule *rule = controller_find_rule(controller, args->rule.ns_id);
 	const struct hs_api_changed changed = {args->rule.ns_id, .at_controller = true,
 			.nodes = rule->n_bindings - rule->n_leaving,

@@ -100,6 +100,31 @@ static void raw_reports_of_nodes_that_compute_nothing_become_metrics_here(void *
 			5000000);
 }
 
+// A sink publishes the last windows of a rule when the rule is removed there.
+static void a_new_rule_shows_no_windows_of_the_rule_before(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+	static const char other[] =
+			"{\"int_request\": {\"ns_id\": 9, \"src_ip\": \"2001:db8::77\", "
+			"\"dst_ip\": \"2001:db8::78\", \"protocol\": \"tcp\", \"mode\": "
+			"\"count\", \"mode_setting\": 10, \"trace_type\": "
+			"\"0x7000E000\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	publish_window(9);
+	assert_int_equal(member(ask, "reports"), 5);
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 9}}");
+	publish_window(9);
+	fake_run(&fake, SECOND);
+	publish_window(9);
+	fake_ok(&fake, other);
+	assert_null(window_of(ask));
+	publish_window(9);
+	assert_int_equal(member(ask, "reports"), 5);
+}
+
 static json_t *window_throughput(int64_t *reports)
 {
 	json_t *window = window_of("{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}");
@@ -439,6 +464,7 @@ int main(void)
 			TEST(a_report_of_a_time_to_come_does_not_silence_its_flow),
 			TEST(metrics_and_counters_of_a_rule_of_others_can_be_asked_for),
 			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
+			TEST(a_new_rule_shows_no_windows_of_the_rule_before),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(what_is_open_here_is_left_to_the_sink_that_computes_metrics),
 			TEST(windows_of_an_impossible_length_silence_nothing),
