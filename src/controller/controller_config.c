@@ -204,7 +204,7 @@ static const struct hs_schema_field control_fields[] = {
 };
 
 static const struct hs_schema_field state_fields[] = {
-		{"file", HS_SCHEMA_TEXT, CONFIG(state_file), .min = 1,
+		{"file", HS_SCHEMA_TEXT, CONFIG(state_file), .required = true, .min = 1,
 				.max = HS_CONTROLLER_TEXT_BYTES - 1},
 		{"sync", HS_SCHEMA_BOOL, CONFIG(state_sync)},
 		{NULL},

@@ -164,6 +164,8 @@ static int open_state(struct daemon *d, struct hs_error *err)
 			.sync = d->config->state_sync,
 			.now_ns = hs_os_clock_wall_ns()};
 	struct hs_state_load load = {0};
+	if (!config.file[0])
+		return 0;
 	d->state_line = 1; // the heading
 	int rc = hs_state_open(&config, restore, d, &load, &d->state, err);
 
@@ -195,9 +197,8 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 			.spent_ns = hs_os_clock_spent_ns,
 			.probe = d->probing ? send_probe : NULL,
 			.connection = &d->limits};
-	int rc = hs_controller_create(d->config, d->service.boot_id, &output, hs_os_clock_wall_ns(),
+	return hs_controller_create(d->config, d->service.boot_id, &output, hs_os_clock_wall_ns(),
 			&d->controller, err);
-	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
 }
 
 static void fill(void *context, struct hs_prometheus *page)
@@ -244,6 +245,7 @@ static int open_all(void *context, int *exit_code, struct hs_error *err)
 		?: open_label(d, err)
 		?: open_influx(d, err)
 		?: hs_service_exit_with(HS_EXIT_USAGE, open_controller(d, err), exit_code)
+		?: open_state(d, err)
 		?: open_scrape(d, err);
 }
 

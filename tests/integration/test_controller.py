@@ -2,6 +2,7 @@
 """The controller over real nodes: rules are installed, restored, and not fought over; metrics
 arrive."""
 
+import fcntl
 import json
 import os
 import re
@@ -443,6 +444,23 @@ def a_damaged_state_is_set_aside_and_told(workspace):
     aside = [name for name in os.listdir(os.path.dirname(file)) if ".damaged-" in name]
     check(len(aside) == 1 and aside[0] in told[0]["message"], aside, told)
     controller.stop()
+
+
+# systemd starts a unit again after code 1, and not after code 2.
+@test()
+def a_state_that_cannot_be_opened_now_is_a_failure_at_run_time(workspace):
+    config = {"nodes": [{"name": "a", "id": 1, "api": f"ipc://{workspace.path('a')}"}],
+              "control": {"bind": [f"ipc://{workspace.path('c')}"]},
+              "state": {"file": workspace.path("ctl.state")}}
+    path = workspace.path("locked.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(config, f)
+    with open(config["state"]["file"], "wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = subprocess.run([PROGRAM, "--config", path], capture_output=True,
+                              text=True, timeout=20, check=False)
+    equal(done.returncode, 1, done.stderr)
+    check("state.file" in done.stderr, done.stderr)
 
 
 @test(limit_s=90, looks=3, apart=True)
