@@ -500,10 +500,11 @@ def the_check_says_ok_and_looks_for_what_the_file_names(workspace):
              "state": {"file": f"{here}/missing/x.state"}}
     brief = [name.removeprefix("0000:") for name in os.listdir("/sys/bus/pci/devices") if name.startswith("0000:")][:1]
     good["ports"] += [{"name": "b", "pci": name, "side": "host"} for name in brief]
-    good["ports"] += [{"name": "c", "pci": "0:" + name.replace("0", "", 1), "side": "host"} for name in brief]
+    odd = {**good, "ports": [port, *({"name": "c", "pci": "0:" + name.replace("0", "", 1), "side": "host"} for name in brief)]}
     nodes = {"nodes": [{"name": "n", "id": 1, "api": "ipc:///n"}]}
     for program, config, lacks in (
             ("hopsightd", good, []),
+            ("hopsightd", odd, []),
             ("hopsightd", wrong, ["ports[0].iface: \"nosuch0\" is no interface here",
                                   "ports[1].pci: \"0000:ff:1f.7\" is no PCI device here",
                                   "control.bind[0]: \"/proc/version\" is not a folder",
