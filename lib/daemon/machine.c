@@ -72,17 +72,28 @@ void hs_machine_iface(const char *name, const char *path, struct hs_errors *lack
 		lack(lacks, path, name, "is no interface here");
 }
 
+bool hs_machine_pci_name(const char *address, char name[HS_MACHINE_PCI_BYTES])
+{
+	unsigned domain, bus, device, function;
+	int end = 0;
+
+	if (sscanf(address, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &end) != 4) {
+		domain = 0;
+		if (sscanf(address, "%x:%x.%x%n", &bus, &device, &function, &end) != 3)
+			return false;
+	}
+	snprintf(name, HS_MACHINE_PCI_BYTES, "%04x:%02x:%02x.%x", domain, bus, device, function);
+	return address[end] == '\0';
+}
+
 void hs_machine_pci(const char *address, const char *path, struct hs_errors *lacks)
 {
-	unsigned domain = 0, bus = 0, slot = 0, function = 0;
-	char device[96];
+	char device[96], name[HS_MACHINE_PCI_BYTES];
 
-	if (strchr(address, ':') == strrchr(address, ':'))
-		sscanf(address, "%x:%x.%x", &bus, &slot, &function);
-	else
-		sscanf(address, "%x:%x:%x.%x", &domain, &bus, &slot, &function);
-	snprintf(device, sizeof(device), "/sys/bus/pci/devices/%04x:%02x:%02x.%x", domain, bus,
-			slot, function);
-	if (access(device, F_OK) < 0)
-		lack(lacks, path, address, "is no PCI device here");
+	if (hs_machine_pci_name(address, name)) {
+		snprintf(device, sizeof(device), "/sys/bus/pci/devices/%s", name);
+		if (access(device, F_OK) == 0)
+			return;
+	}
+	lack(lacks, path, address, "is no PCI device here");
 }

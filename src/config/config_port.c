@@ -3,6 +3,7 @@
 
 #include "config.h"
 #include "config_check.h"
+#include "machine.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,33 +66,14 @@ int hs_config_read_devargs(json_t *value, const char *path, void *into, struct h
 	return 0;
 }
 
-struct pci_address {
-	unsigned domain, bus, device, function;
-};
-
-// Reads an address with or without its domain. Returns false for other words.
-static bool read_pci_address(const char *text, struct pci_address *address)
-{
-	struct pci_address *a = address;
-	int used = 0;
-
-	*a = (struct pci_address){0};
-	if (sscanf(text, "%x:%x:%x.%x%n", &a->domain, &a->bus, &a->device, &a->function, &used) ==
-			4)
-		return text[used] == '\0';
-	a->domain = 0;
-	return sscanf(text, "%x:%x.%x%n", &a->bus, &a->device, &a->function, &used) == 3 &&
-	       text[used] == '\0';
-}
-
 int hs_config_read_pci(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	if (set_device(value, path, HS_PORT_PCI, 32, into, err) < 0)
 		return -EINVAL;
 
 	const char *text = json_string_value(value);
-	struct pci_address address;
-	if (!read_pci_address(text, &address))
+	char name[HS_MACHINE_PCI_BYTES];
+	if (!hs_machine_pci_name(text, name))
 		return hs_error_set(err, "bad_value", path, "like 0000:3b:00.0",
 				"\"%.32s\" is no PCI address", text);
 	return 0;
@@ -201,12 +183,12 @@ static int device_name_bytes(const char *device)
 
 static bool is_same_device(const struct hs_port_config *a, const struct hs_port_config *b)
 {
-	struct pci_address one, other;
+	char one[HS_MACHINE_PCI_BYTES], other[HS_MACHINE_PCI_BYTES];
 	int bytes = device_name_bytes(a->device);
 
 	if (a->kind == HS_PORT_PCI && b->kind == HS_PORT_PCI)
-		return read_pci_address(a->device, &one) && read_pci_address(b->device, &other) &&
-		       memcmp(&one, &other, sizeof(one)) == 0;
+		return hs_machine_pci_name(a->device, one) &&
+		       hs_machine_pci_name(b->device, other) && strcmp(one, other) == 0;
 	return bytes == device_name_bytes(b->device) &&
 	       memcmp(a->device, b->device, (size_t)bytes) == 0;
 }
