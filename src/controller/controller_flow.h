@@ -18,8 +18,8 @@ struct hs_controller;
 struct controller_flow {
 	uint32_t ns_id; // the key
 	uint32_t app_id;
-	int64_t published_ns; // when its sink last published metrics itself
-	int64_t every_ns;     // the shortest windows that it publishes
+	int64_t published_ns; // when its sink last published metrics itself, or this flow began
+	int64_t every_ns;     // the shortest windows that its sink publishes; 0: none yet
 	// The newest window of each length: the content of a qos_report as text, which takes a
 	// tenth of the memory, and the time at which it came, by the controller's clock.
 	struct {
@@ -39,14 +39,13 @@ struct controller_flow {
 // Keeps the content of a qos_report as the newest window of length i, if there is room.
 void controller_keep_window(struct hs_controller *controller, struct controller_flow *flow,
 		unsigned i, const json_t *content);
-void controller_drop_window(
-		struct hs_controller *controller, struct controller_flow *flow, unsigned i);
+void controller_drop_windows(struct hs_controller *controller, struct controller_flow *flow);
 // Returns the newest window of length i as a new reference. If later ones are overdue, the window
 // is the last overdue one: stale, with its age. Returns NULL if there is none, or if the newest is
 // so old that a sink would no longer repeat it.
 json_t *controller_read_window(const struct hs_controller *controller,
 		const struct controller_flow *flow, unsigned i);
 
-// Excludes a time from the age of windows, because the clock was set by it or nothing ran during
-// it.
+// Excludes a time from the age of windows and from the time that sinks published none, because the
+// clock was set by it or nothing ran during it.
 void controller_shift_windows(struct hs_controller *controller, int64_t ns);

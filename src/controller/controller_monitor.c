@@ -49,8 +49,7 @@ static void free_flow(struct hs_controller *controller, struct controller_flow *
 	if (flow->unwanted)
 		TAILQ_REMOVE(&controller->metrics.unwanted, flow, at_unwanted);
 	controller->metrics.n--;
-	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
-		controller_drop_window(controller, flow, i);
+	controller_drop_windows(controller, flow);
 	hs_trips_fini(&flow->trips);
 	hs_delay_buckets_fini(&flow->delays);
 	free(flow);
@@ -63,7 +62,7 @@ static struct controller_flow *add_flow_of(struct hs_controller *controller, uin
 	if (!flow)
 		return NULL;
 	flow->ns_id = ns_id;
-	flow->published_ns = INT64_MIN / 2;
+	flow->published_ns = controller->now_ns;
 	if (!tsearch(flow, &controller->metrics.by_ns, by_ns)) {
 		free(flow);
 		return NULL;
@@ -137,15 +136,34 @@ static void bad_message(
 
 // ---- metrics ----
 
+// Returns whether the flow's sink had no window for so long that it publishes none.
+static bool is_overdue(const struct hs_controller *controller, const struct controller_flow *flow)
+{
+	int64_t fresh_ns = 3 * flow->every_ns;
+	if (fresh_ns < METRICS_FRESH_NS)
+		fresh_ns = METRICS_FRESH_NS;
+	return controller->now_ns - flow->published_ns >= fresh_ns;
+}
+
+// Returns whether the flow's sink computes metrics itself, and its next ones are not overdue.
+static bool publishes(const struct hs_controller *controller, const struct controller_flow *flow)
+{
+	return flow->every_ns && !is_overdue(controller, flow);
+}
+
 static void keep(struct hs_controller *controller, struct controller_flow *flow, int64_t length,
 		json_t *content)
 {
-	char topic[32];
-
 	int i = hs_qos_lengths_find(controller->config->window_ns, length);
 	if (i >= 0)
 		controller_keep_window(controller, flow, (unsigned)i, content);
-	snprintf(topic, sizeof(topic), "qos.%" PRIu32, flow->ns_id);
+}
+
+static void publish(struct hs_controller *controller, uint32_t ns_id, json_t *content)
+{
+	char topic[32];
+
+	snprintf(topic, sizeof(topic), "qos.%" PRIu32, ns_id);
 	controller->metrics.counters.windows++;
 	controller_publish(controller, topic, "qos_report", json_incref(content));
 }
@@ -155,19 +173,15 @@ static void on_window(void *user, const struct hs_qos_window *window)
 	struct hs_controller *controller = user;
 	struct controller_flow *flow = controller_find_flow(controller, window->ns_id);
 	json_t *message = flow && flow->computed ? hs_qos_window_json(window, NULL) : NULL;
+	json_t *content = json_object_get(message, "qos_report");
 
 	if (message)
-		keep(controller, flow, window->window_ns, json_object_get(message, "qos_report"));
+		keep(controller, flow, window->window_ns, content);
+	// The sink of a new flow may be about to publish the same window.
+	if (message && (controller->config->metrics == HS_CONTROLLER_METRICS_ALWAYS ||
+				       is_overdue(controller, flow)))
+		publish(controller, window->ns_id, content);
 	json_decref(message);
-}
-
-// Returns whether the flow's sink computes metrics itself, and its next ones are not overdue.
-static bool publishes(const struct hs_controller *controller, const struct controller_flow *flow)
-{
-	int64_t fresh_ns = 3 * flow->every_ns;
-	if (fresh_ns < METRICS_FRESH_NS)
-		fresh_ns = METRICS_FRESH_NS;
-	return flow->every_ns && controller->now_ns - flow->published_ns < fresh_ns;
 }
 
 static void take_window(struct hs_controller *controller, json_t *content)
@@ -196,9 +210,13 @@ static void take_window(struct hs_controller *controller, json_t *content)
 		// publishes the whole window.
 		flow->computed = false;
 		hs_qos_remove(controller->metrics.qos, window.ns_id);
+		// No window replaces those of the lengths that the sink does not publish.
+		controller_drop_windows(controller, flow);
 	}
-	if (!flow->computed)
+	if (!flow->computed) {
 		keep(controller, flow, window.length_ns, content);
+		publish(controller, window.ns_id, content);
+	}
 }
 
 static bool computes(const struct hs_controller *controller, const struct controller_flow *flow)

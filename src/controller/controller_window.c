@@ -10,13 +10,18 @@
 
 #define GRACE_NS INT64_C(3000000000) // a window may be so late
 
-void controller_drop_window(
-		struct hs_controller *controller, struct controller_flow *flow, unsigned i)
+static void drop_window(struct hs_controller *controller, struct controller_flow *flow, unsigned i)
 {
 	if (flow->windows[i].text)
 		controller->metrics.window_bytes -= strlen(flow->windows[i].text) + 1;
 	free(flow->windows[i].text);
 	flow->windows[i].text = NULL;
+}
+
+void controller_drop_windows(struct hs_controller *controller, struct controller_flow *flow)
+{
+	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
+		drop_window(controller, flow, i);
 }
 
 void controller_keep_window(struct hs_controller *controller, struct controller_flow *flow,
@@ -26,7 +31,7 @@ void controller_keep_window(struct hs_controller *controller, struct controller_
 	char *text = json_dumps(content, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	size_t bytes = text ? strlen(text) + 1 : 0;
 
-	controller_drop_window(controller, flow, i);
+	drop_window(controller, flow, i);
 	if (!text || controller->metrics.window_bytes + bytes > most) {
 		controller->metrics.counters.not_kept++;
 		free(text);
@@ -72,7 +77,9 @@ void controller_shift_windows(struct hs_controller *controller, int64_t ns)
 {
 	struct controller_flow *flow;
 
-	TAILQ_FOREACH (flow, &controller->metrics.flows, order)
+	TAILQ_FOREACH (flow, &controller->metrics.flows, order) {
+		flow->published_ns += ns;
 		for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 			flow->windows[i].taken_ns += ns;
+	}
 }

@@ -82,6 +82,17 @@ static int64_t member(const char *request, const char *key)
 	return json_integer_value(json_object_get(window_of(request), key));
 }
 
+static unsigned published_of(const char *topic)
+{
+	unsigned n = 0;
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach (fake.published, i, entry)
+		n += strcmp(json_string_value(json_object_get(entry, "topic")), topic) == 0;
+	return n;
+}
+
 static void raw_reports_of_nodes_that_compute_nothing_become_metrics_here(void **state)
 {
 	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
@@ -253,6 +264,8 @@ static void windows_go_on_where_the_clock_is_set_back(void **state)
 	assert_true(json_integer_value(json_object_get(window, "reports")) >= 90);
 	assert_in_range(json_integer_value(json_object_get(window, "end_ns")),
 			fake.now_ns - 2 * SECOND, fake.now_ns + SECOND);
+	// The flow was heard of five seconds ago, so that its sink is known to publish nothing.
+	assert_true(published_of("qos.9") > 0);
 }
 
 static size_t windows_of(unsigned ns_id)
@@ -303,17 +316,6 @@ static void metrics_that_nobody_wants_give_way_to_wanted_ones(void **state)
 	assert_int_equal(windows_of(501), 1);
 }
 
-static unsigned published_of(const char *topic)
-{
-	unsigned n = 0;
-	size_t i;
-	json_t *entry;
-
-	json_array_foreach (fake.published, i, entry)
-		n += strcmp(json_string_value(json_object_get(entry, "topic")), topic) == 0;
-	return n;
-}
-
 static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 {
 	static const char published[] =
@@ -334,6 +336,62 @@ static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 	assert_int_equal(json_integer_value(json_object_get(window, "reports")), 77);
 	// Published once for each, none of our own.
 	assert_int_equal(published_of("qos.9"), 4);
+}
+
+// The controller closes a window as soon as the sink does, and the message of the sink is on its
+// way.
+static void a_window_that_the_sink_publishes_too_is_published_once(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, 3 * SECOND / 2 - fake.now_ns % SECOND);
+	for (unsigned k = 0; k < 300; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+		if (k % 100 == 80) { // three tenths of a second after the window's end
+			publish_window(9);
+			n++;
+		}
+	}
+	assert_int_equal(published_of("qos.9"), n);
+	assert_int_equal(member("{\"qos_get\": {\"ns_id\": 9}}", "reports"), 5);
+}
+
+static void the_first_windows_of_a_flow_are_kept_and_not_published(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, 3 * SECOND / 2 - fake.now_ns % SECOND);
+	for (unsigned k = 0; k < 500; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+		if (k == 280) {
+			assert_int_equal(member(ask, "reports"), 100);
+			assert_int_equal(published_of("qos.9"), 0);
+		}
+	}
+	assert_int_equal(published_of("qos.9"), 2); // those that ended after 3 s
+}
+
+static void windows_of_lengths_that_the_sink_does_not_publish_go(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"10s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 1200; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	assert_true(member(ask, "reports") > 0);
+	publish_window(9);
+	assert_null(window_of(ask));
+	assert_int_equal(windows_of(9), 1);
 }
 
 // The sink has the whole of the windows that are open here, so that ours would be a part of it that
@@ -466,6 +524,9 @@ int main(void)
 			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
 			TEST(a_new_rule_shows_no_windows_of_the_rule_before),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
+			TEST(a_window_that_the_sink_publishes_too_is_published_once),
+			TEST(the_first_windows_of_a_flow_are_kept_and_not_published),
+			TEST(windows_of_lengths_that_the_sink_does_not_publish_go),
 			TEST(what_is_open_here_is_left_to_the_sink_that_computes_metrics),
 			TEST(windows_of_an_impossible_length_silence_nothing),
 			TEST(a_window_that_no_other_follows_becomes_stale_and_goes),
