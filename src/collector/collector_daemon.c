@@ -5,6 +5,7 @@
 #include "collector_page.h"
 #include "collector_ports.h"
 #include "collector_publish.h"
+#include "collector_shape.h"
 #include "collector_state.h"
 #include "collector_verbs.h"
 #include "collector_watch.h"
@@ -21,6 +22,7 @@
 #include <linux/capability.h>
 #include <netinet/in.h>
 
+#include <rte_jhash.h>
 #include <rte_version.h>
 
 #include <errno.h>
@@ -50,6 +52,19 @@ struct daemon {
 
 // ---- opening ----
 
+// A hash of what each listener's number means. The number is part of an exporter's key.
+static uint64_t listeners_of(const struct hs_collector_config *config)
+{
+	char text[HS_SCHEMA_TEXT_BYTES];
+	uint32_t hash = 0;
+
+	for (unsigned i = 0; i < config->n_listen + config->n_ports; i++) {
+		const char *name = hs_collector_listener_name(config, i, text);
+		hash = rte_jhash(name, (uint32_t)strlen(name) + 1, hash);
+	}
+	return hash;
+}
+
 static int open_state(struct daemon *d, struct hs_error *err)
 {
 	const struct hs_collector_config *config = d->collector.config;
@@ -58,8 +73,8 @@ static int open_state(struct daemon *d, struct hs_error *err)
 
 	if (!file[0])
 		return 0;
-	int rc = hs_collector_state_open(
-			file, hs_collect_exporter_bytes(&config->collect), &d->state, &anew, err);
+	int rc = hs_collector_state_open(file, hs_collect_exporter_bytes(&config->collect),
+			listeners_of(config), &d->state, &anew, err);
 	if (rc == 0)
 		hs_log(HS_LOG_NOTICE, "collector", "%s: %s", file,
 				anew ? "no exporters of before"

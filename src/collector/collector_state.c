@@ -13,7 +13,7 @@
 struct head {
 	char what[48];
 	uint64_t bytes; // behind the head
-	uint64_t nothing;
+	uint64_t listeners;
 };
 #define KIND "hopsight-collector exporters"
 #define WHAT KIND " 1\n"
@@ -50,10 +50,11 @@ static bool is_ours(const struct head *there, ssize_t bytes)
 }
 
 // Maps the file. Its content is kept if the head and the length are right.
-static int map_file(struct hs_collector_state *state, uint64_t bytes, bool *anew)
+static int map_file(
+		struct hs_collector_state *state, uint64_t bytes, uint64_t listeners, bool *anew)
 {
 	struct stat status;
-	struct head head = {WHAT, bytes, 0}, there = {.bytes = 0};
+	struct head head = {WHAT, bytes, listeners}, there = {.bytes = 0};
 
 	state->bytes = sizeof(head) + bytes;
 	if (fstat(state->fd, &status) < 0)
@@ -77,8 +78,8 @@ static int map_file(struct hs_collector_state *state, uint64_t bytes, bool *anew
 	return 0;
 }
 
-int hs_collector_state_open(const char *file, uint64_t bytes, struct hs_collector_state **state,
-		bool *anew, struct hs_error *err)
+int hs_collector_state_open(const char *file, uint64_t bytes, uint64_t listeners,
+		struct hs_collector_state **state, bool *anew, struct hs_error *err)
 {
 	struct hs_collector_state *made = calloc(1, sizeof(*made));
 
@@ -86,7 +87,7 @@ int hs_collector_state_open(const char *file, uint64_t bytes, struct hs_collecto
 		return -ENOMEM;
 	int rc = open_file(file, &made->fd);
 	if (rc == 0)
-		rc = map_file(made, bytes, anew);
+		rc = map_file(made, bytes, listeners, anew);
 	if (rc < 0) {
 		hs_error_set(err, "not_opened", "state.file",
 				"a file that this process alone may write", "\"%.128s\": %s", file,

@@ -12,9 +12,11 @@
 
 struct hs_collector_state;
 
-// Opens the file for `bytes` of memory. *anew: the file is new, or was written for another number
-// of bytes; then the memory is zero. Returns 0, or a negative errno with *err (path "state.file").
-int hs_collector_state_open(const char *file, uint64_t bytes, struct hs_collector_state **state,
-		bool *anew, struct hs_error *err);
+// Opens the file for `bytes` of memory. The memory names listeners by number; `listeners` stands
+// for what the numbers mean. *anew: the file is new, or was written for another number of bytes or
+// for other listeners; then the memory is zero. Returns 0, or a negative errno with *err (path
+// "state.file").
+int hs_collector_state_open(const char *file, uint64_t bytes, uint64_t listeners,
+		struct hs_collector_state **state, bool *anew, struct hs_error *err);
 void hs_collector_state_close(struct hs_collector_state *state); // accepts NULL
 void *hs_collector_state_memory(struct hs_collector_state *state);

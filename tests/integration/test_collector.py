@@ -378,6 +378,35 @@ def reports_that_came_while_it_was_dead_are_missing_exactly(workspace):
             collector.stop()
 
 
+@test()
+def another_listener_does_not_take_the_exporters_of_the_one_before(workspace):
+    """The numbers of one exporter at two sockets are not of one sequence."""
+    need()
+    collector = Collector(workspace, state={"file": workspace.path("exporters")}).start()
+    listen, (first,) = collector.config["listen"], collector.config["listen"]
+    second = {"udp": f"127.0.0.1:{PORT + 1}"}
+
+    def sequences():
+        return {e["listener"]: (e["sequence"], e["missing"]) for e in collector.pages("exporter_get", "exporters")}
+
+    def send(at, sequence):
+        collector.socket(("127.0.0.1", at)).send(report(packet(flow_of(1), PATH), sequence=sequence, hw_id=5))
+        collector.expect(1)
+
+    send(PORT, 100)
+    name, = sequences()
+    collector.stop()
+    collector.start()
+    equal(sequences(), {name: (100, 0)}, "the same listener after a start")
+    collector.stop()
+    listen[:] = [second, first]
+    collector.start()
+    equal(sequences(), {}, "with another listener at the place of the first")
+    send(PORT, 103)
+    equal(sequences(), {name: (103, 0)}, "the first listener at the second place")
+    collector.stop()
+
+
 def link_to(collector, node):
     """Gives a node a port to the collector, and reports 2.0 over it."""
     number = node.config["node"]["id"]
