@@ -262,7 +262,7 @@ static int ports(struct hs_cli *cli)
 
 static int drops(struct hs_cli *cli)
 {
-	return hs_cli_ask_and_show(cli, HS_VERB_DROPS_GET, json_object(), hs_cli_view_drops);
+	return hs_cli_list(cli, HS_VERB_DROPS_GET, json_object(), hs_cli_view_drops);
 }
 
 static int events(struct hs_cli *cli)

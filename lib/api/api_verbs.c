@@ -261,7 +261,10 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 				"the node: name, configuration in force, clock, workers"},
 		[HS_VERB_PORTS_GET] = {"ports_get", "ports with their counters"},
 		[HS_VERB_STATS_GET] = {"stats_get", "every counter with unit and meaning"},
-		[HS_VERB_DROPS_GET] = {"drops_get", "dropped packets by port and reason"},
+		[HS_VERB_DROPS_GET] = {"drops_get",
+				"dropped packets by port and reason; at a collector by node and "
+				"reason, page by page",
+				.fields = list_fields},
 		[HS_VERB_EVENTS] = {"events", "what happened, oldest first",
 				.fields = event_fields},
 		[HS_VERB_AUDIT] = {"audit", "does every packet and every report add up"},

@@ -233,9 +233,10 @@ class StatsGetFields(TypedDict):
 
 
 class DropsGetFields(TypedDict):
-    """Dropped packets by port and reason."""
+    """Dropped packets by port and reason; at a collector by node and reason, page by page."""
 
-    pass
+    offset: NotRequired[int]  # how many to leave out; the `next` of the reply before
+    limit: NotRequired[int]  # how many at most
 
 
 class EventsFields(TypedDict):
@@ -349,6 +350,7 @@ PAGED = {
     "qos_get": "qos",
     "route_list": "routes",
     "neighbour_list": "neighbours",
+    "drops_get": "drops",
     "label_get": "ports",
     "probe_status": "nodes",
     "probe_links": "links",
@@ -432,7 +434,7 @@ class Verbs:
         return self.call("stats_get", **fields)
 
     def drops_get(self, **fields: Unpack[DropsGetFields]) -> Union[DropsGetReply, NodesDropsGetReply]:
-        """Dropped packets by port and reason."""
+        """Dropped packets by port and reason; at a collector by node and reason, page by page."""
         return self.call("drops_get", **fields)
 
     def events(self, **fields: Unpack[EventsFields]) -> EventsReply:

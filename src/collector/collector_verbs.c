@@ -15,7 +15,6 @@
 
 #define AT_ONCE	 16 // entries that one job copies
 #define PAGE_NS	 INT64_C(10000000)
-#define LIST_NS	 INT64_C(200000000)
 #define KEPT_MAX 2048 // bytes of a refused datagram
 
 // ---- pages of tables ----
@@ -64,9 +63,9 @@ struct page {
 // Fills a page from the table of the collecting thread, some entries at a time. An entry that stays
 // is listed once, whatever entries come and go meanwhile.
 static struct page fill_page(struct hs_collector *collector, const struct table *table,
-		const struct hs_api_args *args, int64_t limit_ns)
+		const struct hs_api_args *args)
 {
-	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + limit_ns;
+	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + PAGE_NS;
 	struct page page = {.list = json_array()};
 	struct page_job job = {.table = table, .at = {args->offset}};
 	size_t used = 0;
@@ -109,7 +108,7 @@ static struct page fill_page(struct hs_collector *collector, const struct table 
 			json_t **result, struct hs_error *err)                                     \
 	{                                                                                          \
 		static const struct table table = {#name, read_##name, show_##member};             \
-		const struct page page = fill_page(collector, &table, args, PAGE_NS);              \
+		const struct page page = fill_page(collector, &table, args);                       \
 		(void)err;                                                                         \
 		*result = hs_schema_print(name##_page_fields, &page);                              \
 		return 0;                                                                          \
@@ -179,22 +178,8 @@ PAGE_FIELDS(exporters, hs_collector_exporter_fields, "who sends reports");
 PAGE(flows, flow)
 PAGE(queues, queue)
 PAGE(links, link)
+PAGE(drops, drop)
 PAGE(exporters, exporter)
-
-static unsigned read_drops(const struct hs_collect *collect, uint64_t *cursor, union entry *out)
-{
-	return hs_collect_drops(collect, cursor, &out->drop, 1);
-}
-
-// Lists drops. As at a node, the request has no pages: the reply has all that fits.
-static json_t *get_drops(struct hs_collector *collector)
-{
-	static const struct table table = {"drops", read_drops, show_drop};
-	const struct hs_api_args all = {.limit = UINT64_MAX, .room = HS_API_MAX_REPLY};
-	const struct page page = fill_page(collector, &table, &all, LIST_NS);
-
-	return hs_schema_print(drops_page_fields, &page);
-}
 
 // ---- what was refused ----
 
@@ -407,7 +392,7 @@ HS_API_VERBS(struct hs_collector, verbs) = {
 		[HS_VERB_NODE_GET] = {node_fields, .show = node_get},
 		[HS_VERB_PORTS_GET] = {ports_fields, .show = ports_get},
 		[HS_VERB_STATS_GET] = {hs_collector_stats_fields, .show = hs_collector_stats},
-		[HS_VERB_DROPS_GET] = {drops_page_fields, .show = get_drops},
+		[HS_VERB_DROPS_GET] = {drops_page_fields, get_drops},
 		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
 		[HS_VERB_AUDIT] = {hs_collector_audit_fields, .show = hs_collector_audit},
 		[HS_VERB_FLOW_GET] = {flows_page_fields, get_flows},

@@ -232,6 +232,23 @@ def questions_under_load_are_answered_and_every_entry_is_told_once(workspace):
 
 
 @test()
+def reports_of_drops_are_told_page_by_page(workspace):
+    need()
+    collector = Collector(workspace, memory={"drops": 4000}).start()
+    sender = collector.socket()
+    for n in range(1, 3001):
+        sender.send(report(packet(flow_of(1), PATH), node=n, flags=0x80))
+        if n % 200 == 0:
+            collector.expect(n)
+    done = subprocess.run([COMMAND, "--json", "-c", collector.api, "drops"], capture_output=True, text=True, check=False)
+    equal(done.returncode, 0, done.stderr)
+    for told in collector.pages("drops_get", "drops", limit=700), json.loads(done.stdout)["drops"]:
+        equal(sorted(drop["node_id"] for drop in told), list(range(1, 3001)), "nodes")
+    equal(len(collector.call("drops_get", limit=7)["drops"]), 7, "a page of seven")
+    collector.stop()
+
+
+@test()
 def a_collector_says_what_a_node_would_do_and_refuses_it(workspace):
     need()
     collector = Collector(workspace).start()
