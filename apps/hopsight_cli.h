@@ -16,7 +16,7 @@
 
 enum hs_cli_exit {
 	HS_CLI_DONE = 0,
-	HS_CLI_REFUSED = 1,	// the node refused the request
+	HS_CLI_REFUSED = 1,	// the node refused the request, or no node of a controller answered
 	HS_CLI_USAGE = 2,	// the words are not understood
 	HS_CLI_UNREACHABLE = 3, // there is no node, or no answer
 };
@@ -112,7 +112,8 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 		const char *name, const char *done);
 
 // Shows an answer as JSON, or with `view`. If a controller answered, shows each node's answer.
-void hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok));
+// Returns HS_CLI_DONE, or HS_CLI_REFUSED if a controller has no node that could answer.
+int hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok));
 // Asks {verb: content}, and shows the answer. Takes ownership of the content.
 int hs_cli_ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok));
@@ -281,6 +282,9 @@ void hs_cli_view_report(const json_t *message);
 
 // Returns whether these are the answers of several nodes, {"nodes": {name: answer}}.
 bool hs_cli_is_controller(const json_t *ok);
+// Returns HS_CLI_REFUSED if a controller asked nodes and all of them refused or did not answer, and
+// HS_CLI_DONE otherwise.
+int hs_cli_answered(const json_t *ok);
 // Shows each node's answer with `view`.
 void hs_cli_view_answers(const json_t *ok, void (*view)(const json_t *ok));
 // Shows a controller's node_get.

@@ -128,9 +128,7 @@ int hs_cli_label_set(struct hs_cli *cli)
 			cli, json_pack("{s:o}", hs_api_verb_name(HS_VERB_LABEL_SET), content), &ok);
 	if (rc)
 		return rc;
-	hs_cli_show(cli, ok, view_set);
-	if (node && json_object_size(json_object_get(ok, "nodes")) == 0)
-		rc = HS_CLI_REFUSED; // it answered with an error, or not at all
+	rc = hs_cli_show(cli, ok, view_set);
 	json_decref(ok);
 	return rc;
 }

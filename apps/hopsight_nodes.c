@@ -11,6 +11,17 @@ bool hs_cli_is_controller(const json_t *ok)
 	return json_is_object(json_object_get(ok, "nodes"));
 }
 
+int hs_cli_answered(const json_t *ok)
+{
+	bool asked = json_object_size(json_object_get(ok, "errors")) > 0 ||
+		     json_array_size(json_object_get(ok, "unreachable")) > 0;
+
+	return hs_cli_is_controller(ok) && asked &&
+					       json_object_size(json_object_get(ok, "nodes")) == 0
+			       ? HS_CLI_REFUSED
+			       : HS_CLI_DONE;
+}
+
 static void print_unreachable(const json_t *ok)
 {
 	const json_t *list = json_object_get(ok, "unreachable");

@@ -108,7 +108,7 @@ static int print_page(const json_t *ok)
 	fwrite(text, 1, len, stdout);
 	free(text);
 	say_missing(ok);
-	return HS_CLI_DONE;
+	return hs_cli_answered(ok);
 }
 
 int hs_cli_stats(struct hs_cli *cli)

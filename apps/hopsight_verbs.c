@@ -15,7 +15,7 @@ static bool wants_json(const struct hs_cli *cli)
 	return cli->values[HS_CLI_JSON] != NULL;
 }
 
-void hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok))
+int hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok))
 {
 	if (wants_json(cli))
 		hs_cli_print_json(ok);
@@ -23,6 +23,7 @@ void hs_cli_show(const struct hs_cli *cli, const json_t *ok, void (*view)(const 
 		hs_cli_view_answers(ok, view);
 	else
 		view(ok);
+	return hs_cli_answered(ok);
 }
 
 json_t *hs_cli_number_or_text(const char *text)
@@ -81,9 +82,9 @@ int hs_cli_ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 	int rc = hs_cli_ask(cli, request_of(verb, content), &ok);
 	if (rc)
 		return rc;
-	hs_cli_show(cli, ok, view);
+	rc = hs_cli_show(cli, ok, view);
 	json_decref(ok);
-	return HS_CLI_DONE;
+	return rc;
 }
 
 // Appends each list of a page to the same list of the pages before.
@@ -146,9 +147,9 @@ int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 
 	if (rc)
 		return rc;
-	hs_cli_show(cli, all, view);
+	rc = hs_cli_show(cli, all, view);
 	json_decref(all);
-	return HS_CLI_DONE;
+	return rc;
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -348,16 +349,19 @@ static int find_publisher(struct hs_cli *cli, char **endpoint)
 		return rc;
 	const char *first =
 			json_string_value(json_array_get(json_object_get(ok, "publish_bind"), 0));
-	bool collects = json_object_get(ok, "collector") != NULL;
-	*endpoint = first && !collects ? strdup(first) : NULL;
+	const char *other = json_object_get(ok, "collector")	? "collector"
+			    : json_object_get(ok, "controller") ? "controller"
+								: NULL;
+	*endpoint = first && !other ? strdup(first) : NULL;
 	json_decref(ok);
 	if (*endpoint)
 		return HS_CLI_DONE;
-	fprintf(stderr, "hopsight: %s\n",
-			collects ? "a collector publishes no reports of rules: ask a node or a "
-				   "controller"
-				 : "the node publishes to no local endpoint "
-				   "(control.publish_bind); name one with --from");
+	if (other)
+		fprintf(stderr, "hopsight: a %s publishes no reports of rules: ask a node\n",
+				other);
+	else
+		fprintf(stderr, "hopsight: the node publishes to no local endpoint "
+				"(control.publish_bind); name one with --from\n");
 	return HS_CLI_REFUSED;
 }
 

@@ -167,6 +167,32 @@ def rule_add_at_a_controller_takes_what_the_nodes_of_the_rule_have_in_common(wor
 
 
 @test()
+def what_no_node_of_a_controller_answers_has_not_succeeded(workspace):
+    asked = {"int_get": ("rule", "show", "7"), "explain": ("explain", "7"), "ports_get": ("ports",),
+             "drops_get": ("drops",), "stats_get": ("stats",), "label_set": ("label", "set", "p1=3")}
+    busy = {"n1": {"code": "busy", "message": "no"}}
+    answers = (({"nodes": {}, "errors": busy, "unreachable": []}, 1), ({"nodes": {}, "errors": {}, "unreachable": ["n2"]}, 1),
+               ({"nodes": {"n3": {}}, "errors": busy, "unreachable": ["n2"]}, 0),
+               ({"nodes": {}, "errors": {}, "unreachable": []}, 0))  # there is no node to ask
+    node = FakeNode(workspace)
+    for verb, words in asked.items():
+        for answer, expected in answers:
+            node.replies[verb] = {"ok": answer}
+            for option in ("--json", "--prometheus") if verb == "stats_get" else ("--json",):
+                node.run(*words, expected=expected)
+                node.run(option, *words, expected=expected)
+
+
+@test()
+def reports_name_who_publishes_them(workspace):
+    node = FakeNode(workspace)
+    for other in "controller", "collector":
+        node.replies["node_get"] = {"ok": {other: "x", "nodes": [], "publish_bind": ["ipc://somewhere"]}}
+        equal(node.run("reports", expected=1).stderr,
+              f"hopsight: a {other} publishes no reports of rules: ask a node\n", other)
+
+
+@test()
 def rule_set_and_del_send_what_they_are_told(workspace):
     node = FakeNode(workspace, int_update={"ok": {"ns_id": 7}}, int_delete={"ok": {"ns_id": 7}})
     node.run("rule", "set", "7", "hop_enabled=false", "mode=frequency", "mode_setting=10")
