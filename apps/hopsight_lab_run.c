@@ -72,6 +72,21 @@ static void take_signals(void)
 
 // ---- before the run ----
 
+// Refuses a second output to a file, and standard output for lines that belong into a file.
+static int check_path(const char *const paths[N_FILES], size_t i, struct hs_error *err)
+{
+	static const char *const options[N_FILES] = {"--json", "--packets", "--published"};
+
+	if (strcmp(paths[i], "-") == 0)
+		return hs_error_set(err, "bad_value", options[i], "a file",
+				"- is standard output, which --json alone can use");
+	for (size_t k = 0; k < i; k++)
+		if (paths[k] && strcmp(paths[k], paths[i]) == 0)
+			return hs_error_set(err, "bad_value", options[i], "a file of its own",
+					"%s writes %s already", options[k], paths[i]);
+	return 0;
+}
+
 // Opens the output files before the run, so that a run of minutes does not end with a file that
 // cannot be written.
 static int open_files(struct work *work)
@@ -86,7 +101,8 @@ static int open_files(struct work *work)
 		paths[JSON] = NULL;
 	for (size_t i = 0; i < N_FILES && rc == 0; i++)
 		if (paths[i])
-			rc = hs_whole_file_open(&work->files[i], paths[i], &err);
+			rc = check_path(paths, i, &err)
+					     ?: hs_whole_file_open(&work->files[i], paths[i], &err);
 	if (rc == 0)
 		return LAB_DONE;
 	lab_say_error(NULL, &err);

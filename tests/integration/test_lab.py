@@ -121,7 +121,9 @@ def bad_usage_ends_with_code_2_before_anything_runs(workspace):
                   ["run", path, "--json"], ["check", path, "--packets", workspace.path("p")],
                   ["list", workspace.path("no-folder")], ["list", "--json", workspace.path("x")],
                   ["run", path, "--json", "/nonexistent/x.json"],
-                  ["run", path, "--packets", "/nonexistent/x.csv"]):
+                  ["run", path, "--packets", "/nonexistent/x.csv"], ["run", path, "--packets", "-"],
+                  ["run", path, "--packets", workspace.path("p"), "--published", workspace.path("p")],
+                  ["run", path, "--json", workspace.path("p"), "--published", workspace.path("p")]):
         done = lab(*words, expected=2)
         check(done.stderr.startswith("hopsight-lab: "), words, done.stderr)
         equal(done.stdout, "", f"stdout of {words}")
