@@ -165,8 +165,8 @@ static const struct hs_schema_field qos_fields[] = {
 		{"start_ns", HS_SCHEMA_UINT, IN_ARGS(start_ns), .max = INT64_MAX,
 				.allowed = "0 to 9223372036854775807",
 				.help = "with end_ns and ns_id: a window of any place and length, "
-					"from "
-					"the newest 1000 reports"},
+					"from the newest 1000 reports; it begins with the oldest "
+					"of these at the earliest"},
 		{"end_ns", HS_SCHEMA_UINT, IN_ARGS(end_ns), .min = 1, .max = INT64_MAX,
 				.allowed = "1 to 9223372036854775807, above start_ns",
 				.help = "the end of that window"},

@@ -100,6 +100,19 @@ static int replay(struct hs_qos *qos, const struct hs_qos_flow *flow, struct hs_
 	return again->sums[HS_QOS_CURRENT].reports ? 0 : -ENODATA;
 }
 
+// Returns where a window on request begins. What the flow carried before the oldest report that is
+// kept is not known, so a window that would begin before that report begins with it.
+static int64_t known_from(const struct hs_qos_flow *flow, int64_t start_ns)
+{
+	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
+	struct hs_report report;
+
+	if (!oldest || oldest == flow->ring.next)
+		return start_ns;
+	hs_qos_ring_get(&flow->ring, oldest, &report);
+	return report.sink_ts_ns > start_ns ? report.sink_ts_ns : start_ns;
+}
+
 const struct hs_qos_window *hs_qos_slide(
 		struct hs_qos *qos, uint32_t ns_id, int64_t start_ns, int64_t end_ns)
 {
@@ -108,6 +121,7 @@ const struct hs_qos_window *hs_qos_slide(
 	if (!again)
 		return NULL;
 	hs_qos_settle(qos, flow);
+	start_ns = known_from(flow, start_ns);
 	const struct hs_qos_window *window = NULL;
 	struct hs_qos_sum *sum = &again->sums[HS_QOS_CURRENT];
 	if (!replay(qos, flow, again, start_ns, end_ns)) {

@@ -165,7 +165,8 @@ class QosGetFields(TypedDict):
     app_id: NotRequired[int]
     # only windows of this length (`telemetry.windows_ms`), written as `100ms`, `1s` or `1m`; of all lengths without it
     window: NotRequired[str]
-    start_ns: NotRequired[int]  # with end_ns and ns_id: a window of any place and length, from the newest 1000 reports
+    # with end_ns and ns_id: a window of any place and length, from the newest 1000 reports; it begins with the oldest of these at the earliest
+    start_ns: NotRequired[int]
     end_ns: NotRequired[int]  # the end of that window
     offset: NotRequired[int]  # how many to leave out; the `next` of the reply before
     limit: NotRequired[int]  # how many at most

@@ -67,6 +67,31 @@ static void flows_come_and_go_without_disturbing_each_other(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// A node keeps the newest reports only. What came before them in the window is not known.
+static void a_window_on_request_begins_with_the_oldest_report_that_is_kept(void **state)
+{
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+
+	(void)state;
+	for (uint64_t i = 1; i <= 100000; i++) {
+		struct hs_report report = plain_report(i, MS / 10, 0, NULL);
+		give(qos, &report);
+	}
+	const int64_t end_ns = T0 + 10 * SECOND;
+	const uint64_t rate_bps = 562 * 8 * 10000ull;
+	const struct hs_qos_window *window = hs_qos_slide(qos, 7, end_ns - 5 * SECOND, end_ns);
+	assert_in_range(window->reports, 1000, 2000);
+	assert_int_equal(window->end_ns, end_ns);
+	assert_int_equal(window->end_ns - window->start_ns, (int64_t)window->reports * MS / 10);
+	assert_int_equal(window->e2e.window_throughput_bps, rate_bps);
+	int64_t start_ns = end_ns - 50 * MS;
+	window = hs_qos_slide(qos, 7, start_ns, end_ns);
+	assert_int_equal(window->start_ns, start_ns);
+	assert_int_equal(window->e2e.window_throughput_bps, rate_bps);
+	monitor_free(qos, &catcher);
+}
+
 static void removal_hands_out_what_is_open(void **state)
 {
 	(void)state;
@@ -440,6 +465,8 @@ int main(void)
 			cmocka_unit_test(ids_and_counts_are_as_wide_as_their_family_says),
 			cmocka_unit_test(flows_beyond_the_limit_are_counted_and_refused),
 			cmocka_unit_test(flows_come_and_go_without_disturbing_each_other),
+			cmocka_unit_test(
+					a_window_on_request_begins_with_the_oldest_report_that_is_kept),
 			cmocka_unit_test(removal_hands_out_what_is_open),
 			cmocka_unit_test(a_thousand_reports_are_kept_and_come_back_oldest_first),
 			cmocka_unit_test(
