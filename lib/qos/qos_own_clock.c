@@ -25,6 +25,9 @@ void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	mark_open(qos, flow);
+	for (unsigned i = 0; i < flow->n_sums; i++)
+		if (i != HS_QOS_RUN)
+			flow->sums[i].sink_stepped |= flow->sums[i].open;
 	hs_qos_flush_flow(qos, flow);
 	hs_qos_deactivate(qos, flow);
 	flow->ring.count = 0;

@@ -43,9 +43,16 @@ static void check_step(struct fixture *f, int64_t amount_ns)
 	assert_true(last->clock.known && !last->clock.synchronised);
 	assert_int_equal(last->reports, 51);
 	assert_int_equal(last->e2e.delay.max, delay_ns);
-	bool marked = false;
+	assert_int_equal(last->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT, 0);
+	bool marked = false, first = true;
 	for (size_t i = before; i < f->catcher.n; i++) {
 		const struct hs_qos_window *window = &f->catcher.windows[i].window;
+		// The first window of each length began before the step.
+		if (first)
+			assert_true(window->flags & HS_QOS_CLOCK_STEP);
+		if (window->flags & HS_QOS_CLOCK_STEP)
+			assert_int_equal(window->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT, 0);
+		first = false;
 		assert_in_range(window->end_ns, T0 + amount_ns + 3 * SECOND,
 				T0 + amount_ns + 70 * SECOND);
 		assert_int_equal(window->e2e.delay.min, delay_ns + amount_ns);
@@ -85,6 +92,7 @@ static void the_run_goes_on_and_is_marked(void **state)
 	assert_int_equal(run->reports, 1000);
 	assert_true(run->clock.known && !run->clock.synchronised);
 	assert_true(run->flags & HS_QOS_EPOCH);
+	assert_int_equal(run->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT, 0);
 	assert_int_equal(run->e2e.lost_packets, 0);
 	assert_int_equal(run->e2e.tx_packets, 9980); // but for the step across
 	assert_true(run->e2e.throughput_bps < 4500000 && run->e2e.throughput_bps > 4490000);
