@@ -119,7 +119,7 @@ int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
 	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
 	if (!flow)
 		return -ENOENT;
-	hs_qos_flush_flow(qos, flow);
+	hs_qos_cut_flow(qos, flow);
 	forget_flow(qos, flow);
 	return 0;
 }
@@ -222,7 +222,7 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 		const struct hs_report *report)
 {
 	uint64_t epochs = flow->epochs, late = flow->late_reports;
-	hs_qos_flush_flow(qos, flow);
+	hs_qos_cut_flow(qos, flow);
 	hs_qos_deactivate(qos, flow);
 	hs_qos_discharge(qos, flow);
 	hs_qos_flow_fini(flow);
@@ -469,7 +469,7 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 		goto free_qos;
 	if (config->help && hs_qos_offers_init(&qos->offers, config->max_flows) < 0)
 		goto free_qos;
-	qos->next_ns = qos->round_next_ns = INT64_MAX;
+	qos->next_ns = qos->round_next_ns = qos->cut_ns = INT64_MAX;
 	for (; qos->n_windows < HS_QOS_WINDOWS && qos->config.window_ns[qos->n_windows];
 			qos->n_windows++)
 		qos->ratio[qos->n_windows] =

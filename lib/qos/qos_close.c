@@ -107,13 +107,16 @@ static void build_tier(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_q
 		int tier, int64_t end_tag)
 {
 	struct hs_qos_slot *slot = &flow->latest[tier];
-	int64_t end_ns = end_tag * qos->config.window_ns[0];
+	int64_t length_ns = qos->config.window_ns[tier];
+	int64_t end_ns = end_tag * qos->config.window_ns[0], start_ns = end_ns - length_ns;
+	if (end_ns > qos->cut_ns && qos->cut_ns > start_ns)
+		end_ns = qos->cut_ns;
 	if (hs_qos_compute_metrics(flow, sum, sum_since(flow, end_tag), tier, &qos->columns,
-			    newest_until(flow, end_tag), end_ns - qos->config.window_ns[tier],
-			    end_ns, slot)) {
+			    newest_until(flow, end_tag), start_ns, end_ns, slot)) {
 		qos->counters.out_of_memory++;
 		return;
 	}
+	slot->window.window_ns = length_ns;
 	hs_qos_fill_clock(qos, &slot->window, sum->clock_stepped);
 	hand_out(qos, &slot->window);
 }
@@ -290,6 +293,8 @@ static void expect_next(struct hs_qos *qos, const struct hs_qos_flow *flow)
 
 void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
 {
+	if (now_ns > qos->now_ns)
+		qos->now_ns = now_ns;
 	if (now_ns < qos->next_ns)
 		return;
 	if (!qos->cursor) {
@@ -332,4 +337,12 @@ void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 		if (flow->sums[HS_QOS_TIER + tier - 1].open)
 			close_longer(qos, flow, tier, (last + ratio - 1) / ratio * ratio);
 	}
+}
+
+void hs_qos_cut_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	hs_qos_settle(qos, flow);
+	qos->cut_ns = qos->now_ns > flow->newest_ts_ns ? qos->now_ns : flow->newest_ts_ns;
+	hs_qos_flush_flow(qos, flow);
+	qos->cut_ns = INT64_MAX;
 }

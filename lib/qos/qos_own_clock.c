@@ -44,5 +44,6 @@ void hs_qos_clock_step(struct hs_qos *qos)
 	for (uint32_t i = 0; i < qos->counters.flows; i++)
 		begin_new_time(qos, qos->flows[i]);
 	qos->next_ns = qos->round_next_ns = INT64_MAX;
+	qos->now_ns = 0;
 	qos->cursor = NULL;
 }

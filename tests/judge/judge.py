@@ -113,6 +113,7 @@ class Judge:
         run = window.get("run", False)
         start, end = (-1 << 62, 1 << 62) if run else (window["start_ns"], window["end_ns"])
         length = window["window_ns"]
+        whole = window["end_ns"] - window["start_ns"]  # less than the length if the window was cut
         name = "run" if run else f"{(start - self.scenario.start_ns) / SECOND:g}+{length / SECOND:g}s"
         marks = markers_of(window)
         self.keys(window, members.OF_WINDOW, name)
@@ -129,12 +130,12 @@ class Judge:
         for hop, ends in zip(hops, pairs):
             if pairs.count(ends) == 1:  # [10]: a loop has a hop for each passage
                 self.hop(life, hop, ends, place_of(ends, window["path"]), marks,
-                         f"{name} {ends[0]}-{ends[1]}", start, end, length)
+                         f"{name} {ends[0]}-{ends[1]}", start, end, whole)
                 self.node(hop, ends, reports, marks, f"{name} {ends[0]}-{ends[1]}")
         if "e2e" in window:
             self.keys(window["e2e"], members.OF_LINK, f"{name} e2e")
             self.hop(life, window["e2e"], None, "last", marks - NOT_OF_ALL, f"{name} e2e", start, end,
-                     length)
+                     whole)
             self.sums(window, marks, name)
 
     def keys(self, shown, known, name):
@@ -273,13 +274,13 @@ class Judge:
 
     def published(self, windows):
         """[6] Every window with reports was published, except the last one of a sink that ended."""
-        have = {(w["start_ns"], w["end_ns"]) for w in windows if w["reports"]}
+        have = {w["start_ns"] for w in windows if w["reports"] and w["window_ns"] == SECOND}
         for life in self.lives:
             for start in sorted({-(-at // SECOND) * SECOND - SECOND for at in life.times}):
                 self.compared += 1
                 lost = any(start < t - self.shift(life, t) <= start + SECOND + 2 * rules.LATENESS
                            for t in self.ends)
-                if (start, start + SECOND) not in have and not lost:
+                if start not in have and not lost:
                     self.say("window", f"{(start - self.scenario.start_ns) / SECOND:g}+1s: "
                              "has reports, and was not published")
 

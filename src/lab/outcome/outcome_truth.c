@@ -151,6 +151,9 @@ static void put_window(json_t *to, const struct outcome_hop *hop)
 {
 	const struct hs_measured_window *window = hop->window;
 	uint64_t before, after;
+	// The truth has the bytes at the ends of whole windows.
+	if (window->end_ns - window->start_ns != window->window_ns)
+		return;
 	if (counts_have_gaps(hop) || !bytes_by(hop, window->start_ns, &before) ||
 			!bytes_by(hop, window->end_ns, &after) || after < before)
 		return;

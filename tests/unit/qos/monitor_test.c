@@ -107,6 +107,39 @@ static void removal_hands_out_what_is_open(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// Removes a rule at a time, and checks the windows that this cuts.
+static void remove_at(struct hs_qos *qos, struct catcher *catcher, int64_t now_ns)
+{
+	const uint64_t rate_bps = 562 * 8 * 1000;
+	size_t n = catcher->n;
+	assert_int_equal(hs_qos_remove(qos, 7), 0);
+	assert_int_equal(catcher->n - n, 3);
+	for (; n < catcher->n; n++) {
+		const struct hs_qos_window *window = &catcher->windows[n].window;
+		assert_int_equal(window->end_ns, now_ns);
+		assert_int_equal(window->start_ns, T0);
+		assert_true(window->window_ns > now_ns - T0);
+		assert_int_equal(window->e2e.window_throughput_bps,
+				window->e2e.rx_packets * rate_bps * (uint64_t)MS /
+						(uint64_t)(now_ns - T0));
+	}
+}
+
+static void windows_of_a_rule_that_is_removed_end_then(void **state)
+{
+	(void)state;
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	report_of(qos, 7, 100);
+	report_of(qos, 7, 200);
+	remove_at(qos, &catcher, T0 + 203 * MS); // of the newest report
+	report_of(qos, 7, 300);
+	report_of(qos, 7, 400);
+	hs_qos_advance(qos, T0 + 500 * MS);
+	remove_at(qos, &catcher, T0 + 500 * MS);
+	monitor_free(qos, &catcher);
+}
+
 struct seen {
 	unsigned n;
 	uint32_t first, last;
@@ -468,6 +501,7 @@ int main(void)
 			cmocka_unit_test(
 					a_window_on_request_begins_with_the_oldest_report_that_is_kept),
 			cmocka_unit_test(removal_hands_out_what_is_open),
+			cmocka_unit_test(windows_of_a_rule_that_is_removed_end_then),
 			cmocka_unit_test(a_thousand_reports_are_kept_and_come_back_oldest_first),
 			cmocka_unit_test(
 					the_newest_finished_window_of_each_length_can_be_asked_for),
