@@ -47,6 +47,7 @@ struct hs_qos_limits {
 	uint32_t slack_packets; // how far packets may be out of order
 	uint64_t packets_per_s; // highest rate seen at any node; 0: not known yet
 	int64_t under_way;	// packets that reordering may explain, beyond the usual
+	int64_t missing;	// packets that were sent before and may still come
 	uint64_t packets_wrap;	// hops' counts of packets are modulo this: 65536 where they have 16
 				// bits
 };

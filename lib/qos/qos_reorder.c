@@ -93,6 +93,7 @@ void hs_qos_reorder_step(const struct hs_qos_flow *flow, const struct hs_report 
 		struct hs_qos_step *step)
 {
 	struct hs_qos_limits limits = flow->limits;
+	limits.missing = flow->missing + flow->missing_before;
 	hs_qos_step(a, b, chain, &limits, step);
 	if (!(step->flags & HS_QOS_STEP_RESETS))
 		return;

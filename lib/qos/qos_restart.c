@@ -102,12 +102,22 @@ static bool jumped_ahead(const struct scene *scene, const struct node *node)
 	       hs_qos_hop_a(scene->walk, node->at)->rx_packets <= 2 * scene->allowed;
 }
 
+// Returns whether a node received more packets than reordering explains. The packets that came
+// within HELD_NS may have overtaken others. As many again may be late, if so many were missing
+// before.
+static bool is_surplus(const struct scene *scene, int64_t packets)
+{
+	int64_t late = scene->walk->missing < scene->allowed ? scene->walk->missing
+							     : scene->allowed;
+	return packets > scene->allowed + (late > 0 ? late : 0);
+}
+
 // Returns whether packets are missing before the node and a surplus after it, because the node lost
 // its count.
 static bool fell_behind(const struct scene *scene, const struct node *node)
 {
 	int64_t surplus = node->behind - node->tx;
-	return node->young && surplus > scene->allowed &&
+	return node->young && is_surplus(scene, surplus) &&
 	       (!scene->walk->has_source || 2 * (scene->walk->sent - node->rx) >= surplus);
 }
 
@@ -165,7 +175,7 @@ static bool bytes_disagree(const struct scene *scene, const struct node *node)
 static bool source_tells(const struct scene *scene, int64_t behind)
 {
 	const struct hs_qos_walk *walk = scene->walk;
-	return walk->has_source && behind - walk->sent > scene->allowed &&
+	return walk->has_source && is_surplus(scene, behind - walk->sent) &&
 	       walk->b->telemetry.e2e.tx_packets <= 2 * behind + scene->allowed;
 }
 

@@ -323,6 +323,7 @@ static void begin(struct hs_qos_walk *walk, const struct hs_report *a, const str
 	walk->chain = chain;
 	walk->slack = limits->slack_packets;
 	walk->under_way = limits->under_way;
+	walk->missing = limits->missing;
 	walk->wrap = (int64_t)limits->packets_wrap;
 	walk->n = 0;
 	walk->has_source = hs_qos_e2e_bits(walk) & HS_E2E_TX_PACKETS;

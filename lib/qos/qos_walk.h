@@ -22,7 +22,7 @@ struct hs_qos_walk {
 	const struct hs_report *a, *b;
 	const struct hs_qos_chain *chain;
 	int64_t slack;
-	int64_t under_way;
+	int64_t under_way, missing;
 	int64_t wrap;	  // hops' counts of packets are modulo this
 	bool has_source;  // both reports have the source's count of packets
 	int64_t sent;	  // by the source
