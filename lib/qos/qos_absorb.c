@@ -305,7 +305,7 @@ static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	if (plan->relation == HS_QOS_NEWER)
 		hs_qos_clock_steps_note(flow, report);
 	else
-		flow->stepped = 0;
+		flow->stepped = flow->source_back = 0;
 	if (flow->stepped)
 		hs_qos_clock_steps_part(flow, sum, report, plan, delays);
 	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH) {

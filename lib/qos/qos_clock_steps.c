@@ -262,7 +262,8 @@ static void mark(const struct hs_qos_flow *flow, const struct hs_report *report,
 void hs_qos_clock_steps_note(struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
-	flow->stepped = steps_of(flow, report);
+	flow->stepped = flow->source_back ? hs_qos_clock_steps_bit(0) : steps_of(flow, report);
+	flow->source_back = false;
 	if (current->open &&
 			(flow->stepped & hs_qos_clock_steps_bit(report->telemetry.n_hops + 1u)))
 		mark(flow, report, current);

@@ -206,6 +206,7 @@ struct hs_qos_flow {
 	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
 	uint64_t stepped; // mask of clocks that stepped at this report: qos_clock_steps.h
+	bool source_back; // this report's order showed that the source's clock went back
 	int64_t base_tag; // in windows after this tag no clock has stepped since
 	bool sink_tells;  // hs_qos_config.tells_steps, if the sink is this node
 

@@ -107,6 +107,65 @@ static void a_step_of_any_clock_marks_its_window_and_nothing_is_computed_across_
 	}
 }
 
+// INT's nodes have no counts.
+static void leave_stamps_only(struct sim_result *truth)
+{
+	for (size_t i = 0; i < truth->n_reports; i++) {
+		struct hs_report *report = &truth->reports[i].report;
+		report->telemetry.e2e.bitmap = HS_E2E_TIMESTAMP;
+		for (unsigned k = 0; k < report->telemetry.n_hops; k++)
+			report->telemetry.hops[k].bitmap = HS_HOP_TIMESTAMP;
+	}
+}
+
+// The sink's own counts and clock tell the rate, whatever the source's clock does. A step forward
+// may also be one of the sink's clock.
+static void check_mean_rates(const struct run *run)
+{
+	unsigned marked = 0, whole = 0;
+	for (size_t i = 0; i < run->catcher.n; i++) {
+		const struct caught *caught = &run->catcher.windows[i];
+		const struct hs_qos_window *window = &caught->window;
+		if (window->window_ns == SECOND && window->flags & HS_QOS_CLOCK_STEP) {
+			assert_false(window->clock.synchronised);
+			marked++;
+			if (!(window->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT))
+				continue;
+		}
+		if (window->stale || window->window_ns != SECOND ||
+				window->start_ns <= run->config.start_ns ||
+				window->end_ns > run->config.start_ns + run->config.duration_ns)
+			continue;
+		assert_true(llabs((int64_t)(window->e2e.window_throughput_bps - RATE_BPS)) <
+				(int64_t)RATE_BPS / 20);
+		assert_true(window->e2e.jitter_ns < MS && window->e2e.jitter_rfc3550_ns < MS);
+		whole++;
+	}
+	assert_in_range(whole, 6, 7);
+	assert_in_range(marked, 1, 2);
+}
+
+static void a_source_without_counts_whose_clock_is_set_is_measured_on(void **state)
+{
+	(void)state;
+	static const int64_t steps_ns[] = {-1200 * MS, -5 * SECOND, -3600 * SECOND, 5 * SECOND};
+	static const uint32_t every[] = {1, 10, 30};
+	for (unsigned n_nodes = 0; n_nodes <= 3; n_nodes += NODES_STEP) {
+		for (unsigned i = 0; i < sizeof(steps_ns) / sizeof(steps_ns[0]); i++) {
+			for (unsigned k = 0; k < sizeof(every) / sizeof(every[0]); k++) {
+				struct run run = {.config = steady(n_nodes)};
+				run.config.sample_every = every[k];
+				sim_run(&run.config, &run.truth);
+				step_clock(&run.truth, 0, 4321, steps_ns[i]);
+				leave_stamps_only(&run.truth);
+				feed(&run);
+				check_mean_rates(&run);
+				run_end(&run);
+			}
+		}
+	}
+}
+
 // A queue in front of a place holds all that passes it, by what `held_ns` says of each packet.
 static void hold(struct sim_result *truth, unsigned place,
 		int64_t (*held_ns)(uint64_t number, int64_t most_ns), int64_t most_ns)
@@ -309,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(
 					a_step_of_any_clock_marks_its_window_and_nothing_is_computed_across_it),
+			cmocka_unit_test(a_source_without_counts_whose_clock_is_set_is_measured_on),
 			cmocka_unit_test(a_queue_that_fills_and_drains_is_no_step),
 			cmocka_unit_test(a_step_between_reports_that_are_far_apart_is_seen),
 			cmocka_unit_test(a_pause_with_deep_reordering_begins_no_epoch),
