@@ -236,8 +236,8 @@ static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *pa
 	slot->window.n_path = (uint16_t)n;
 }
 
-// Lists the links of the newest path from source to sink, then the other links of the window's
-// reports.
+// Lists the links of the newest path from source to sink, then other links of the window's reports,
+// as many as a window may have.
 static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_decoded *path, uint16_t order[HS_QOS_FLOW_LINKS])
 {
@@ -251,7 +251,7 @@ static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_
 		order[n++] = on_path[i];
 		taken[on_path[i]] = true;
 	}
-	for (uint16_t j = 1; j < flow->n_links; j++)
+	for (uint16_t j = 1; j < flow->n_links && n < HS_QOS_MAX_LINKS; j++)
 		if (!taken[j] && (sum->links[j].delay_n || sum->links[j].has ||
 						 hs_qos_local_some(sum, j)))
 			order[n++] = j;

@@ -351,6 +351,30 @@ static void what_nodes_say_is_there_where_they_said_it(void **state)
 	}
 }
 
+// Packets are sprayed over 40 nodes: the flow has 82 links.
+static void a_window_of_many_paths_can_be_taken(void **state)
+{
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+
+	(void)state;
+	for (uint16_t i = 1; i <= 800; i++) {
+		const uint16_t path[] = {1, (uint16_t)(100 + i % 40), 2};
+		struct hs_report report = plain_report(i, MS, 3, path);
+		give(qos, &report);
+	}
+	flush_all(qos);
+	const struct caught *caught = caught_at(&catcher, SECOND, 0);
+	struct hs_qos_window window = caught->window;
+	window.hops = (struct hs_qos_hop *)caught->hops;
+	window.path = (uint32_t *)caught->path;
+	assert_int_equal(window.n_hops, 62);
+	json_t *json = hs_qos_window_json(&window, NULL);
+	assert_true(hs_qos_window_take(json_object_get(json, "qos_report")));
+	json_decref(json);
+	monitor_free(qos, &catcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +389,7 @@ int main(void)
 			cmocka_unit_test(a_window_of_another_shape_is_not_taken),
 			cmocka_unit_test(a_list_longer_than_any_path_is_not_taken),
 			cmocka_unit_test(members_that_nobody_knows_are_left_behind),
+			cmocka_unit_test(a_window_of_many_paths_can_be_taken),
 			cmocka_unit_test(what_nodes_say_is_there_where_they_said_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

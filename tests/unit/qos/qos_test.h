@@ -52,7 +52,7 @@ static inline void catch_window(void *user, const struct hs_qos_window *window)
 		assert_non_null(catcher->windows);
 	}
 	struct caught *caught = &catcher->windows[catcher->n++];
-	assert_true(window->n_hops <= 192 && window->n_path <= 32);
+	assert_true(window->n_hops <= 62 && window->n_path <= 32);
 	caught->window = *window;
 	if (window->n_hops) // none if all links of the path made room for others
 		memcpy(caught->hops, window->hops, window->n_hops * sizeof(window->hops[0]));
