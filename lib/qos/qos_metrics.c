@@ -334,10 +334,14 @@ static bool lacks_counts(const struct hs_qos_window *window, const struct hs_rep
 }
 
 // Returns whether the window's traffic is known from its start on. A run starts with its first
-// report.
-static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int64_t start_ns)
+// report. If reports come late, they are added to a later window than that of their time. Then they
+// must be of as much time as the window.
+static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int64_t start_ns,
+		int64_t end_ns)
 {
-	return start_ns >= flow->joined_ns || start_ns >= sum->first_ns;
+	if (!flow->joined_ns || start_ns == sum->first_ns)
+		return true;
+	return start_ns >= flow->joined_ns && sum->last_ns - flow->joined_ns >= end_ns - start_ns;
 }
 
 int hs_qos_compute_metrics(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
@@ -354,7 +358,7 @@ int hs_qos_compute_metrics(struct hs_qos_flow *flow, const struct hs_qos_sum *su
 	if (reserve_hops(slot, n))
 		return -ENOMEM;
 	fill_head(flow, sum, start_ns, end_ns, window);
-	int64_t length_ns = is_whole(flow, sum, start_ns) ? window->window_ns : 0;
+	int64_t length_ns = is_whole(flow, sum, start_ns, end_ns) ? window->window_ns : 0;
 	fill_hop(flow, sum, since, tier, columns, 0, length_ns, &window->e2e);
 	window->n_hops = (uint16_t)n;
 	for (unsigned i = 0; i < n; i++)

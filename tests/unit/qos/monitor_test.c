@@ -140,6 +140,39 @@ static void windows_of_a_rule_that_is_removed_end_then(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// By the clock of a controller that meets a flow, the flow's reports come late by this much.
+static void check_joined(int64_t late_ns)
+{
+	struct catcher catcher = {0};
+	struct hs_qos_config config = {
+			.max_flows = 1, .joins = true, .on_window = catch_window, .user = &catcher};
+	struct hs_qos *qos;
+	unsigned with = 0;
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	for (uint64_t i = 1500; i < 8000; i += 10) {
+		struct hs_report report = plain(i);
+		hs_qos_advance(qos, report.sink_ts_ns + late_ns);
+		give(qos, &report);
+	}
+	for (size_t i = 0; i < catcher.n; i++) {
+		const struct hs_qos_window *window = &catcher.windows[i].window;
+		if (window->stale || !(window->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT))
+			continue;
+		assert_in_range(window->e2e.window_throughput_bps, 562 * 8 * 1000 * 98 / 100,
+				562 * 8 * 1000 * 102 / 100);
+		with++;
+	}
+	assert_true(with >= 2);
+	monitor_free(qos, &catcher);
+}
+
+static void a_flow_that_is_met_late_has_no_mean_rate_of_a_part(void **state)
+{
+	(void)state;
+	for (int64_t late_ns = 0; late_ns <= 2500 * MS; late_ns += 100 * MS)
+		check_joined(late_ns);
+}
+
 struct seen {
 	unsigned n;
 	uint32_t first, last;
@@ -502,6 +535,7 @@ int main(void)
 					a_window_on_request_begins_with_the_oldest_report_that_is_kept),
 			cmocka_unit_test(removal_hands_out_what_is_open),
 			cmocka_unit_test(windows_of_a_rule_that_is_removed_end_then),
+			cmocka_unit_test(a_flow_that_is_met_late_has_no_mean_rate_of_a_part),
 			cmocka_unit_test(a_thousand_reports_are_kept_and_come_back_oldest_first),
 			cmocka_unit_test(
 					the_newest_finished_window_of_each_length_can_be_asked_for),
