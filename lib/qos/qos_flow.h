@@ -18,7 +18,7 @@
 #define HS_QOS_SEEN	    1024 // newest reports whose source order is remembered
 #define HS_QOS_SEEN_FIRST   64	 // at first; HS_QOS_SEEN once a report comes later than so many
 #define HS_QOS_SCARCE_LINKS 32	 // of all paths, where memory is scarce
-#define HS_QOS_PATHS	    8	 // paths remembered to tell alternation from change
+#define HS_QOS_PATHS	    32	 // paths remembered to tell alternation from change
 #define HS_QOS_FLOW_LINKS   192	 // links of all paths; the least recently used is replaced
 #define HS_QOS_HELD_NS	    1000000000ll // no network holds a packet back for so long
 

@@ -236,8 +236,26 @@ static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *pa
 	slot->window.n_path = (uint16_t)n;
 }
 
-// Lists the links of the newest path from source to sink, then other links of the window's reports,
-// as many as a window may have.
+// Adds links of the window's reports that are not taken: those with counts, or those without.
+// Returns how many links there are now, at most as many as a window may have.
+static unsigned add_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
+		bool counted, bool taken[HS_QOS_FLOW_LINKS], uint16_t order[HS_QOS_FLOW_LINKS],
+		unsigned n)
+{
+	for (uint16_t i = 1; i < flow->n_links && n < HS_QOS_MAX_LINKS; i++) {
+		const struct hs_qos_link_sum *link = &sum->links[i];
+		bool is_counted = link->has & (HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS);
+		if (taken[i] || is_counted != counted ||
+				!(link->delay_n || link->has || hs_qos_local_some(sum, i)))
+			continue;
+		order[n++] = i;
+		taken[i] = true;
+	}
+	return n;
+}
+
+// Lists the links of the newest path from source to sink, then those of other paths that have
+// counts, then the rest.
 static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_decoded *path, uint16_t order[HS_QOS_FLOW_LINKS])
 {
@@ -251,11 +269,8 @@ static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_
 		order[n++] = on_path[i];
 		taken[on_path[i]] = true;
 	}
-	for (uint16_t j = 1; j < flow->n_links && n < HS_QOS_MAX_LINKS; j++)
-		if (!taken[j] && (sum->links[j].delay_n || sum->links[j].has ||
-						 hs_qos_local_some(sum, j)))
-			order[n++] = j;
-	return n;
+	n = add_links(flow, sum, true, taken, order, n);
+	return add_links(flow, sum, false, taken, order, n);
 }
 
 // Returns whether a hop has a negative count of packets or bytes. Then some counter is wrong.

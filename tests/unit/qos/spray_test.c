@@ -58,6 +58,32 @@ static void check_spray(struct run *run)
 	run_end(run);
 }
 
+// Every path was last seen as many reports ago as there are paths.
+static void packets_that_take_paths_in_turn_are_sprayed(void **state)
+{
+	static const unsigned counts[] = {2, 8, 9, 16, 17, 32};
+
+	(void)state;
+	for (unsigned k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_new(&catcher);
+		for (uint64_t i = 1; i <= 4000; i++) {
+			const uint16_t path[] = {1, (uint16_t)(100 + i % counts[k]), 2};
+			struct hs_report report = plain_report(i, MS, 3, path);
+			give(qos, &report);
+		}
+		flush_all(qos);
+		const struct caught *caught = caught_at(&catcher, SECOND, 2);
+		assert_int_equal(caught->window.flags, HS_QOS_MULTIPATH);
+		const struct hs_qos_hop *hop = hop_between(caught, 1, 2);
+		assert_non_null(hop);
+		assert_true(hop->has & HS_QOS_HAS_LOSS);
+		assert_int_equal(hop->lost_packets, 0);
+		assert_int_equal(hop->rx_packets, 1000);
+		monitor_free(qos, &catcher);
+	}
+}
+
 static void a_slower_path_whose_reports_always_come_late_is_a_path(void **state)
 {
 	(void)state;
@@ -149,6 +175,7 @@ static void smoothed_jitter_is_that_of_the_windows_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(packets_that_take_paths_in_turn_are_sprayed),
 			cmocka_unit_test(a_slower_path_whose_reports_always_come_late_is_a_path),
 			cmocka_unit_test(a_path_that_some_packets_take_by_chance_is_a_path),
 			cmocka_unit_test(stragglers_of_a_path_that_was_left_are_no_second_path),
