@@ -13,6 +13,11 @@ static int check_which(enum hs_api_verb asked, enum hs_api_which which, struct h
 	if (hs_api_verb_is(asked, which))
 		return 0;
 	hs_api_verb_list(verbs, sizeof(verbs), which);
+	if (which == HS_API_CHANGES && verb->passing)
+		return hs_error_set(err, "unsupported", verb->name, verbs,
+				"%s is for a running process: what it changes ends with the "
+				"process",
+				verb->name);
 	if (verb->changes)
 		return hs_error_set(err, "read_only", verb->name, verbs,
 				"%s changes something, and this key is for reading only",

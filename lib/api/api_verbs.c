@@ -326,7 +326,11 @@ int hs_api_verb_find(const char *name)
 
 bool hs_api_verb_is(enum hs_api_verb verb, enum hs_api_which which)
 {
-	return which == HS_API_ALL || hs_api_verbs[verb].changes == (which == HS_API_CHANGES);
+	const struct hs_api_verb_row *row = &hs_api_verbs[verb];
+
+	if (which == HS_API_CHANGES)
+		return row->changes && !row->passing;
+	return which == HS_API_ALL || !row->changes;
 }
 
 void hs_api_verb_list(char *text, size_t size, enum hs_api_which which)

@@ -27,7 +27,7 @@ int hs_api_verb_find(const char *name);
 
 enum hs_api_which {
 	HS_API_ALL,
-	HS_API_CHANGES,
+	HS_API_CHANGES, // verbs whose change lasts: those that a file may have
 	HS_API_QUERIES, // verbs that change nothing
 };
 
