@@ -155,13 +155,22 @@ static void say_errors(const char *file, const struct hs_errors *errors)
 				errors->n - HS_ERRORS_MOST > 1 ? "s" : "");
 }
 
-static int print_config(json_t *config)
+// Returns the exit code: whether all that was printed is written.
+static int end_output(const struct daemon_program *program)
 {
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return HS_EXIT_OK;
+	fprintf(stderr, "%s: the output cannot be written\n", program->name);
+	return HS_EXIT_FAILED;
+}
+
+static int print_config(const struct daemon_program *program)
+{
+	json_t *config = program->print();
 	int rc = config ? json_dumpf(config, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
 	json_decref(config);
-	if (rc < 0 || putchar('\n') == EOF || fflush(stdout) != 0)
-		return HS_EXIT_FAILED;
-	return HS_EXIT_OK;
+	putchar('\n');
+	return end_output(program) ?: rc < 0 ? HS_EXIT_FAILED : HS_EXIT_OK;
 }
 
 // Prints that the file is correct, and what the machine lacks. The file may be for another machine.
@@ -176,14 +185,14 @@ static int say_ok(const struct daemon_program *program, const char *file)
 		printf("  %s\n", hs_error_text(&lacks.list[i], text));
 	if (lacks.n > HS_ERRORS_MOST)
 		printf("  and %u more\n", lacks.n - HS_ERRORS_MOST);
-	return fflush(stdout) == 0 ? HS_EXIT_OK : HS_EXIT_FAILED;
+	return end_output(program);
 }
 
 static int run(const struct daemon_program *program, const struct options *options, int argc,
 		char **argv)
 {
 	if (options->print)
-		return print_config(program->print());
+		return print_config(program);
 	if (options->check)
 		return say_ok(program, options->config);
 	start_log(options);
@@ -201,11 +210,11 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 		return HS_EXIT_USAGE;
 	if (options.help) {
 		print_help(program);
-		return HS_EXIT_OK;
+		return end_output(program);
 	}
 	if (options.version) {
 		printf("%s %s\n", program->name, program->version);
-		return HS_EXIT_OK;
+		return end_output(program);
 	}
 	int code = HS_EXIT_USAGE;
 	if (program->load(options.config, &errors) < 0)

@@ -129,7 +129,7 @@ static int lab_list(const struct lab_options *options)
 	if (rc == 0 && !list.n)
 		fprintf(stderr, "hopsight-lab: no scenarios found\n");
 	hs_lab_list_fini(&list);
-	return rc < 0 || fflush(stdout) != 0 ? LAB_FAILED : LAB_DONE;
+	return rc < 0 ? LAB_FAILED : LAB_DONE;
 }
 
 int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
@@ -166,7 +166,7 @@ static int lab_check(const struct lab_options *options)
 			scenario.n_traffic, scenario.n_flows, scenario.n_events, scenario.n_expects,
 			(double)scenario.duration_ns / 1e9);
 	hs_scenario_fini(&scenario);
-	return fflush(stdout) == 0 ? LAB_DONE : LAB_FAILED;
+	return LAB_DONE;
 }
 
 // ---- words of the command line ----
@@ -410,6 +410,15 @@ static int read_words(int argc, char **argv, const struct verb *verb, struct lab
 	return check_words(verb, options, strange);
 }
 
+// Returns the exit code: another one if not all that was printed is written.
+static int end_output(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "hopsight-lab: stdout cannot be written\n");
+	return code == LAB_DONE ? LAB_FAILED : code;
+}
+
 int main(int argc, char **argv)
 {
 	const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
@@ -421,12 +430,12 @@ int main(int argc, char **argv)
 		return LAB_USAGE;
 	if (options.help) {
 		print_help();
-		return LAB_DONE;
+		return end_output(LAB_DONE);
 	}
 	if (options.version) {
 		printf("hopsight-lab %s, %s\n", HS_VERSION, rte_version());
-		return LAB_DONE;
+		return end_output(LAB_DONE);
 	}
 	find_folders(&options);
-	return verb->function(&options);
+	return end_output(verb->function(&options));
 }

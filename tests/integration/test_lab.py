@@ -132,6 +132,21 @@ def bad_usage_ends_with_code_2_before_anything_runs(workspace):
 
 
 @test()
+def output_that_is_not_written_is_a_failure(workspace):
+    path = write(workspace, small())
+    for program, words in [("hopsight-lab", words) for words in
+                           (["list"], ["list", "--json"], ["check", path], ["run", path], ["run", path, "--json", "-"],
+                            ["plan", "gpint-degraded-5"], ["--help"], ["--version"])] + \
+            [(name, [word]) for name in ("hopsightd", "hopsight-controller", "hopsight-collector")
+             for word in ("--help", "--version")]:
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([os.path.join(netlab.BUILD, "apps", program), *words], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+        equal(done.returncode, 1, (program, words, done.stderr))
+        equal(done.stderr.count("cannot be written"), 1, (program, words, done.stderr))
+
+
+@test()
 def help_and_version_are_told():
     said = lab("--help").stdout
     for word in ("run SCENARIO", "list", "check", "plan SCENARIO", "--probes", "--real", "--seed", "--packets", "Exit codes"):
