@@ -221,7 +221,7 @@ static const struct option_row table[] = {
 				MEMBER(real), .clears = true},
 		{"real", "", "run on the machine's clock", RUN, MEMBER(real)},
 		{"seed", "N", "override the scenario's seed", RUN | CHECK | PLAN,
-				MEMBER(override.seed), 0, UINT64_MAX},
+				MEMBER(override.seed), 0, INT64_MAX},
 		{"duration", "S", "override the scenario's duration, in seconds", RUN | CHECK,
 				MEMBER(override.duration_ns)},
 		{"json", "FILE",

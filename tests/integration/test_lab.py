@@ -115,7 +115,7 @@ def a_scenario_with_several_mistakes_names_each_and_none_that_follows_from_anoth
 def bad_usage_ends_with_code_2_before_anything_runs(workspace):
     path = write(workspace, small())
     for words in ([], ["walk"], ["run"], ["run", path, "more"], ["run", path, "--seed", "x"],
-                  ["run", path, "--seed", "-1"], ["run", path, "--duration", "0"],
+                  ["run", path, "--seed", "-1"], ["run", path, "--seed", str(2 ** 63)], ["run", path, "--duration", "0"],
                   ["run", path, "--duration", "1s"], ["run", path, "--no-such"],
                   ["run", workspace.path("missing.json")], ["run", "no-such-name"],
                   ["run", path, "--json"], ["check", path, "--packets", workspace.path("p")],
