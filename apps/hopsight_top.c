@@ -83,7 +83,7 @@ static void print_text(const struct top *top)
 	printf("%s%s\n", top->note, top->note[0] ? "\n" : "");
 }
 
-// Returns a row without the members that are not shown.
+// Returns a row as it was before it got members to sort by and texts with units.
 static json_t *public_row(const json_t *row)
 {
 	json_t *copy = json_copy((json_t *)row), *value;
@@ -91,8 +91,11 @@ static json_t *public_row(const json_t *row)
 	void *next;
 
 	json_object_foreach_safe (copy, next, key, value) {
-		if (key[0] == '.')
-			json_object_del(copy, key);
+		if (key[0] != '.')
+			continue;
+		if (json_is_number(value) && json_object_get(row, key + 1))
+			json_object_set(copy, key + 1, value);
+		json_object_del(copy, key);
 	}
 	return copy;
 }

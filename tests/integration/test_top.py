@@ -356,6 +356,10 @@ def top_shows_flows_queues_links_and_exporters_of_a_collector(workspace):
         terminal.until(seen("/s"), "rates")
         terminal.type("q")
         equal(terminal.end(), 0, "exit code")
+    rows, = json_rounds(collector.api, n=1)
+    equal({row["latency"] for row in rows["flows"]}, {flow["latency"] for flow in collector.call("flow_get")["flows"]},
+          "latencies are numbers in JSON")
+    check(all(isinstance(row["latency"], int) and row["unit"] == "ns" for row in rows["flows"]), rows["flows"])
     collector.stop()
 
 
