@@ -79,14 +79,36 @@ static void view_label(const json_t *ok)
 	print_ports(ok, "ports", "all ports");
 }
 
+// Asks for one port, and shows it. Takes ownership of the content.
+static int show_one(struct hs_cli *cli, json_t *content)
+{
+	json_t *ok;
+	int rc = hs_cli_ask(
+			cli, json_pack("{s:o}", hs_api_verb_name(HS_VERB_LABEL_GET), content), &ok);
+
+	if (rc)
+		return rc;
+	if (json_array_size(json_object_get(ok, "ports"))) {
+		rc = hs_cli_show(cli, ok, view_label);
+	} else {
+		fprintf(stderr, "hopsight: no item of a port %s of node %s came\n", cli->args[1],
+				cli->args[0]);
+		rc = HS_CLI_REFUSED;
+	}
+	json_decref(ok);
+	return rc;
+}
+
 int hs_cli_label(struct hs_cli *cli)
 {
 	json_t *content = json_object();
 
 	if (cli->n_args > 0)
 		json_object_set_new(content, "node", json_string(cli->args[0]));
-	if (cli->n_args > 1)
+	if (cli->n_args > 1) {
 		json_object_set_new(content, "id", hs_cli_number_or_text(cli->args[1]));
+		return show_one(cli, content);
+	}
 	return hs_cli_list(cli, HS_VERB_LABEL_GET, content, view_label);
 }
 

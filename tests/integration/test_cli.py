@@ -184,6 +184,14 @@ def what_no_node_of_a_controller_answers_has_not_succeeded(workspace):
 
 
 @test()
+def a_port_of_which_no_label_came_is_named(workspace):
+    coverage = {"intervals": 5, "whole": 4, "mean": 0.9, "min": 0.5, "last_ports": 1}
+    node = FakeNode(workspace, label_get={"ok": {"ports": [], "coverage": coverage, "not_seen": [], "hottest": []}})
+    equal(node.run("label", "l1", "9", expected=1).stderr, "hopsight: no item of a port 9 of node l1 came\n", "label l1 9")
+    equal(node.request()["label_get"], {"node": "l1", "id": 9}, "the question")
+
+
+@test()
 def reports_name_who_publishes_them(workspace):
     node = FakeNode(workspace)
     for other in "controller", "collector":
