@@ -230,7 +230,7 @@ static void tell_loaded(struct hs_control *control, const struct hs_state_load *
 		hs_log(HS_LOG_WARNING, "state", "%s: %u more changes like these", state->name,
 				state->told - TOLD_LINES);
 	hs_log(HS_LOG_INFO, "state",
-			"%s: %" PRIu64 " lines in force, %" PRIu64 " refused, %" PRIu64
+			"%s: %" PRIu64 " lines read, %" PRIu64 " refused, %" PRIu64
 			" changes left out",
 			state->name, load->lines, load->refused, state->left_out);
 	hs_control_event(&control->events, "state_loaded",
@@ -238,8 +238,9 @@ static void tell_loaded(struct hs_control *control, const struct hs_state_load *
 					(json_int_t)load->lines, "refused",
 					(json_int_t)load->refused, "left_out",
 					(json_int_t)state->left_out),
-			"%" PRIu64 " lines of state loaded, %" PRIu64 " refused", load->lines,
-			load->refused);
+			"%" PRIu64 " lines of state read, %" PRIu64 " refused; %" PRIu64
+			" changes left out, because the configuration has them",
+			load->lines, load->refused, state->left_out);
 }
 
 static int open_file(struct hs_control *control, const struct hs_state_config *config,

@@ -131,7 +131,9 @@ def whatever_moment_a_node_is_killed_at_what_it_confirmed_is_there_afterwards(wo
         total += confirmed
         unsure += possible.index(rules)
         equal(event(node, "state_set_aside"), [], "damage")
-        equal(event(node, "state_loaded")[0]["refused"], 0, "lines refused")
+        loaded = event(node, "state_loaded")[0]
+        equal(loaded["refused"], 0, "lines refused")
+        check(f" {loaded['left_out']} changes left out" in loaded["message"], loaded["message"])
     check(total > 5000, f"only {total} confirmed")
     lines = node.call("node_get")["state_lines"]
     check(lines < total / 2, f"{lines} lines of {total} changes: the journal was never folded")
