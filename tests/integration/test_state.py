@@ -222,7 +222,8 @@ def a_hundred_thousand_rules_are_in_force_before_the_node_answers(workspace):
     about = node.call("node_get")
     equal((about["rules"], about["state_lines"]), (100000, 100000), "rules, lines")
     equal(about["state"], {"file": state, "sync": False}, "state")
-    check(in_time(full_s - empty_s, 20), f"{full_s - empty_s:.1f} s for 100,000 rules")
+    if "asan" not in netlab.BUILD:  # a sanitizer takes a part that depends on the machine
+        check(in_time(full_s - empty_s, 20), f"{full_s - empty_s:.1f} s for 100,000 rules")
     return f"{full_s - empty_s:.1f} s more than without"
 
 
