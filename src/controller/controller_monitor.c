@@ -139,7 +139,8 @@ static void bad_message(
 // Returns whether the flow's sink had no window for so long that it publishes none.
 static bool is_overdue(const struct hs_controller *controller, const struct controller_flow *flow)
 {
-	int64_t fresh_ns = 3 * flow->every_ns;
+	int64_t every_ns = flow->every_ns ? flow->every_ns : controller->config->window_ns[0];
+	int64_t fresh_ns = 3 * every_ns;
 	if (fresh_ns < METRICS_FRESH_NS)
 		fresh_ns = METRICS_FRESH_NS;
 	return controller->now_ns - flow->published_ns >= fresh_ns;
