@@ -141,7 +141,7 @@ static void print_help(const char *group)
 	for (unsigned i = 0; i <= HS_CLI_WIDE; i++)
 		print_option(i);
 	printf("\n`hopsight help VERB` explains a verb. Exit codes: 0 done, 1 the node said no,\n"
-	       "2 bad usage, 3 the node cannot be reached.\n");
+	       "or no node of a controller answered, 2 bad usage, 3 the node cannot be reached.\n");
 }
 
 static void print_keys(void)

@@ -209,8 +209,8 @@ static int write_files(struct work *work, struct hs_error *err)
 	int rc = 0;
 
 	// If the text cannot be written, the file's commit or the end of the program says so.
-	if (json)
-		lab_dump(work->result, json, JSON_REAL_PRECISION(15));
+	if (json && lab_dump(work->result, json, JSON_REAL_PRECISION(15)) < 0 && !ferror(json))
+		return hs_error_set(err, "no_memory", "", "", "no memory for the result");
 	for (size_t i = 0; i < N_FILES && rc == 0; i++)
 		if (work->files[i].stream)
 			rc = hs_whole_file_commit(&work->files[i], err);
