@@ -74,8 +74,11 @@ static enum hs_qos_sum_id enter(
 		hs_qos_activate(qos, flow, tag > flow->close_tag ? tag : flow->close_tag);
 	if (tag < flow->close_tag)
 		tag = flow->close_tag;
-	if (!current->open)
+	if (!current->open) {
+		if (qos->new_time)
+			hs_qos_tell_time(qos, ts_ns);
 		hs_qos_absorb_open(flow, tag);
+	}
 	if (tag < current->tag)
 		return closing->open ? HS_QOS_CLOSING : HS_QOS_CURRENT;
 	if (tag > current->tag) {

@@ -72,11 +72,8 @@ static void set_closing_edge(struct hs_qos_flow *flow)
 
 void hs_qos_absorb_open(struct hs_qos_flow *flow, int64_t tag)
 {
-	struct hs_qos_sum *sum = &flow->sums[HS_QOS_CURRENT];
-	sum->open = true;
-	sum->tag = tag;
-	// The window began in the time before the clock stepped.
-	sum->clock_stepped = sum->sink_stepped = flow->new_time;
+	flow->sums[HS_QOS_CURRENT].open = true;
+	flow->sums[HS_QOS_CURRENT].tag = tag;
 	set_closing_edge(flow);
 }
 

@@ -255,8 +255,8 @@ static void mark(const struct hs_qos_flow *flow, const struct hs_report *report,
 		struct hs_qos_sum *sum)
 {
 	sum->clock_stepped = true;
-	sum->sink_stepped |= (flow->stepped & hs_qos_clock_steps_bit(
-							      report->telemetry.n_hops + 1u)) != 0;
+	sum->odd_length |= (flow->stepped & hs_qos_clock_steps_bit(
+							    report->telemetry.n_hops + 1u)) != 0;
 }
 
 void hs_qos_clock_steps_note(struct hs_qos_flow *flow, const struct hs_report *report)

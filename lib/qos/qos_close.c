@@ -109,8 +109,12 @@ static void build_tier(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_q
 	struct hs_qos_slot *slot = &flow->latest[tier];
 	int64_t length_ns = qos->config.window_ns[tier];
 	int64_t end_ns = end_tag * qos->config.window_ns[0], start_ns = end_ns - length_ns;
-	if (end_ns > qos->cut_ns && qos->cut_ns > start_ns)
+	if (end_ns > qos->cut_ns && qos->cut_ns > start_ns) {
 		end_ns = qos->cut_ns;
+		sum->odd_length = true;
+	}
+	if (start_ns < qos->since_ns && end_ns > qos->since_ns)
+		sum->clock_stepped = sum->odd_length = true;
 	if (hs_qos_compute_metrics(flow, sum, sum_since(flow, end_tag), tier, &qos->columns,
 			    newest_until(flow, end_tag), start_ns, end_ns, slot)) {
 		qos->counters.out_of_memory++;
@@ -291,10 +295,18 @@ static void expect_next(struct hs_qos *qos, const struct hs_qos_flow *flow)
 	hs_qos_absorb_expect(flow->next);
 }
 
-void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
+void hs_qos_tell_time(struct hs_qos *qos, int64_t now_ns)
 {
 	if (now_ns > qos->now_ns)
 		qos->now_ns = now_ns;
+	if (qos->new_time)
+		qos->since_ns = now_ns;
+	qos->new_time = false;
+}
+
+void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
+{
+	hs_qos_tell_time(qos, now_ns);
 	if (now_ns < qos->next_ns)
 		return;
 	if (!qos->cursor) {

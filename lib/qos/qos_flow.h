@@ -69,11 +69,11 @@ struct hs_qos_sum {
 	bool open;
 	bool path_changed;
 	bool clock_stepped;
-	bool sink_stepped; // windows end by the sink's clock
-	bool partial;	   // some of its reports have fields that others lack
-	bool folded;	   // its delays go into the histograms of its links
-	uint32_t flags;	   // enum hs_qos_flag
-	int64_t tag;	   // of the shortest window; not used for longer ones
+	bool odd_length; // a step of the sink's clock or a cut changed it: it has no mean rate
+	bool partial;	 // some of its reports have fields that others lack
+	bool folded;	 // its delays go into the histograms of its links
+	uint32_t flags;	 // enum hs_qos_flag
+	int64_t tag;	 // of the shortest window; not used for longer ones
 	uint64_t reports;
 	int64_t first_ns, last_ns;	 // sink times of its reports
 	struct hs_qos_link_sum *links;	 // [link_capacity]

@@ -217,8 +217,7 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	fill_delay(link_sum, hop);
 	if (link_sum->delay_n)
 		fill_percentiles(link_sum, columns, index, hop);
-	// After a step of the sink's clock, the length of the window is not known.
-	fill_throughput(link_sum, sum->sink_stepped ? 0 : window_ns, hop);
+	fill_throughput(link_sum, sum->odd_length ? 0 : window_ns, hop);
 	fill_loss(link_sum, since ? &since->links[index] : NULL, flow->slack,
 			tier < 0 ? NULL : &link->carry[tier], hop);
 	fill_reports(sum, link_sum, hop);
@@ -356,7 +355,9 @@ static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *su
 {
 	if (!flow->joined_ns || start_ns == sum->first_ns)
 		return true;
-	return start_ns >= flow->joined_ns && sum->last_ns - flow->joined_ns >= end_ns - start_ns;
+	bool late = sum->first_ns <= start_ns;
+	return start_ns >= flow->joined_ns &&
+	       (!late || sum->last_ns - flow->joined_ns >= end_ns - start_ns);
 }
 
 int hs_qos_compute_metrics(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,

@@ -27,7 +27,7 @@ static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
 	mark_open(qos, flow);
 	for (unsigned i = 0; i < flow->n_sums; i++)
 		if (i != HS_QOS_RUN)
-			flow->sums[i].sink_stepped |= flow->sums[i].open;
+			flow->sums[i].odd_length |= flow->sums[i].open;
 	hs_qos_flush_flow(qos, flow);
 	hs_qos_deactivate(qos, flow);
 	flow->ring.count = 0;
@@ -44,6 +44,7 @@ void hs_qos_clock_step(struct hs_qos *qos)
 	for (uint32_t i = 0; i < qos->counters.flows; i++)
 		begin_new_time(qos, qos->flows[i]);
 	qos->next_ns = qos->round_next_ns = INT64_MAX;
-	qos->now_ns = 0;
+	qos->now_ns = qos->since_ns = 0;
+	qos->new_time = true;
 	qos->cursor = NULL;
 }

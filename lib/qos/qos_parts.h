@@ -30,8 +30,10 @@ struct hs_qos {
 	struct hs_u32_map by_ns;       // ns_id -> flows[]
 	struct hs_qos_flow *active;    // flows with windows to close
 	int64_t next_ns;
-	int64_t now_ns;		    // the newest time of hs_qos_advance; 0: not known
-	int64_t cut_ns;		    // no window ends later: INT64_MAX but in hs_qos_cut_flow
+	int64_t now_ns;	  // the newest time of hs_qos_tell_time; 0: not known
+	int64_t since_ns; // the first time after the node's clock last stepped; 0: not known
+	bool new_time;	  // it stepped, and no time is known since
+	int64_t cut_ns;	  // no window ends later: INT64_MAX but in hs_qos_cut_flow
 	struct hs_qos_flow *cursor; // where hs_qos_advance continues; NULL: at the front
 	int64_t round_next_ns;	    // next_ns after the current round over all flows
 	struct hs_qos_counters counters;
@@ -82,7 +84,7 @@ void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow);
 // Hands out the flow's open windows, ended or not.
 void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow);
 // Does the same, and ends windows that have not ended at the newest time that is known, of
-// hs_qos_advance or of a report.
+// hs_qos_tell_time or of a report.
 void hs_qos_cut_flow(struct hs_qos *qos, struct hs_qos_flow *flow);
 // Fills in what is known of the clocks in a window.
 void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, bool stepped);

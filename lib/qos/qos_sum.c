@@ -107,7 +107,7 @@ void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
 	into->path_changed |= from->path_changed;
 	into->partial |= from->partial;
 	into->clock_stepped |= from->clock_stepped;
-	into->sink_stepped |= from->sink_stepped;
+	into->odd_length |= from->odd_length;
 	for (unsigned i = 0; i < flow->n_links; i++)
 		merge_link(&into->links[i], &from->links[i]);
 	hs_qos_local_merge(flow, into, from);

@@ -149,6 +149,7 @@ char *hs_control_request(struct hs_control *control, int64_t now_ns, const char 
 		size_t len, bool may_change)
 {
 	control->now_ns = now_ns;
+	hs_qos_tell_time(control->qos, now_ns);
 	control->counts.requests++;
 	control->request_drained = false;
 	control->origin = HS_ORIGIN_API;
@@ -185,6 +186,7 @@ static unsigned portions_at_once(const struct hs_control *control)
 // not overflow and requests have their turn.
 static void close_windows(struct hs_control *control)
 {
+	hs_qos_tell_time(control->qos, control->now_ns);
 	if (control->now_ns < hs_qos_next_ns(control->qos))
 		return;
 	if (!control->close_after_reports)
@@ -274,6 +276,7 @@ unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 	struct control_rules *rules = &control->rules;
 
 	control->now_ns = now_ns;
+	hs_qos_tell_time(control->qos, now_ns);
 	take_punts(control);
 	while (hs_control_drain(control, STEP_LIMIT) > 0)
 		;

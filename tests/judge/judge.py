@@ -113,7 +113,8 @@ class Judge:
         run = window.get("run", False)
         start, end = (-1 << 62, 1 << 62) if run else (window["start_ns"], window["end_ns"])
         length = window["window_ns"]
-        whole = window["end_ns"] - window["start_ns"]  # less than the length if the window was cut
+        # [6] A window that was cut has no mean rate.
+        whole = length if run or end - start == length else None
         name = "run" if run else f"{(start - self.scenario.start_ns) / SECOND:g}+{length / SECOND:g}s"
         marks = markers_of(window)
         self.keys(window, members.OF_WINDOW, name)

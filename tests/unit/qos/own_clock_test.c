@@ -47,7 +47,7 @@ static void check_step(struct fixture *f, int64_t amount_ns)
 	bool marked = false, first = true;
 	for (size_t i = before; i < f->catcher.n; i++) {
 		const struct hs_qos_window *window = &f->catcher.windows[i].window;
-		// The first window of each length began before the step.
+		// The first window began before the step.
 		if (first)
 			assert_true(window->flags & HS_QOS_CLOCK_STEP);
 		if (window->flags & HS_QOS_CLOCK_STEP)
@@ -105,12 +105,21 @@ static void a_flow_that_fell_silent_has_the_new_time_when_it_comes_back(void **s
 	hs_qos_advance(f->qos, T0 + 100 * SECOND);
 	hs_qos_clock_step(f->qos);
 	assert_true(hs_qos_next_ns(f->qos) == INT64_MAX);
+	hs_qos_tell_time(f->qos, T0 - 3530 * SECOND + SECOND / 2);
 	give_shown(f, 100010, 102000, -3600 * SECOND);
 	hs_qos_advance(f->qos, T0 - 3600 * SECOND + 103 * SECOND);
 	const struct hs_qos_window *window =
 			window_ending(f, SECOND, T0 - 3600 * SECOND + 102 * SECOND);
 	assert_int_equal(window->e2e.lost_packets, 0);
 	assert_int_equal(window->e2e.throughput_bps, 562 * 8 * 1000);
+	// The clock stepped long before, but in the window of 60 s.
+	window = window_ending(f, SECOND, T0 - 3600 * SECOND + 101 * SECOND);
+	assert_false(window->flags & HS_QOS_CLOCK_STEP);
+	assert_true(window->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT);
+	hs_qos_advance(f->qos, T0 - 3600 * SECOND + 125 * SECOND);
+	window = window_ending(f, 60 * SECOND, T0 - 3600 * SECOND + 120 * SECOND);
+	assert_true(window->flags & HS_QOS_CLOCK_STEP);
+	assert_false(window->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT);
 }
 
 static void windows_on_request_are_of_one_time(void **state)
