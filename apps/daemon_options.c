@@ -158,10 +158,7 @@ static void say_errors(const char *file, const struct hs_errors *errors)
 // Returns the exit code: whether all that was printed is written.
 static int end_output(const struct daemon_program *program)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return HS_EXIT_OK;
-	fprintf(stderr, "%s: the output cannot be written\n", program->name);
-	return HS_EXIT_FAILED;
+	return hs_clean_end(program->name) < 0 ? HS_EXIT_FAILED : HS_EXIT_OK;
 }
 
 static int print_config(const struct daemon_program *program)

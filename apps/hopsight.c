@@ -528,9 +528,5 @@ int main(int argc, char **argv)
 		return HS_CLI_REFUSED;
 	int rc = run(argc, argv);
 
-	// If the output could not be written, for example on a full disk, the program fails.
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return rc;
-	fprintf(stderr, "hopsight: the output cannot be written\n");
-	return rc ? rc : HS_CLI_REFUSED;
+	return hs_clean_end("hopsight") < 0 && !rc ? HS_CLI_REFUSED : rc;
 }

@@ -413,10 +413,7 @@ static int read_words(int argc, char **argv, const struct verb *verb, struct lab
 // Returns the exit code: another one if not all that was printed is written.
 static int end_output(int code)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return code;
-	fprintf(stderr, "hopsight-lab: stdout cannot be written\n");
-	return code == LAB_DONE ? LAB_FAILED : code;
+	return hs_clean_end("hopsight-lab") < 0 && code == LAB_DONE ? LAB_FAILED : code;
 }
 
 int main(int argc, char **argv)

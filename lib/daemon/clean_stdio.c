@@ -133,6 +133,14 @@ int hs_clean_stdio(const char *layout)
 	return 0;
 }
 
+int hs_clean_end(const char *program)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "%s: the output cannot be written\n", program);
+	return -EIO;
+}
+
 void hs_clean_screen(void)
 {
 	static const char home_and_erase[] = "\033[H\033[J";
