@@ -302,7 +302,7 @@ static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	if (plan->relation == HS_QOS_NEWER)
 		hs_qos_clock_steps_note(flow, report);
 	else
-		flow->stepped = flow->source_back = 0;
+		flow->stepped = 0;
 	if (flow->stepped)
 		hs_qos_clock_steps_part(flow, sum, report, plan, delays);
 	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH) {

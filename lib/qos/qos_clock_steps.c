@@ -233,11 +233,12 @@ static uint64_t who_rose(const struct hs_qos_flow *flow, const struct hs_report 
 	return steps;
 }
 
-// Which clocks of the report's path stepped since the newest report. 0 for a report that is not
-// newer.
+// Which clocks of the report's path stepped since the newest report. 0 for a report that is late.
 static uint64_t steps_of(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct elapsed elapsed;
+	if (flow->has_edge && hs_qos_flow_source_went_back(flow, report))
+		return hs_qos_clock_steps_bit(0);
 	if (!flow->has_edge || !is_newer(&flow->edge, report))
 		return 0;
 	measure(&flow->edge, report, flow->limits.packets_wrap, &elapsed);
@@ -262,8 +263,7 @@ static void mark(const struct hs_qos_flow *flow, const struct hs_report *report,
 void hs_qos_clock_steps_note(struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
-	flow->stepped = flow->source_back ? hs_qos_clock_steps_bit(0) : steps_of(flow, report);
-	flow->source_back = false;
+	flow->stepped = steps_of(flow, report);
 	if (current->open &&
 			(flow->stepped & hs_qos_clock_steps_bit(report->telemetry.n_hops + 1u)))
 		mark(flow, report, current);

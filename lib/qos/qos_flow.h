@@ -206,7 +206,6 @@ struct hs_qos_flow {
 	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
 	uint64_t stepped; // mask of clocks that stepped at this report: qos_clock_steps.h
-	bool source_back; // this report's order showed that the source's clock went back
 	int64_t base_tag; // in windows after this tag no clock has stepped since
 	bool sink_tells;  // hs_qos_config.tells_steps, if the sink is this node
 
@@ -318,6 +317,17 @@ static inline bool hs_qos_flow_is_of_life_before(
 	return flow->restarted && report->sink_ts_ns - flow->restart_sink_ts_ns < HS_QOS_HELD_NS &&
 	       (int64_t)(e2e->ts_ns - flow->restart_ts_ns) < 0 &&
 	       (int32_t)(e2e->tx_packets - flow->restart_tx_packets) > 0;
+}
+
+// Returns whether a source without counts shows that its clock was set back: no packet is overtaken
+// by so much as the report's stamp is before that of the newest.
+static inline bool hs_qos_flow_source_went_back(
+		const struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	const struct hs_e2e *edge = &flow->edge.telemetry.e2e, *e2e = &report->telemetry.e2e;
+	const uint16_t order = HS_E2E_TX_PACKETS | HS_E2E_INT_PACKETS | HS_E2E_TIMESTAMP;
+	return (edge->bitmap & e2e->bitmap & order) == HS_E2E_TIMESTAMP &&
+	       (int64_t)(e2e->ts_ns - edge->ts_ns) < -HS_QOS_HELD_NS;
 }
 
 // Returns the id of node i of a path. The source is -1, and the sink is n_hops.

@@ -226,18 +226,6 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 	return !*doubtful;
 }
 
-// Relates a report whose stamp is before that of the newest, where the source has no count. A
-// packet that was overtaken comes soon. If the stamp is further back, the source's clock was set
-// back.
-static enum hs_qos_relation relate_stamp_back(struct hs_qos_flow *flow, int64_t *ahead)
-{
-	if (*ahead >= -HS_QOS_HELD_NS)
-		return HS_QOS_LATE;
-	flow->source_back = true;
-	*ahead = 1;
-	return HS_QOS_NEWER;
-}
-
 enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct hs_report *report,
 		int64_t *ahead, bool *doubtful)
 {
@@ -259,9 +247,13 @@ enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct 
 		return HS_QOS_NEW_EPOCH;
 	if (!*ahead)
 		return counted ? relate_equal(flow, report, stamped) : HS_QOS_DUPLICATE;
+	if (hs_qos_flow_source_went_back(flow, report)) {
+		*ahead = 1;
+		return HS_QOS_NEWER;
+	}
 	if (*ahead < 0)
 		return counted ? relate_back(flow, report, *ahead, stamped, elapsed_ns)
-			       : relate_stamp_back(flow, ahead);
+			       : HS_QOS_LATE;
 	if (bits & HS_E2E_TX_PACKETS && stamped && hs_qos_flow_is_of_life_before(flow, report))
 		return HS_QOS_STRAGGLER;
 	if (counted && stamped && *ahead > flow->slack && elapsed_ns < -RESTART_NS &&
