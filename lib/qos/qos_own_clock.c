@@ -4,19 +4,24 @@
 
 #include "qos_parts.h"
 
-static void mark_open(struct hs_qos *qos, struct hs_qos_flow *flow)
+// Marks the open windows: a clock stepped, and this may have changed their lengths.
+static void mark_open(struct hs_qos *qos, struct hs_qos_flow *flow, bool changes_length)
 {
 	hs_qos_settle(qos, flow); // may begin a window
-	for (unsigned i = 0; i < flow->n_sums; i++)
-		if (i != HS_QOS_RUN)
-			flow->sums[i].clock_stepped |= flow->sums[i].open;
+	for (unsigned i = 0; i < flow->n_sums; i++) {
+		struct hs_qos_sum *sum = &flow->sums[i];
+		if (i == HS_QOS_RUN)
+			continue;
+		sum->clock_stepped |= sum->open;
+		sum->odd_length |= sum->open && changes_length;
+	}
 }
 
 void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 {
 	if (clock->steps != qos->clock.steps && qos->clock.known)
 		for (struct hs_qos_flow *flow = qos->active; flow; flow = flow->next)
-			mark_open(qos, flow);
+			mark_open(qos, flow, false);
 	qos->clock = *clock;
 }
 
@@ -24,10 +29,7 @@ void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 // windows. No edge, report or later window mixes the time before the step with the time after it.
 static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	mark_open(qos, flow);
-	for (unsigned i = 0; i < flow->n_sums; i++)
-		if (i != HS_QOS_RUN)
-			flow->sums[i].odd_length |= flow->sums[i].open;
+	mark_open(qos, flow, true);
 	hs_qos_flush_flow(qos, flow);
 	hs_qos_deactivate(qos, flow);
 	flow->ring.count = 0;

@@ -132,6 +132,13 @@ static json_t *labels_now(void *context, const json_t *labels, struct hs_error *
 	return hs_control_labels_now(((const struct hs_control *)context)->node, labels, err);
 }
 
+// The monitor needs the time, too: windows that a change or the end of the node cuts end then.
+static void set_now(struct hs_control *control, int64_t now_ns)
+{
+	control->now_ns = now_ns;
+	hs_qos_tell_time(control->qos, now_ns);
+}
+
 int hs_control_install(struct hs_control *control, int64_t now_ns, json_t *requests,
 		enum hs_rule_origin origin, struct hs_error *err)
 {
@@ -148,8 +155,7 @@ struct control_events *hs_control_events(struct hs_control *control)
 char *hs_control_request(struct hs_control *control, int64_t now_ns, const char *message,
 		size_t len, bool may_change)
 {
-	control->now_ns = now_ns;
-	hs_qos_tell_time(control->qos, now_ns);
+	set_now(control, now_ns);
 	control->counts.requests++;
 	control->request_drained = false;
 	control->origin = HS_ORIGIN_API;
@@ -186,7 +192,6 @@ static unsigned portions_at_once(const struct hs_control *control)
 // not overflow and requests have their turn.
 static void close_windows(struct hs_control *control)
 {
-	hs_qos_tell_time(control->qos, control->now_ns);
 	if (control->now_ns < hs_qos_next_ns(control->qos))
 		return;
 	if (!control->close_after_reports)
@@ -242,7 +247,7 @@ static unsigned reports_at_once(const struct hs_control *control)
 
 unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 {
-	control->now_ns = now_ns;
+	set_now(control, now_ns);
 	take_punts(control);
 	unsigned taken = hs_control_drain(control, reports_at_once(control));
 	taken += hs_control_send_exports(&control->exports, control->now_ns, false);
@@ -275,8 +280,7 @@ unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 {
 	struct control_rules *rules = &control->rules;
 
-	control->now_ns = now_ns;
-	hs_qos_tell_time(control->qos, now_ns);
+	set_now(control, now_ns);
 	take_punts(control);
 	while (hs_control_drain(control, STEP_LIMIT) > 0)
 		;
