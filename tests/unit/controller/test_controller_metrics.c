@@ -359,6 +359,31 @@ static void a_window_that_the_sink_publishes_too_is_published_once(void **state)
 	assert_int_equal(member("{\"qos_get\": {\"ns_id\": 9}}", "reports"), 5);
 }
 
+// The first window of the sink ends seven seconds after the controller met the flow.
+static void long_windows_that_the_sink_publishes_too_are_published_once(void **state)
+{
+	static const char windows[] = ", \"controller\": {\"windows_ms\": [10000, 60000]}}";
+	char text[sizeof(config) + sizeof(windows)];
+	unsigned n = 0;
+
+	(void)state;
+	snprintf(text, sizeof(text), "%.*s%s", (int)strlen(config) - 1, config, windows);
+	fake_close(&fake);
+	fake_open(&fake, text);
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, 13 * SECOND - fake.now_ns % (10 * SECOND));
+	for (unsigned k = 0; k < 280; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 10);
+		if (k % 100 == 73) { // four tenths of a second after the window's end
+			publish_window_of(9, "10000000000");
+			n++;
+		}
+	}
+	assert_int_equal(n, 3);
+	assert_int_equal(published_of("qos.9"), n);
+}
+
 static void the_first_windows_of_a_flow_are_kept_and_not_published(void **state)
 {
 	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
@@ -525,6 +550,7 @@ int main(void)
 			TEST(a_new_rule_shows_no_windows_of_the_rule_before),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(a_window_that_the_sink_publishes_too_is_published_once),
+			TEST(long_windows_that_the_sink_publishes_too_are_published_once),
 			TEST(the_first_windows_of_a_flow_are_kept_and_not_published),
 			TEST(windows_of_lengths_that_the_sink_does_not_publish_go),
 			TEST(what_is_open_here_is_left_to_the_sink_that_computes_metrics),
