@@ -404,7 +404,7 @@ def a_host_installs_nothing_by_a_request_in_its_packets(workspace):
     plain = fr.udp_frame(A, B, 4000, 5001, b"lie", destination=fr.mac(right.mac),
                          source=fr.mac(left.mac))
     receiver, sender, arrived = RawPort(right.namespace, "eth0"), RawPort(left.namespace, "eth0"), []
-    for _ in range(3):  # the kernel may lose a frame before the node
+    for _ in range(3):  # the count below shows whether a frame was lost before the node or in it
         sender.send(frame)
         arrived = receiver.collect(1, 3, lambda f: f[6:12] == fr.mac(left.mac))
         if arrived:
