@@ -165,9 +165,10 @@ static void keep_to_limit(struct hs_qos *qos)
 
 // ---- reports ----
 
-static bool is_first_packet(const struct hs_e2e *e2e)
+// Returns how many packets of the flow the source had counted before this one.
+static uint64_t packets_before(const struct hs_e2e *e2e)
 {
-	return e2e->bitmap & HS_E2E_TX_PACKETS && e2e->tx_packets == 1;
+	return e2e->bitmap & HS_E2E_TX_PACKETS ? e2e->tx_packets - 1 : UINT64_MAX;
 }
 
 // A third window must not begin while the first is open.
@@ -194,8 +195,8 @@ static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qo
 			.ns_id = key->ns_id,
 			.generation = key->generation,
 			.sink_id = key->sink_node_id};
-	if (qos->config.joins && !is_first_packet(&report->telemetry.e2e))
-		flow->joined_ns = report->sink_ts_ns;
+	flow->met_ns = report->sink_ts_ns;
+	flow->unknown_packets = packets_before(&report->telemetry.e2e);
 }
 
 static int create_flow(

@@ -84,7 +84,8 @@ static int replay(struct hs_qos *qos, const struct hs_qos_flow *flow, struct hs_
 {
 	struct hs_qos_key key = {flow->ns_id, flow->app_id, flow->generation, flow->sink_id};
 	hs_qos_flow_init(again, &key, &qos->config, flow->limits.packets_wrap, &qos->step);
-	again->joined_ns = flow->joined_ns;
+	again->met_ns = flow->met_ns;
+	again->unknown_packets = flow->unknown_packets;
 	again->ring.family = flow->ring.family;
 	again->sums[HS_QOS_CLOSING].open = again->sums[HS_QOS_CURRENT].open = true;
 	again->sums[HS_QOS_CURRENT].tag = 1;

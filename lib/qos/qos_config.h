@@ -31,9 +31,6 @@ struct hs_qos_config {
 	// delay is not taken for a step of this clock, in flows whose sink is this node.
 	bool tells_steps;
 	uint16_t node_id;
-	// Flows may have begun before their first report. The traffic before the first report is
-	// not known, so a window that begins before this report has no window_throughput_bps.
-	bool joins;
 	bool help;    // other threads may call hs_qos_help
 	bool general; // no fast path for common reports; tests compare with this
 	// Called for each window that is handed out, from within hs_qos_report, hs_qos_advance,

@@ -224,7 +224,8 @@ struct hs_qos_flow {
 	bool seen_lost;	    // some reports since are not remembered
 	struct hs_qos_seen first_seen[HS_QOS_SEEN_FIRST];
 
-	int64_t joined_ns; // sink time of the first report of a flow that began before it; else 0
+	int64_t met_ns;		  // sink time of the first report
+	uint64_t unknown_packets; // that the source had counted before it; UINT64_MAX without count
 
 	uint64_t charged;     // bytes of the monitor's limit
 	uint64_t built_bytes; // of histograms and finished windows, when a window last ended

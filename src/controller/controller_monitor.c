@@ -379,7 +379,6 @@ int controller_open_monitor(struct hs_controller *controller)
 			.max_flows = controller->config->monitored_rules,
 			.memory_bytes = (uint64_t)controller->config->monitor_mib << 20,
 			.flows_per_advance = FLOWS_AT_ONCE,
-			.joins = true,
 			.on_window = on_window,
 			.user = controller,
 	};

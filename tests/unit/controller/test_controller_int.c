@@ -121,8 +121,7 @@ static void run_version(enum hs_int_version version)
 {
 	const struct hs_qos_key key = {.ns_id = 9, .app_id = 4, .sink_node_id = 3};
 	json_t *windows = json_array(), *of_sink = NULL, *one;
-	struct hs_qos_config monitor = {
-			.max_flows = 4, .joins = true, .on_window = keep, .user = windows};
+	struct hs_qos_config monitor = {.max_flows = 4, .on_window = keep, .user = windows};
 	struct hs_report_record record;
 	struct hs_report report;
 	struct hs_qos *qos;

@@ -143,8 +143,7 @@ static void windows_of_a_rule_that_is_removed_end_then(void **state)
 static void check_joined(int64_t late_ns)
 {
 	struct catcher catcher = {0};
-	struct hs_qos_config config = {
-			.max_flows = 1, .joins = true, .on_window = catch_window, .user = &catcher};
+	struct hs_qos_config config = {.max_flows = 1, .on_window = catch_window, .user = &catcher};
 	struct hs_qos *qos;
 	unsigned with = 0;
 	assert_int_equal(hs_qos_create(&config, &qos), 0);
