@@ -137,7 +137,7 @@ int hs_clean_end(const char *program)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
-	fprintf(stderr, "%s: the output cannot be written\n", program);
+	fprintf(stderr, "%s: stdout cannot be written\n", program);
 	return -EIO;
 }
 
