@@ -116,7 +116,9 @@ struct hs_collect_flow {
 	int64_t last_ns;
 	int64_t event_ns; // of the last event
 	bool has_latency;
-	uint64_t latency; // sum of the known latencies of hops
+	uint64_t latency;     // sum of the known latencies of hops
+	bool entries_missing; // nodes on the path added nothing: they are no hops, and no sum is
+			      // known
 	unsigned n_hops;
 	struct hs_collect_hop hops[HS_COLLECT_MAX_HOPS]; // the source first
 };
@@ -124,7 +126,8 @@ struct hs_collect_flow {
 struct hs_collect_queue {
 	uint32_t node_id, queue_id; // queue_id UINT32_MAX: not sent
 	bool has_occupancy, has_congestion;
-	bool congested; // Q of the node's last report of its own queue
+	bool was_congested; // once, by Q of a report that the node sent of its own queue
+	bool congested;	    // by Q of its last one
 	uint32_t occupancy, congestion;
 	int64_t last_ns;
 	uint64_t device_ns; // the egress time of the same hop, 0: none

@@ -28,6 +28,7 @@ static void add_flow(struct hs_collect *c, const struct hs_collect_view *view, u
 	struct hs_collect_flow_entry *flow = &c->flow[*number];
 	memset(flow, 0, offsetof(struct hs_collect_flow_entry, near));
 	flow->event_latency = 0;
+	flow->lacking_at = 0;
 	flow->key = view->key;
 	flow->first_ns = flow->event_ns = flow->last_ns = c->now_ns;
 }
@@ -42,9 +43,22 @@ static void see_flow(struct hs_collect *c, uint32_t number)
 	flow->last_ns = c->now_ns;
 }
 
+// Returns whether a flow keeps its path although a report lacks hops. The path was whole at most
+// ten seconds ago: if only large packets lack hops, the flow has not changed its path.
+static bool keeps_path(const struct hs_collect *c, struct hs_collect_flow_entry *flow)
+{
+	if (hs_collect_lacks_hops(flow))
+		return false;
+	if (flow->lacking_at + 1 != flow->reports)
+		flow->lacking_ns = c->now_ns;
+	flow->lacking_at = flow->reports;
+	return c->now_ns - flow->lacking_ns < HS_COLLECT_LACKING_NS;
+}
+
 static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
 {
-	bool is_cut = view->has_stack && view->partial; // the path is not known
+	// The path is not known.
+	bool is_cut = view->has_stack && (view->partial || (view->incomplete && !view->n_hops));
 	uint32_t number = view->flow;
 
 	bool is_as_before = number == HS_COLLECT_NONE && view->added == c->flows.added;
@@ -56,7 +70,8 @@ static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, 
 	if (number == HS_COLLECT_NONE)
 		return;
 	see_flow(c, number);
-	if (is_cut)
+	bool is_kept = view->incomplete && !walk->is_new && keeps_path(c, &c->flow[number]);
+	if (is_cut || is_kept)
 		return;
 	walk->flow = &c->flow[number];
 	walk->number = number;
@@ -87,7 +102,6 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 	uint32_t before = *hs_collect_hop_event_at(c, walk->number, place);
 	enum hs_collect_cause cause = HS_COLLECT_CHANGE;
 
-	walk->latency += values->latency;
 	walk->has_latency = true;
 	walk->flow->with_latency |= bit;
 	hop->latency = values->latency;
@@ -203,22 +217,38 @@ static enum hs_collect_cause flow_cause(const struct hs_collect *c, const struct
 	return HS_COLLECT_CAUSES;
 }
 
+// Returns the sum of the hops' last latencies, which some nodes may have told in earlier reports.
+static uint64_t sum_latencies(const struct hs_collect *c, uint32_t number)
+{
+	const struct hs_collect_flow_entry *flow = &c->flow[number];
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < flow->n_hops; i++)
+		if (flow->with_latency >> i & 1)
+			sum += hs_collect_hop_at(c, number, i)->latency;
+	return sum;
+}
+
 static bool are_all_timed(const struct hs_collect_flow_entry *flow)
 {
 	return flow->n_hops && flow->with_latency == UINT64_MAX >> (64 - flow->n_hops);
 }
 
 // Returns whether the flow is an event. Then its point is points[0].
-static bool close_flow(
-		struct hs_collect *c, const struct hs_collect_view *view, const struct walk *walk)
+static bool close_flow(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
 {
 	struct hs_collect_flow_entry *flow = walk->flow;
-	enum hs_collect_cause cause = flow_cause(c, walk);
 	uint64_t before = flow->event_latency;
 
 	flow->n_hops = (uint8_t)walk->n_hops;
+	flow->whole_hops = view->incomplete ? 0 : flow->n_hops;
 	flow->with_latency &= walk->n_hops ? UINT64_MAX >> (64 - walk->n_hops) : 0;
-	flow->has_latency = walk->has_latency || (flow->has_latency && !walk->moved);
+	walk->has_latency &= !view->incomplete; // the sum lacks hops
+	if (walk->has_latency)
+		walk->latency = sum_latencies(c, walk->number);
+	enum hs_collect_cause cause = flow_cause(c, walk);
+	flow->has_latency = walk->has_latency ||
+			    (flow->has_latency && !walk->moved && !view->incomplete);
 	flow->timed_hops = flow->has_latency && are_all_timed(flow) ? flow->n_hops : 0;
 	if (walk->has_latency)
 		flow->latency = walk->latency;

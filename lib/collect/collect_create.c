@@ -168,11 +168,12 @@ int hs_collect_create(const struct hs_collect_config *config, hs_collect_emit *e
 	rc = make_tables(c);
 	if (!rc)
 		rc = make_entries(c);
+	if (!rc)
+		rc = hs_collect_restore_exporters(c);
 	if (rc < 0) {
 		hs_collect_destroy(c);
 		return rc;
 	}
-	hs_collect_restore_exporters(c);
 	*collect = c;
 	return 0;
 }

@@ -2,6 +2,9 @@
 // Exporters, and their sequence numbers.
 #include "collect_parts.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #define DUPLICATES_IN_A_ROW 8 // numbers that grow by one: the exporter restarted near its last
 
 static bool is_exporter(const struct hs_collect *c, uint32_t number,
@@ -48,20 +51,50 @@ static bool is_right(const struct hs_collect_exporter_entry *e)
 	       e->key.is_ipv4 <= 1 && e->key.listener < HS_COLLECT_MAX_LISTENERS;
 }
 
-void hs_collect_restore_exporters(struct hs_collect *c)
+// When an exporter was last heard.
+struct heard {
+	int64_t last_ns;
+	uint32_t number;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct heard *x = a, *y = b;
+
+	return (x->last_ns > y->last_ns) - (x->last_ns < y->last_ns);
+}
+
+// Puts n exporters into the order in which a full table replaces them. Returns 0 or -ENOMEM.
+static int order(struct hs_collect *c, uint32_t n)
+{
+	struct heard *heard = calloc(n ? n : 1, sizeof(*heard));
+
+	if (!heard)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		heard[i] = (struct heard){c->exporter[i].last_ns, i};
+	qsort(heard, n, sizeof(*heard), by_time);
+	for (uint32_t i = 0; i < n; i++)
+		hs_collect_table_renew(&c->exporters, heard[i].number,
+				(uint32_t)(heard[i].last_ns / HS_COLLECT_SECOND_NS));
+	free(heard);
+	return 0;
+}
+
+int hs_collect_restore_exporters(struct hs_collect *c)
 {
 	uint32_t n = 0;
 
 	while (n < c->config.max_exporters && is_right(&c->exporter[n])) {
 		const struct hs_collect_exporter_entry *e = &c->exporter[n++];
-		hs_collect_table_add(&c->exporters, hash_of(c, &e->key),
-				(uint32_t)(e->last_ns / HS_COLLECT_SECOND_NS));
+		hs_collect_table_add(&c->exporters, hash_of(c, &e->key), 0);
 		// Missing reports may still come late, so the sums continue.
 		c->counters.reports_missing += e->missing;
 		c->counters.reports_late += e->late;
 		c->counters.reports_duplicate += e->duplicates;
 	}
 	memset(&c->exporter[n], 0, (c->config.max_exporters - n) * sizeof(c->exporter[n]));
+	return order(c, n);
 }
 
 // ---- numbers ----

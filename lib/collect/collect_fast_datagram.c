@@ -320,6 +320,7 @@ static void count_likes(struct hs_collect *c, unsigned n)
 	c->counters.reports += n;
 	c->counters.reports_read += n;
 	c->counters.reports_partial += c->like.view.partial ? n : 0;
+	c->counters.reports_incomplete += c->like.view.incomplete ? n : 0;
 	c->counters.reports_without_flow += c->like.view.has_flow ? 0 : n;
 }
 

@@ -218,6 +218,14 @@ static inline __attribute__((always_inline)) bool is_version(unsigned version, u
 	return (first & masks[version]) == values[version];
 }
 
+// Returns whether E or M says that nodes added nothing.
+static inline __attribute__((always_inline)) bool lacks_hops(unsigned version, const uint8_t *head)
+{
+	static const uint16_t masks[] = {0x0400, 0x0100, 0x0180, 0x0600};
+
+	return hs_be16_load(head) & masks[version];
+}
+
 // The copy ends before the hops.
 static inline int take_cut(struct hs_collect_view *view)
 {
@@ -254,6 +262,8 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 	int wrong = whole > cursor->bytes ? HS_COLLECT_FAST_NOT : HS_COLLECT_REFUSED_STACK;
 	if (!is_version(version, head[0]))
 		return wrong;
+	if (lacks_hops(version, head))
+		return HS_COLLECT_FAST_NOT;
 	uint16_t bitmap = hs_be16_load(head + BITMAP);
 	const struct hs_collect_layout *layout = &dialect->layouts[0][bitmap >> 8];
 	words -= (unsigned)fixed / 4;

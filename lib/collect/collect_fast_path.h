@@ -217,7 +217,7 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_with(struct hs_collect *c,
 	struct hs_collect_hop_entry *entry = flow->near;
 	struct hs_collect_fast_path q = {.now_ns = c->now_ns, .second = c->second};
 
-	if ((form.has_latency ? flow->timed_hops : flow->n_hops) != n)
+	if ((form.has_latency ? flow->timed_hops : flow->whole_hops) != n)
 		return false;
 	do {
 		hop -= form.bytes;

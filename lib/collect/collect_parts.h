@@ -24,6 +24,7 @@
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
 #define HS_COLLECT_HINT_BITS  14
+#define HS_COLLECT_LACKING_NS (10 * HS_COLLECT_SECOND_NS) // no whole path for so long
 #define HS_COLLECT_KEEP_S     11	// a begun second and ten whole: only flows are replaced
 #define HS_COLLECT_WINDOW     256	// latest sequence numbers that are remembered
 #define HS_COLLECT_FAR	      (1 << 24) // a number farther ahead is a restart
@@ -61,7 +62,8 @@ static inline uint32_t hs_collect_hop_node(const struct hs_collect_hop_entry *ho
 struct hs_collect_flow_entry {
 	_Alignas(64) struct hs_collect_flow_key key;
 	uint8_t n_hops;
-	uint8_t timed_hops; // n_hops, if all of them have a latency; else 0
+	uint8_t whole_hops; // n_hops, if the path is whole; else 0
+	uint8_t timed_hops; // n_hops, if the path is whole and all hops have a latency; else 0
 	bool has_latency;
 	int64_t last_ns;
 	uint64_t with_latency; // a bit for each hop, by place
@@ -74,7 +76,16 @@ struct hs_collect_flow_entry {
 	uint32_t near_events[HS_COLLECT_NEAR_HOPS]; // latencies that were events
 	uint64_t event_latency;
 	int64_t first_ns;
+	// Members of flows whose path was whole when reports came that lack hops.
+	uint64_t lacking_at; // number of the last such report
+	int64_t lacking_ns;  // time of the first of those in a row
 };
+
+// Returns whether nodes on the path added nothing, so that they are not among the flow's hops.
+static inline bool hs_collect_lacks_hops(const struct hs_collect_flow_entry *flow)
+{
+	return flow->whole_hops != flow->n_hops;
+}
 
 // The other hops of the flow with the same number. Only flows with more than HS_COLLECT_NEAR_HOPS
 // hops touch this memory.
@@ -204,6 +215,7 @@ struct hs_collect_view {
 	bool has_flow;
 	bool has_stack;	   // of INT-MD
 	bool partial;	   // the copy ends before the stack does
+	bool incomplete;   // by the INT header, nodes added nothing
 	bool has_reporter; // own.node_id
 	bool has_own;	   // own has values
 	bool fast;	   // collect_fast_path.h may take it
@@ -382,7 +394,8 @@ static inline void hs_collect_close_view(
 		return;
 	}
 	view->fast = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
-		     !view->has_own && !view->dropped && !view->partial && view->layout->fast;
+		     !view->has_own && !view->dropped && !view->partial && !view->incomplete &&
+		     view->layout->fast;
 	// There is no specialised code for hops that are longer than their layout.
 	bool is_plain = view->n_hops && view->hop_bytes == 4 * view->layout->words;
 	view->form = is_plain ? view->layout->form : HS_COLLECT_LAYOUT_ANY;
@@ -397,7 +410,7 @@ int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version vers
 		bool tracked, const uint8_t *packet, size_t bytes, struct hs_collect_view *view);
 
 // Restores the exporters that an earlier process left in exporter_memory.
-void hs_collect_restore_exporters(struct hs_collect *c);
+int hs_collect_restore_exporters(struct hs_collect *c);
 
 // Returns whether a number directly follows the last one, with no possible restart noted.
 static inline bool hs_collect_is_next(const struct hs_collect_exporter_entry *e, uint32_t sequence)
@@ -447,6 +460,7 @@ static inline void hs_collect_keep_view(struct hs_collect *c, const struct hs_co
 {
 	c->counters.reports_read++;
 	c->counters.reports_partial += view->partial;
+	c->counters.reports_incomplete += view->incomplete;
 	c->counters.reports_without_flow += !view->has_flow;
 	hs_collect_prefetch_map(c, view->hash);
 	if (++c->n_views == HS_COLLECT_BURST)

@@ -13,6 +13,7 @@ void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs
 	out->event_ns = flow->event_ns;
 	out->has_latency = flow->has_latency;
 	out->latency = flow->latency;
+	out->entries_missing = hs_collect_lacks_hops(flow);
 	out->n_hops = flow->n_hops;
 	for (unsigned i = 0; i < out->n_hops; i++) {
 		const struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, number, i);
@@ -30,6 +31,7 @@ static void copy_queue(const struct hs_collect *c, uint32_t number, struct hs_co
 			.queue_id = hs_collect_key_id(queue->key),
 			.has_occupancy = queue->has_occupancy,
 			.has_congestion = queue->has_congestion,
+			.was_congested = queue->has_q,
 			.congested = queue->congested,
 			.occupancy = queue->occupancy,
 			.congestion = queue->congestion,

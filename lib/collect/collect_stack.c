@@ -132,6 +132,7 @@ int hs_collect_take_stack(const struct hs_collect_dialect *dialect,
 	if (stack->version == HS_INT_2016_06 && !has_bottom(stack, (unsigned)whole))
 		return HS_COLLECT_REFUSED_STACK;
 	view->has_stack = whole || !view->partial;
+	view->incomplete = view->has_stack && stack->flags & (HS_INT_FLAG_E | HS_INT_FLAG_M);
 	view->n_hops = (uint8_t)whole;
 	view->hop_bytes = (uint8_t)bytes;
 	view->hops = stack->hops;

@@ -1114,7 +1114,7 @@ class LabelGetReply1(TypedDict):
 
 class LabelGetReply2PortsSeries(TypedDict):
     age_ns: int  # since the item came
-    latency_ns: int  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node
     enqueue_packets: int  # the depth of the queue that its packet found
     queue_ns: int  # how long its packet waited in the queue
 
@@ -1185,7 +1185,7 @@ class LabelGetReply2Taken(TypedDict):
 
 class LabelGetReply2NotSeenSeries(TypedDict):
     age_ns: int  # since the item came
-    latency_ns: int  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node
     enqueue_packets: int  # the depth of the queue that its packet found
     queue_ns: int  # how long its packet waited in the queue
 
@@ -1212,7 +1212,7 @@ class LabelGetReply2NotSeen(TypedDict):
 
 class LabelGetReply2HottestSeries(TypedDict):
     age_ns: int  # since the item came
-    latency_ns: int  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node
     enqueue_packets: int  # the depth of the queue that its packet found
     queue_ns: int  # how long its packet waited in the queue
 
@@ -1382,6 +1382,7 @@ class FlowGetReplyFlows(TypedDict):
     last_ns: int  # when the newest of them came
     event_ns: int  # when the flow's last event was
     latency: NotRequired[int]  # the sum of its hops' latencies
+    entries_missing: NotRequired[Literal[True]]  # nodes on the path wrote nothing, so that hops are missing
     unit: NotRequired[str]  # of the latency
     hops: list["FlowGetReplyFlowsHops"]  # the path, the source first
 
@@ -1429,7 +1430,7 @@ class ExporterGetReplyExporters(TypedDict):
     hw_id: int  # which part of the node
     sequence: int  # the newest sequence number
     datagrams: int  # that came
-    reports: int  # in them
+    reports: int  # in them, without skipped ones
     missing: int  # datagrams that sequence numbers say were lost
     late: int  # datagrams that came behind a later one
     duplicates: int  # datagrams that came twice

@@ -118,7 +118,8 @@ static void add_queue(struct hs_collector *collector, struct hs_prometheus *page
 		hs_prometheus_uint(page, &occupancies[unit], labels, queue->occupancy);
 	if (queue->has_congestion)
 		hs_prometheus_uint(page, &congestion, labels, queue->congestion);
-	hs_prometheus_uint(page, &congested, labels, queue->congested);
+	if (queue->was_congested)
+		hs_prometheus_uint(page, &congested, labels, queue->congested);
 }
 
 static void add_link(struct hs_collector *collector, struct hs_prometheus *page,

@@ -163,6 +163,9 @@ static const struct hs_schema_field flow_rows[] = {
 		FLOW(INT, last_ns, "when the newest of them came"),
 		FLOW(INT, event_ns, "when the flow's last event was"),
 		FLOW(UINT, latency, "the sum of its hops' latencies", .given = has_latency),
+		FLOW(BOOL, entries_missing,
+				"nodes on the path wrote nothing, so that hops are missing",
+				.optional = true),
 		{NULL},
 };
 #define SHOWN_FLOW(...) HS_SCHEMA_ROW(struct shown_flow, __VA_ARGS__)
@@ -353,7 +356,7 @@ static const struct hs_schema_field exporter_rows[] = {
 		EXPORTER(UINT, hw_id, "which part of the node"),
 		EXPORTER(UINT, sequence, "the newest sequence number"),
 		EXPORTER(UINT, datagrams, "that came"),
-		EXPORTER(UINT, reports, "in them"),
+		EXPORTER(UINT, reports, "in them, without skipped ones"),
 		EXPORTER(UINT, missing, "datagrams that sequence numbers say were lost"),
 		EXPORTER(UINT, late, "datagrams that came behind a later one"),
 		EXPORTER(UINT, duplicates, "datagrams that came twice"),

@@ -184,7 +184,7 @@ static void print_flow(const struct hs_collect_flow *flow)
 		printf(hop->has_latency ? "%s[%u,%u]" : "%s[%u,null]", i ? "," : "", hop->node_id,
 				hop->latency);
 	}
-	putchar(']');
+	printf("],%s", flow->entries_missing ? "true" : "false");
 }
 
 static void on_event(void *context, const struct hs_collect_event *event)

@@ -40,12 +40,12 @@ def key_text(key):
 def flow_of(flow):
     """What both know of a flow."""
     return (flow["key"], flow["reports"], flow["first_ns"], flow["last_ns"], flow["event_ns"],
-            flow["latency"], tuple(flow["hops"]))
+            flow["latency"], tuple(flow["hops"]), flow["lacking"])
 
 
 def flow_row(row):
-    key, reports, first, last, event, latency, hops = row
-    return key_of(key), reports, first, last, event, latency, tuple(map(tuple, hops))
+    key, reports, first, last, event, latency, hops, lacking = row
+    return key_of(key), reports, first, last, event, latency, tuple(map(tuple, hops)), lacking
 
 
 def same_event(index, wanted, told):

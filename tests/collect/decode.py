@@ -13,10 +13,11 @@ UNKNOWN = 0xFFFFFFFF
 Datagram = collections.namedtuple("Datagram", "version hw_id sequence node reports")
 Report = collections.namedtuple("Report", "node flags values packet")
 # key: None where it has no flow. hops: None where it has no stack. partial: the stack is cut.
-Packet = collections.namedtuple("Packet", "key hops partial")
+# lacking: E or M says that nodes added nothing.
+Packet = collections.namedtuple("Packet", "key hops partial lacking")
 Settings = collections.namedtuple("Settings", "version mark dscp mask port marker carrier",
                                   defaults=("tcp_udp",))
-NO_PACKET = Packet(None, None, False)
+NO_PACKET = Packet(None, None, False, False)
 
 
 class Refused(Exception):
@@ -330,7 +331,7 @@ def packet(what, tracked, settings, lenient=False):
         demand(whole >= 4, "packet")
         if len(data) < 4:
             return NO_PACKET
-    hops, partial, found = None, False, None
+    hops, partial, lacking, found = None, False, False, None
     if tracked and fragment == 0 and settings.carrier in _TUNNELS and not lenient:
         found = _TUNNELS[settings.carrier](data, whole, protocol, ports, settings)
     elif tracked and fragment == 0 and protocol in (_TCP, _UDP):
@@ -339,19 +340,24 @@ def packet(what, tracked, settings, lenient=False):
         elif settings.carrier == "tcp_udp":
             found = _telemetry(copied, data, whole, protocol, dscp, ports, settings)
     if found:
-        hops, partial, flow = found
+        hops, (partial, lacking), flow = found
         if not flow:
-            return Packet(None, hops, partial)
+            return Packet(None, hops, partial, lacking)
         protocol, *ports = flow
     key = (kind == "ipv4", bytes(src), bytes(dst), *ports, vlan, protocol)
-    return Packet(key, hops, partial)
+    return Packet(key, hops, partial, lacking)
 
 
 # ---- INT behind TCP and UDP ----
 
+WHOLE, CUT = (False, False), (True, False)
+# E, and M where there is one, in the first two bytes of an INT header.
+_LACKING = {"2016-06": 0x0400, "0.5": 0x0100, "1.0": 0x0180, "2.1": 0x0600}
+
 
 def _telemetry(copied, data, whole, protocol, dscp, ports, settings):
-    """Returns hops, whether they are cut, protocol and ports of the flow, None where they were cut off.
+    """Returns hops, whether they are cut and whether nodes are missing, protocol and ports of the flow, None
+    where they were cut off.
     None: no INT."""
     own_udp = False
     dscp_marks = settings.mark == "dscp" and dscp & settings.mask == settings.dscp & settings.mask
@@ -368,7 +374,7 @@ def _telemetry(copied, data, whole, protocol, dscp, ports, settings):
     if protocol == _TCP:
         if len(data) < 20:
             demand(whole >= 24, "stack")
-            return None, True, flow
+            return None, CUT, flow
         at = 4 * (data[12] >> 4)
     if protocol == _TCP:
         demand(at >= 20, "stack")
@@ -406,7 +412,7 @@ def _shim(data, whole, shown, flow, settings, own_udp):
     """shown: protocol and ports as they stand. flow: the same, or None where a port is the mark."""
     if len(data) < 4:
         demand(whole >= 4, "stack")
-        return None, True, flow
+        return None, CUT, flow
     if settings.version == "2.1":
         return _shim_2_1(data, whole, shown, flow, settings, own_udp)
     length, kind = 4 * data[2], data[0]
@@ -418,9 +424,9 @@ def _shim(data, whole, shown, flow, settings, own_udp):
         if flow is None and len(tail) >= 3:  # the tail has the port that the mark hides
             flow = (*shown[:2], number(tail, 1, 2))
         hops, cut = _stack(data[4:length - 4], whole - 8, length - 8, "0.5")
-        return (None, False, flow) if kind == 2 else (hops, cut, flow)
+        return (None, WHOLE, flow) if kind == 2 else (hops, cut, flow)
     if kind == 2:
-        return None, False, flow
+        return None, WHOLE, flow
     demand(length >= 12, "stack")
     return (*_stack(data[4:length], whole - 4, length - 4, "1.0"), flow)
 
@@ -432,7 +438,7 @@ def _shim_2_1(data, whole, shown, flow, settings, own_udp):
     if npt == 1:
         flow = (*shown[:2], number(data, 2, 2))
     demand(kind == 2 or length >= 12, "stack")
-    hops, cut = _stack(data[4:4 + length], whole - 4, length, "2.1") if kind == 1 else (None, False)
+    hops, cut = _stack(data[4:4 + length], whole - 4, length, "2.1") if kind == 1 else (None, WHOLE)
     if kind == 3:
         demand(len(data) < 16 or data[4] >> 4 == 2, "stack")
     if npt == 2:
@@ -466,7 +472,7 @@ _GENEVE_CLASS = {"2016-06": 0x00AB, "0.5": 0x00AB, "1.0": 0x00AB, "2.1": 0x0103}
 def _of_type(kind, data, whole, length, version):
     """Hops and whether they are cut, of an INT header of this type: 1 MD, 2 destination, 3 MX."""
     demand(kind in ((1, 2, 3) if version == "2.1" else (1, 2)) and length <= whole, "stack")
-    return _stack(data[:length], whole, length, version) if kind == 1 else (None, False)
+    return _stack(data[:length], whole, length, version) if kind == 1 else (None, WHOLE)
 
 
 def _gre(data, whole, protocol, _ports, settings):
@@ -474,14 +480,14 @@ def _gre(data, whole, protocol, _ports, settings):
         return None
     at, flow = 4 + 4 * (data[0] & 0xB0).bit_count(), (_GRE, 0, 0)
     if len(data) < at + 4:
-        return None, True, flow
+        return None, CUT, flow
     kind, length, behind = data[at] >> 4, 4 * data[at + 1], at + 4 + 4 * data[at + 1]
     demand(kind != 2, "stack")
     found = *_of_type(kind, data[at + 4:], whole - at - 4, length, settings.version), flow
     # What the source put the tunnel around is an IP packet that fills it.
     if data[at] & 8 and not _is_ip(number(data, at + 2, 2), data[behind:], whole - behind):
         demand(len(data) < whole, "stack")
-        return None, True, flow
+        return None, CUT, flow
     return found
 
 
@@ -498,7 +504,7 @@ def _vxlan_gpe(data, whole, protocol, ports, settings):
     if protocol != _UDP or ports[1] != _GPE_PORT:
         return None
     if len(data) < 16:  # plain VXLAN before the source, or not
-        return (None, False, None) if whole >= 16 else None
+        return (None, WHOLE, None) if whole >= 16 else None
     if not data[8] & 4 or data[11] != _GPE_PROTOCOL[settings.version]:
         return None
     demand(not data[8] & 0x30 and 8 <= number(data, 4, 2) <= whole, "stack")
@@ -506,7 +512,7 @@ def _vxlan_gpe(data, whole, protocol, ports, settings):
     plain = 2 if new else 1  # the byte that says so
     flow = (_UDP, ports[0], _VXLAN_PORT if shim[plain] & 0x80 else _GPE_PORT) if len(shim) > plain else None
     if len(shim) < 4:
-        return None, True, flow
+        return None, CUT, flow
     kind, length = (shim[0] >> 4, 4 * shim[1]) if new else (shim[0], 4 * shim[2] - 4)
     return (*_of_type(kind, shim[4:], whole - 4, length, settings.version), flow)
 
@@ -530,11 +536,11 @@ _TUNNELS = {"gre": _gre, "vxlan_gpe": _vxlan_gpe, "geneve": _geneve}
 
 
 def _stack(data, whole, length, version):
-    """data: from the INT header on, as much as there is. length: of header and stack. Returns hops
-    and whether they are cut."""
+    """data: from the INT header on, as much as there is. length: of header and stack. Returns hops,
+    and whether they are cut and whether nodes are missing."""
     head = 12 if version == "2.1" else 8
     if len(data) < head:
-        return None, True
+        return None, CUT
     words, bitmap = data[1 if version in ("0.5", "2016-06") else 2] & 31, number(data, 4, 2)
     domain, stack = version == "2.1" and number(data, 6, 2), length - head
     demand(data[0] >> 4 == {"0.5": 0, "1.0": 1, "2.1": 2}[version] if version != "2016-06" else data[0] < 64, "stack")
@@ -544,7 +550,8 @@ def _stack(data, whole, length, version):
     n = stack // (4 * words) if words else 0
     if version in ("0.5", "2016-06"):
         demand(words == bitmap.bit_count() and n == data[3] <= data[2], "stack")
-    return _hops(data[head:], version, bitmap, words, n, domain, False)
+    hops, cut = _hops(data[head:], version, bitmap, words, n, domain, False)
+    return hops, (cut, hops is not None and bool(number(data, 0, 2) & _LACKING[version]))
 
 
 def _hops(data, version, bitmap, words, n, domain, lenient):
@@ -566,7 +573,7 @@ def _lenient(data, protocol, flow, version):
     """What INTCollector's parser takes: no length of IP and UDP, no version, no mark is looked at."""
     at = 8 if protocol == _UDP else 20 if len(data) < 20 else max(20, 4 * (data[12] >> 4))
     if len(data) < at + 12:
-        return None, True, flow
+        return None, CUT, flow
     head, words = data[at + 4:], data[at + 6] & 31
     bitmap, n = number(head, 4, 2), head[3]
     if version == "0.5":
@@ -577,7 +584,8 @@ def _lenient(data, protocol, flow, version):
         demand(stack >= 0 and (words or not stack), "stack")
         n = stack // words if words else 0
         demand(n * words == stack, "stack")
-    return (*_hops(head[8:], version, bitmap, words, n, 0, True), flow)
+    hops, cut = _hops(head[8:], version, bitmap, words, n, 0, True)
+    return hops, (cut, False), flow
 
 
 def _hop(data, at, version, meanings, narrow, lenient):

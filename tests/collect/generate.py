@@ -8,6 +8,7 @@ import os
 import random
 import struct
 import sys
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 
@@ -116,6 +117,15 @@ class World:
 
     # ---- packets ----
 
+    def mark(self, flow, version, data, at):
+        """Says in the INT header at `at` now and then, and of some flows for seconds, that nodes added nothing."""
+        some = zlib.crc32(repr(flow).encode()) % 7 == 0 and self.now // (15 * SECOND) % 2
+        if len(data) < at + 2 or not (some or self.rng.random() < 0.03):
+            return data
+        bits = {"2016-06": (0x0400,), "0.5": (0x0100,), "1.0": (0x0100, 0x0080), "2.1": (0x0400, 0x0200)}[version]
+        word = int.from_bytes(data[at:at + 2], "big") | self.rng.choice(bits)
+        return data[:at] + word.to_bytes(2, "big") + data[at + 2:]
+
     def inside(self, flow, path, of):
         """INT behind the transport header, and the port that shows."""
         rng, shown = self.rng, flow
@@ -124,7 +134,7 @@ class World:
         if rng.random() < 0.02:
             hops = [self.hop(rng.choice(self.nodes)) for _ in range(rng.choice((7, 30, 62, 63, 64, 65, 70)))]
             bitmap = rng.choice((0x8000, 0xA000)) if len(hops) < 60 else 0x8000
-        data = formats.int_md(of.version, bitmap, hops, flow[2], flow[4])
+        data = self.mark(flow, of.version, formats.int_md(of.version, bitmap, hops, flow[2], flow[4]), 4)
         if of.mark == "probe":
             data = struct.pack("!Q", of.marker) + data
         elif of.mark == "udp_port":
@@ -143,7 +153,7 @@ class World:
             hops = hops[:(28 if version == "2.1" else 29) // words if words else 0]
         stack = formats.int_2016_stack(bitmap, hops) if version == "2016-06" else b"".join(
             formats.values_of(formats.INSTRUCTIONS[version], bitmap, hop) for hop in reversed(hops))
-        body = formats.int_head(version, bitmap, len(hops)) + stack
+        body = self.mark(flow, version, formats.int_head(version, bitmap, len(hops)) + stack, 0)
         make = {"gre": self.gre, "vxlan_gpe": self.vxlan_gpe, "geneve": self.geneve}[of.carrier]
         return make(flow, version, body if rng.random() < 0.95 else b"", within)
 

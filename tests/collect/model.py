@@ -188,11 +188,14 @@ class Model:
         points, flow = [], None
         if packet.partial:
             self.counters["reports_partial"] += 1
+        if packet.lacking:
+            self.counters["reports_incomplete"] += 1
         key = packet.key and self.flow_key(packet, report)
         if key is None:
             self.counters["reports_without_flow"] += 1
         else:
-            flow = self.flow(key, hops, packet.partial and stacked, report.values.get("ingress_ns", 0), now, points)
+            cut = stacked and (packet.partial or packet.lacking and not packet.hops)
+            flow = self.flow(key, hops, cut, packet.lacking, report.values.get("ingress_ns", 0), now, points)
         of_flow = bool(points)
         for hop in hops:
             if hop.get("node_id", UNKNOWN) != UNKNOWN:
@@ -244,7 +247,7 @@ class Model:
         for point in points:
             self.counters[f"events_{point.kind}_{point.cause}"] += 1
         self.events.append((flow and (flow["key"], flow["reports"], flow["first_ns"], flow["last_ns"],
-                                     flow["event_ns"], flow["latency"], tuple(flow["hops"])), points))
+                                     flow["event_ns"], flow["latency"], tuple(flow["hops"]), flow["lacking"]), points))
 
     def differs(self, kind, before, value):
         threshold = self.config.thresholds[_OF[kind]]
@@ -259,9 +262,20 @@ class Model:
 
     # ---- flows ----
 
-    def flow(self, key, hops, cut, device, now, points):
-        if cut:  # a path that is not whole only says that the flow is alive
-            flow = self.flows.entries.get(key)
+    @staticmethod
+    def keeps_path(flow, now):
+        """Whether a flow keeps its path although a report lacks hops: a report with all came within 10 s."""
+        if flow["lacking"]:
+            return False
+        if flow["lacked"] != flow["reports"]:
+            flow["lacked_ns"] = now
+        flow["lacked"] = flow["reports"] + 1
+        return now - flow["lacked_ns"] < 10 * SECOND
+
+    def flow(self, key, hops, cut, lacking, device, now, points):
+        flow = self.flows.entries.get(key)
+        # A path that is not whole only says that the flow is alive.
+        if cut or lacking and flow and self.keeps_path(flow, now):
             if flow:
                 self.flows.get(key, now, {})
                 flow["reports"] += 1
@@ -269,12 +283,13 @@ class Model:
             return flow
         flow, new = self.flows.get(key, now, {
             "key": key, "reports": 0, "first_ns": now, "event_ns": now, "hops": [], "bases": [],
-            "base": None, "latency": None})
+            "base": None, "latency": None, "lacking": False, "lacked": 0, "lacked_ns": 0})
         if flow is None:
             return None
         nodes = [hop.get("node_id", UNKNOWN) for hop in hops]
         self.keep_latencies(flow, nodes, hops)
-        latency = self.latency_of(flow, hops, nodes)
+        latency = None if lacking else self.latency_of(flow, hops, nodes)
+        flow["lacking"] = lacking
         sink = nodes[-1] if nodes else UNKNOWN
         cause, before = self.flow_cause(flow, new, nodes, latency, now)
         if cause is not None:
@@ -294,10 +309,11 @@ class Model:
 
     @staticmethod
     def latency_of(flow, hops, nodes):
-        """The sum of what hops say. What it was, where none says any and the path is the same."""
-        known = [hop["latency"] for hop in hops if hop["latency"] is not None]
+        """The sum of what hops said last. What it was, where none says any now and the path is the same."""
         same = nodes == [node for node, _ in flow["hops"]]
-        return sum(known) if known else flow["latency"] if same else None
+        if all(hop["latency"] is None for hop in hops):
+            return flow["latency"] if same else None
+        return sum(hop["kept"] for hop in hops if hop["kept"] is not None)
 
     @staticmethod
     def keep_latencies(flow, nodes, hops):

@@ -215,6 +215,144 @@ static void latency_after_a_path_without_one(void **state)
 	done();
 }
 
+// A hop that tells no latency keeps its last one, and the sum has it.
+static void a_latency_that_is_not_told_stays_in_the_sum(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_flow flow;
+	struct hop hops[N];
+	uint64_t cursor = 0;
+
+	(void)state;
+	open_with(&config);
+	memcpy(hops, usual, sizeof(hops));
+	hops[0].latency = UINT32_MAX;
+	hops[1].latency = 210;
+	send(hops, N, 2 * SECOND);
+	assert_int_equal(told.n_points, 0);
+	assert_int_equal(hs_collect_flows(c, &cursor, &flow, 1), 1);
+	assert_int_equal(flow.latency, 610);
+	done();
+}
+
+// ---- nodes that added nothing ----
+
+enum {
+	INT_AT = 16 + 14 + 28 + 4, // of a report
+	E = 0x0100,
+	M = 0x0080,
+};
+
+static void send_lacking(const struct hop *hops, unsigned n, uint16_t bit, int64_t now_ns)
+{
+	struct bytes b;
+
+	put_report(&b, 3, ++sequence, 6000, hops, n);
+	b.at[INT_AT] |= bit >> 8;
+	b.at[INT_AT + 1] |= bit & 0xff;
+	forget();
+	take(c, b.at, b.n, now_ns);
+}
+
+static void check_flow(unsigned n_hops, bool entries_missing)
+{
+	struct hs_collect_flow flow;
+	uint64_t cursor = 0;
+
+	assert_int_equal(hs_collect_flows(c, &cursor, &flow, 1), 1);
+	assert_int_equal(flow.n_hops, n_hops);
+	assert_int_equal(flow.entries_missing, entries_missing);
+	assert_int_equal(flow.has_latency, !entries_missing);
+	assert_true(entries_missing || flow.latency == 600);
+}
+
+// Large packets that meet an MTU between small ones do not change the path.
+static void packets_that_lack_hops_change_no_path(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	open_with(&config);
+	for (int64_t i = 2; i < 40; i += 2) {
+		send_lacking(usual + 1, N - 1, i & 4 ? M : E, i * SECOND);
+		assert_int_equal(told.n_points, 0);
+		check_flow(N, false);
+		send(usual, N, (i + 1) * SECOND);
+		assert_int_equal(told.n_points, 0);
+	}
+	assert_int_equal(hs_collect_counters(c)->reports_incomplete, 19);
+	done();
+}
+
+// If no packet has all hops for ten seconds, the path is what packets say, without a sum.
+static void a_path_that_always_lacks_hops_is_marked(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	open_with(&config);
+	for (int64_t i = 2; i < 12; i++) {
+		send_lacking(usual + 1, N - 1, M, i * SECOND);
+		assert_int_equal(told.n_points, 0);
+		check_flow(N, false);
+	}
+	send_lacking(usual + 1, N - 1, M, 12 * SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 1);
+	assert_false(told.points[0].has_value);
+	assert_true(told.flow.entries_missing);
+	check_flow(N - 1, true);
+	send(usual, N, 13 * SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 1);
+	check_flow(N, false);
+	done();
+}
+
+// The same hops without the bit are the whole path, and the first sum is new.
+static void a_path_is_whole_when_a_packet_says_so(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	c = collector(&config);
+	send_lacking(usual, N, E, SECOND);
+	check_flow(N, true);
+	assert_int_equal(count(HS_COLLECT_POINT_HOP, HS_COLLECT_NEW), N);
+	send(usual, N, 2 * SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_NEW), 1);
+	check_flow(N, false);
+	send_lacking(usual, 0, E, 3 * SECOND);
+	assert_int_equal(told.n_points, 0);
+	check_flow(N, false);
+	done();
+}
+
+static void node_ids_alone_say_it_too(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_flow flow;
+	struct bytes b = {.n = 0};
+
+	(void)state;
+	c = collector(&config);
+	put_head_1_0(&b, 3, 1);
+	put_ether(&b, 0x0800);
+	put_udp(&b, 6000, 12 + 8 + 4);
+	put_hex(&b, "010005001000013e"
+		    "80000000"
+		    "00000002"
+		    "00000001"
+		    "deadbeef");
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t cursor = 0;
+		b.at[INT_AT] = i ? 0x10 : 0x11;
+		take(c, b.at, b.n, SECOND);
+		assert_int_equal(hs_collect_flows(c, &cursor, &flow, 1), 1);
+		assert_int_equal(flow.n_hops, 2);
+		assert_int_equal(flow.entries_missing, !i);
+	}
+	done();
+}
+
 // Two flows share what is on their way: it is told once.
 static void shared_values(void **state)
 {
@@ -358,6 +496,11 @@ int main(void)
 			cmocka_unit_test(other_path),
 			cmocka_unit_test(shorter_path),
 			cmocka_unit_test(latency_after_a_path_without_one),
+			cmocka_unit_test(a_latency_that_is_not_told_stays_in_the_sum),
+			cmocka_unit_test(packets_that_lack_hops_change_no_path),
+			cmocka_unit_test(a_path_that_always_lacks_hops_is_marked),
+			cmocka_unit_test(a_path_is_whole_when_a_packet_says_so),
+			cmocka_unit_test(node_ids_alone_say_it_too),
 			cmocka_unit_test(shared_values),
 			cmocka_unit_test(sixty_four_hops),
 			cmocka_unit_test(sixty_four_and_the_reporter),

@@ -386,6 +386,30 @@ static void exporters_of_before(void **state)
 	free(config.exporter_memory);
 }
 
+// A full table replaces the exporter that was silent longest, also after a restart.
+static void the_silent_exporter_of_before_goes_first(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_exporter all[2];
+	uint64_t cursor = 0;
+
+	(void)state;
+	config.max_exporters = 2;
+	config.exporter_memory = calloc(1, hs_collect_exporter_bytes(&config));
+	c = collector(&config);
+	report_of(1, 1, SECOND);
+	report_of(2, 1, 2 * SECOND);
+	report_of(1, 2, 9 * SECOND);
+	hs_collect_destroy(c);
+	c = collector(&config);
+	report_of(3, 1, 30 * SECOND);
+	assert_int_equal(hs_collect_exporters(c, &cursor, all, 2), 2);
+	assert_int_equal(all[0].node_id, 1);
+	assert_int_equal(all[1].node_id, 3);
+	hs_collect_destroy(c);
+	free(config.exporter_memory);
+}
+
 // The system's clock may be set back: what is told at most once a second is told again.
 static void drops_of_a_clock_that_went_back(void **state)
 {
@@ -435,6 +459,7 @@ int main(void)
 			cmocka_unit_test(begins_anew),
 			cmocka_unit_test(exporters_apart),
 			cmocka_unit_test(exporters_of_before),
+			cmocka_unit_test(the_silent_exporter_of_before_goes_first),
 			cmocka_unit_test(drops_of_a_clock_that_went_back),
 			cmocka_unit_test(first_refused),
 			cmocka_unit_test(wrong_configurations),
