@@ -38,7 +38,7 @@ enum hs_label_taken {
 // One value of a port's series.
 struct hs_label_value {
 	int64_t received_ns;
-	uint64_t latency_us;
+	int64_t latency_us;	// -1: not known
 	uint32_t queue_packets; // the depth that the packet found
 	uint32_t queue_us;
 };

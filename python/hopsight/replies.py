@@ -1114,7 +1114,7 @@ class LabelGetReply1(TypedDict):
 
 class LabelGetReply2PortsSeries(TypedDict):
     age_ns: int  # since the item came
-    latency_ns: NotRequired[int]  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node; left out if its times run backwards
     enqueue_packets: int  # the depth of the queue that its packet found
     queue_ns: int  # how long its packet waited in the queue
 
@@ -1129,7 +1129,7 @@ class LabelGetReply2Ports(TypedDict):
     items: int  # items that were taken
     age_ns: NotRequired[int]  # since the latest item came
     ingress_port: NotRequired[int]  # where its packet came in
-    latency_ns: NotRequired[int]  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node; left out if its times run backwards
     enqueue_packets: NotRequired[int]  # the depth of the queue that its packet found
     dequeue_packets: NotRequired[int]  # the depth of the queue that its packet left
     queue_ns: NotRequired[int]  # how long its packet waited in the queue
@@ -1185,7 +1185,7 @@ class LabelGetReply2Taken(TypedDict):
 
 class LabelGetReply2NotSeenSeries(TypedDict):
     age_ns: int  # since the item came
-    latency_ns: NotRequired[int]  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node; left out if its times run backwards
     enqueue_packets: int  # the depth of the queue that its packet found
     queue_ns: int  # how long its packet waited in the queue
 
@@ -1200,7 +1200,7 @@ class LabelGetReply2NotSeen(TypedDict):
     items: int  # items that were taken
     age_ns: NotRequired[int]  # since the latest item came
     ingress_port: NotRequired[int]  # where its packet came in
-    latency_ns: NotRequired[int]  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node; left out if its times run backwards
     enqueue_packets: NotRequired[int]  # the depth of the queue that its packet found
     dequeue_packets: NotRequired[int]  # the depth of the queue that its packet left
     queue_ns: NotRequired[int]  # how long its packet waited in the queue
@@ -1212,7 +1212,7 @@ class LabelGetReply2NotSeen(TypedDict):
 
 class LabelGetReply2HottestSeries(TypedDict):
     age_ns: int  # since the item came
-    latency_ns: NotRequired[int]  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node; left out if its times run backwards
     enqueue_packets: int  # the depth of the queue that its packet found
     queue_ns: int  # how long its packet waited in the queue
 
@@ -1227,7 +1227,7 @@ class LabelGetReply2Hottest(TypedDict):
     items: int  # items that were taken
     age_ns: NotRequired[int]  # since the latest item came
     ingress_port: NotRequired[int]  # where its packet came in
-    latency_ns: NotRequired[int]  # how long its packet was in the node
+    latency_ns: NotRequired[int]  # how long its packet was in the node; left out if its times run backwards
     enqueue_packets: NotRequired[int]  # the depth of the queue that its packet found
     dequeue_packets: NotRequired[int]  # the depth of the queue that its packet left
     queue_ns: NotRequired[int]  # how long its packet waited in the queue

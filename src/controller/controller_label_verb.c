@@ -12,18 +12,20 @@
 #define NOT_SEEN 64 // ports of the first page that were not seen the longest
 #define HOTTEST	 16 // ports of the first page with the deepest queues
 
+#define LATENCY "how long its packet was in the node; left out if its times run backwards"
+
 // ---- a port ----
 
 struct shown_value {
 	int64_t age_ns;
 	uint64_t latency_ns, queue_ns;
-	uint32_t enqueue_packets;
+	uint32_t has_latency, enqueue_packets;
 };
 
 #define VALUE(...) HS_SCHEMA_ROW(struct shown_value, __VA_ARGS__)
 static const struct hs_schema_field value_fields[] = {
 		VALUE(INT, age_ns, "since the item came"),
-		VALUE(UINT, latency_ns, "how long its packet was in the node"),
+		VALUE(UINT, latency_ns, LATENCY, HS_SCHEMA_IF(struct shown_value, has_latency)),
 		VALUE(UINT, enqueue_packets, "the depth of the queue that its packet found"),
 		VALUE(UINT, queue_ns, "how long its packet waited in the queue"),
 		{NULL},
@@ -39,10 +41,13 @@ static json_t *show_series(
 
 	n = values ? hs_label_database_series(database, entry, values, n) : 0;
 	for (uint32_t i = 0; i < n; i++) {
+		int64_t latency_us = values[i].latency_us;
 		const struct shown_value shown = {
-				controller_label_ns(controller) - values[i].received_ns,
-				values[i].latency_us * US_NS, (uint64_t)values[i].queue_us * US_NS,
-				values[i].queue_packets};
+				.age_ns = controller_label_ns(controller) - values[i].received_ns,
+				.has_latency = latency_us >= 0,
+				.latency_ns = (uint64_t)latency_us * US_NS,
+				.queue_ns = (uint64_t)values[i].queue_us * US_NS,
+				.enqueue_packets = values[i].queue_packets};
 		json_array_append_new(list, hs_schema_print(value_fields, &shown));
 	}
 	free(values);
@@ -55,7 +60,7 @@ struct shown_port {
 	uint32_t id;
 	bool active;
 	uint64_t missed, items;
-	uint32_t has_item, has_shift, has_wish;
+	uint32_t has_item, has_latency, has_shift, has_wish;
 	int64_t age_ns;
 	uint8_t ingress_port;
 	uint64_t latency_ns, queue_ns;
@@ -85,7 +90,7 @@ static const struct hs_schema_field port_fields[] = {
 		PORT(UINT, items, "items that were taken"),
 		OF_ITEM_(INT, age_ns, "since the latest item came"),
 		OF_ITEM_(UINT, ingress_port, "where its packet came in", .max = UINT8_MAX),
-		OF_ITEM_(UINT, latency_ns, "how long its packet was in the node"),
+		PORT(UINT, latency_ns, LATENCY, HS_SCHEMA_IF(struct shown_port, has_latency)),
 		OF_ITEM_(UINT, enqueue_packets, "the depth of the queue that its packet found"),
 		OF_ITEM_(UINT, dequeue_packets, "the depth of the queue that its packet left"),
 		OF_ITEM_(UINT, queue_ns, "how long its packet waited in the queue"),
@@ -120,6 +125,7 @@ static json_t *show_port(const struct hs_controller *controller, const struct hs
 	const struct label_port *port =
 			owner < 0 ? NULL : controller_label_port(&label->nodes[owner], entry->port);
 	bool pro = label->config->pro.on && owner >= 0;
+	int64_t latency_us = hs_label_item_latency_us(item);
 	const struct shown_port shown = {
 			.node = owner < 0 ? "" : controller->config->nodes[owner].name,
 			.name = port ? port->name : NULL,
@@ -131,7 +137,8 @@ static json_t *show_port(const struct hs_controller *controller, const struct hs
 			.has_item = entry->seen,
 			.age_ns = controller_label_ns(controller) - entry->received_ns,
 			.ingress_port = item->ingress_port,
-			.latency_ns = hs_label_item_latency_us(item) * US_NS,
+			.has_latency = entry->seen && latency_us >= 0,
+			.latency_ns = (uint64_t)latency_us * US_NS,
 			.queue_ns = (uint64_t)item->queue_us * US_NS,
 			.enqueue_packets = item->enqueue_packets,
 			.dequeue_packets = item->dequeue_packets,

@@ -26,8 +26,12 @@ struct hs_label_item {
 void hs_label_item_write(const struct hs_label_item *item, uint8_t bytes[HS_LABEL_ITEM_BYTES]);
 void hs_label_item_read(const uint8_t bytes[HS_LABEL_ITEM_BYTES], struct hs_label_item *item);
 
-// Returns the time in the node, modulo 2^48 us.
-static inline uint64_t hs_label_item_latency_us(const struct hs_label_item *item)
+// Returns the time in the node, or -1 if the item has the packet leave before it came: times wrap
+// at 2^48 us.
+static inline int64_t hs_label_item_latency_us(const struct hs_label_item *item)
 {
-	return (item->egress_us - item->ingress_us) & ((UINT64_C(1) << HS_LABEL_TIME_BITS) - 1);
+	uint64_t us = (item->egress_us - item->ingress_us) &
+		      ((UINT64_C(1) << HS_LABEL_TIME_BITS) - 1);
+
+	return us >> (HS_LABEL_TIME_BITS - 1) ? -1 : (int64_t)us;
 }

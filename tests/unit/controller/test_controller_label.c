@@ -44,6 +44,12 @@ static void a_port_shows_its_latest_item_and_refuses_older_ones(void **state)
 	send_item(1, 2, 1451);
 	assert_int_equal(of_port(1, 2, "items"), 2);
 	assert_int_equal(of("counters", "datagrams"), 4);
+	two[0].egress_port = 2;
+	two[0].egress_us = 1600;
+	two[0].ingress_us = 1601; // the node's clock was set back between
+	send_items(two, 1);
+	assert_int_equal(of_port(1, 2, "items"), 3);
+	assert_null(json_object_get(port_json(1, 2), "latency_ns"));
 	assert_int_equal(fake.nodes[0].n_requests[HS_VERB_LABEL_SET], 0);
 }
 

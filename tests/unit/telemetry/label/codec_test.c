@@ -228,6 +228,8 @@ static void what_does_not_fit_an_item_stops_or_wraps(void **state)
 	assert_int_equal(back.enqueue_packets, 0xffffff);
 	assert_int_equal(back.dequeue_packets, 0xffffff);
 	assert_int_equal(hs_label_item_latency_us(&back), 10); // across the wrap
+	back.ingress_us = 10;
+	assert_int_equal(hs_label_item_latency_us(&back), -1);
 }
 
 // ---- what is not labelled ----
