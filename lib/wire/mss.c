@@ -4,7 +4,6 @@
 #include "bytes.h"
 #include "checksum_change.h"
 
-#define TCP_OFFSET   12 // of the byte whose upper half is the header's length in words
 #define TCP_CHECKSUM 16
 
 #define OPTION_END   0
@@ -16,7 +15,7 @@
 
 static size_t header_bytes(const uint8_t *tcp)
 {
-	return 4u * (tcp[TCP_OFFSET] >> 4);
+	return 4u * (tcp[HS_TCP_OFFSET] >> 4);
 }
 
 // Returns where the next MSS option from *at on is, or 0. Sets *at to the byte after the option, or

@@ -10,9 +10,16 @@
 #include <stdint.h>
 
 #define HS_TCP_BYTES	20 // without options
+#define HS_TCP_OFFSET	12 // offset of the header's length
 #define HS_TCP_FLAGS	13 // offset of the flags
 #define HS_TCP_FLAG_SYN 0x02
 #define HS_MSS_LEAST	536 // the default of a host without an MSS option (RFC 9293 section 3.7.1)
+
+// Returns whether a TCP header goes on after its first `len` bytes.
+static inline bool hs_tcp_goes_on(const uint8_t *tcp, size_t len)
+{
+	return len < HS_TCP_BYTES || 4u * (tcp[HS_TCP_OFFSET] >> 4) > len;
+}
 
 // Returns whether `len` bytes at `tcp` are a SYN segment whose MSS option is above `limit`, and
 // whose whole list of options is well formed.

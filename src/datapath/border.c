@@ -97,6 +97,8 @@ bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 
 	burst->profile = &worker->profiles[out->index];
 	hs_parse_anew(burst, i);
+	if (unlikely(burst->packets[i].flags & HS_PACKET_SHORT))
+		hs_classify_join(worker, burst, i);
 	hs_classify_let_pass(burst, i);
 	bool kept = hs_guard_one(worker, burst, i, true);
 	burst->profile = profile;

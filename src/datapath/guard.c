@@ -44,6 +44,7 @@ void hs_guard_all(struct hs_worker *worker, struct hs_burst *burst, bool counted
 			continue;
 		burst->mbufs[kept] = burst->mbufs[i];
 		burst->packets[kept] = burst->packets[i];
+		burst->flags |= burst->packets[i].flags; // a tunnel of IPv6 may have held IPv4
 		burst->slots[kept] = burst->slots[i];
 		kept++;
 	}
