@@ -6,6 +6,7 @@
 #include "flexint_steps.h"
 #include "int.h"
 #include "int_steps.h"
+#include "ip_header.h"
 
 #define MAC  "020000000003"
 #define HOST MAC "020000000009"
@@ -157,6 +158,46 @@ static void a_split_syn_is_clamped(void **state)
 	fixture_close(f);
 }
 
+// In mode `count`, the first packet of a rule is due until a packet leaves by a port of its method.
+static void a_due_packet_waits_for_a_port_of_its_method(void **state)
+{
+	static const enum hs_port_side sides[] = {HS_SIDE_HOST, HS_SIDE_NETWORK, HS_SIDE_NETWORK};
+	struct hs_node_config config = {.id = 7, .forwarding = HS_FORWARD_ROUTE};
+	struct hs_int_settings settings;
+	struct hs_rule rule = vector_rule(5);
+	uint8_t bytes[256];
+
+	(void)state;
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	config.profiles[1] = (struct hs_profile){.family = &hs_flexint_steps, .max_hops = 8};
+	config.profiles[2] = (struct hs_profile){
+			.family = &hs_int_steps[HS_INT_2_1], .settings = &settings};
+	struct fixture *f = fixture_open(sides, 3, 1500, config);
+	set_macs(f, 3);
+	rule.method = HS_RULE_INT;
+	rule.trace_type = HS_RULE_TRACE_INT | HS_RULE_TRACE_BITMAP | 0x8000;
+	rule.protocol = 6;
+	rule.mode_setting = 1000;
+	hs_ip_address_map((uint8_t[]){10, 0, 0, 1}, rule.src_ip);
+	hs_ip_address_map((uint8_t[]){10, 0, 0, 2}, rule.dst_ip);
+	rule.src_port = 1000;
+	rule.dst_port = 5001;
+	test_node_rule(&f->t, &rule);
+	route_to(f, 1);
+	for (unsigned i = 0; i < 3; i++)
+		feed_split(f, 0, TCP_ACK, 0);
+	test_node_run(&f->t);
+	assert_int_equal(count_sent(f, 1), 3);
+	route_to(f, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		feed_split(f, 0, TCP_ACK, 0);
+		test_node_run(&f->t);
+		size_t len = test_node_take(&f->t, 2, bytes, sizeof(bytes));
+		assert_int_equal(len > 90, i == 0);
+	}
+	fixture_close(f);
+}
+
 int main(void)
 {
 	dpdk_env_init("128");
@@ -164,6 +205,7 @@ int main(void)
 			cmocka_unit_test(ipv4_that_was_in_a_tunnel_of_ipv6_is_routed),
 			cmocka_unit_test(a_flooded_packet_is_joined_for_each_family),
 			cmocka_unit_test(a_split_syn_is_clamped),
+			cmocka_unit_test(a_due_packet_waits_for_a_port_of_its_method),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
