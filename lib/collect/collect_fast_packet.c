@@ -262,14 +262,12 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 	int wrong = whole > cursor->bytes ? HS_COLLECT_FAST_NOT : HS_COLLECT_REFUSED_STACK;
 	if (!is_version(version, head[0]))
 		return wrong;
-	if (lacks_hops(version, head))
-		return HS_COLLECT_FAST_NOT;
 	uint16_t bitmap = hs_be16_load(head + BITMAP);
 	const struct hs_collect_layout *layout = &dialect->layouts[0][bitmap >> 8];
 	words -= (unsigned)fixed / 4;
 	int n = count_hops(version, head, words, &hop_words);
 	size_t end = begin + 4 * words;
-	if (n < 0 || n > HS_COLLECT_MAX_HOPS ||
+	if (n < 0 || n > HS_COLLECT_MAX_HOPS || lacks_hops(version, head) ||
 			(tail && end < cursor->bytes && cursor->packet[end] != cursor->protocol))
 		return has_domain(version, head) || n >= 0 ? HS_COLLECT_FAST_NOT : wrong;
 	if (n && hs_collect_layout_bytes(layout, bitmap) != 4 * hop_words)
