@@ -12,13 +12,11 @@ struct totals {
 };
 
 // Returns whether a rule has the right number of packets with telemetry. The first packet of a rule
-// is due, then each `every`-th. Flexint does not work with IPv4, and a watchlist is for a telemetry
-// family that the ports do not have.
+// is due, then each `every`-th. Flexint does not work with IPv4.
 static bool sampled_rightly(const struct hs_bench_case *spec, const struct hs_flow_counters *c)
 {
 	uint64_t every = spec->every;
-	bool other = spec->traffic.ipv4 || (spec->masks && spec->matched);
-	bool source = spec->role == HS_BENCH_SOURCE && !other;
+	bool source = spec->role == HS_BENCH_SOURCE && !spec->traffic.ipv4;
 
 	return c->int_packets == (source ? (c->rx_packets + every - 1) / every : 0);
 }

@@ -83,6 +83,14 @@ static inline bool hs_flow_due_without_pending(
 // `probability`, chance decides on the next packet.
 void hs_flow_postpone(struct hs_flow_worker *own);
 
+// Keeps packets due while they leave by ports whose method is not the rule's. The count of mode
+// `count` begins at its greatest value but one, so that it must not wrap.
+static inline void hs_flow_stay_due(struct hs_flow_worker *own)
+{
+	if (own->since == UINT32_MAX)
+		own->since--;
+}
+
 // Claims a due packet of any mode, as hs_flow_claim does.
 bool hs_flow_claim_any(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
 

@@ -87,7 +87,7 @@ void hs_flexint_source(
 	const struct hs_packet *packet = &burst->packets[i];
 
 	if (unlikely(own->trace_type & HS_RULE_TRACE_OTHERS)) { // of another family
-		hs_flow_postpone(own);
+		hs_flow_stay_due(own);
 		return;
 	}
 	if (unlikely(packet->flags & HS_PACKET_IPV4)) { // IPv4 has no place for options of IPv6

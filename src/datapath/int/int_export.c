@@ -216,7 +216,7 @@ void hs_int_export_watched(
 	struct hs_flow_worker *flow = &worker->flows.own[slot];
 
 	if (!is_wanted(worker) || !(flow->trace_type & HS_RULE_TRACE_INT)) {
-		hs_flow_postpone(flow);
+		hs_flow_stay_due(flow);
 		return;
 	}
 	if (!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst)))

@@ -78,7 +78,7 @@ void hs_int_source(
 		return;
 	}
 	if (!(flow->trace_type & HS_RULE_TRACE_INT)) {
-		hs_flow_postpone(flow);
+		hs_flow_stay_due(flow);
 		return;
 	}
 	struct hs_int_request request = {
