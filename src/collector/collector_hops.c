@@ -15,10 +15,14 @@ static unsigned free_place(struct hs_collector_hops *hops, int64_t now_ns)
 }
 
 static void note(struct hs_collector_hops *hops, const struct hs_collect_point *point,
-		int64_t now_ns)
+		int64_t now_ns, int64_t told_ns)
 {
 	uint32_t at = hs_u32_map_find(&hops->by_node, point->node_id);
 
+	// Of another flow, the node has told a value since.
+	if (at != HS_U32_MAP_NONE && point->cause == HS_COLLECT_PUSH &&
+			hops->of[at].time_ns > told_ns)
+		return;
 	if (at == HS_U32_MAP_NONE) {
 		at = free_place(hops, now_ns);
 		if (at == HS_COLLECTOR_NODES ||
@@ -28,7 +32,14 @@ static void note(struct hs_collector_hops *hops, const struct hs_collect_point *
 		}
 		hops->n += at == hops->n;
 	}
-	hops->of[at] = (struct hs_collector_hop){point->node_id, point->value, now_ns};
+	hops->of[at] = (struct hs_collector_hop){point->node_id, point->value, told_ns};
+}
+
+int64_t hs_collector_told_ns(const struct hs_collect_event *event)
+{
+	bool is_pushed = event->n_points && event->points[0].cause == HS_COLLECT_PUSH;
+
+	return is_pushed && event->flow ? event->flow->last_ns : event->time_ns;
 }
 
 void hs_collector_hops_note(struct hs_collector_hops *hops, const struct hs_collect_event *event)
@@ -37,7 +48,7 @@ void hs_collector_hops_note(struct hs_collector_hops *hops, const struct hs_coll
 		const struct hs_collect_point *point = &event->points[i];
 		if (point->kind == HS_COLLECT_POINT_HOP && point->has_value &&
 				point->node_id != UINT32_MAX)
-			note(hops, point, event->time_ns);
+			note(hops, point, event->time_ns, hs_collector_told_ns(event));
 	}
 }
 

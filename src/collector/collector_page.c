@@ -102,6 +102,12 @@ static void add_exporter(struct hs_collector *collector, struct hs_prometheus *p
 	hs_prometheus_ns(page, &last_report, labels, exporter->last_ns);
 }
 
+// Returns whether a value is old: nobody has told it for a minute, so that it may be wrong.
+static bool is_old(const struct hs_collector *collector, int64_t told_ns)
+{
+	return collector->now_ns - told_ns >= HS_COLLECTOR_HOPS_NS;
+}
+
 static void add_queue(struct hs_collector *collector, struct hs_prometheus *page,
 		const struct hs_collect_queue *queue)
 {
@@ -112,6 +118,8 @@ static void add_queue(struct hs_collector *collector, struct hs_prometheus *page
 			{"queue_id", queue->queue_id == UINT32_MAX ? NULL
 								   : number(queue->queue_id, id)});
 
+	if (is_old(collector, queue->last_ns))
+		return;
 	if (queue->has_occupancy && unit == HS_COLLECTOR_OCCUPANCY_PERCENT)
 		hs_prometheus_real(page, &occupancies[unit], labels, queue->occupancy / 100.0);
 	else if (queue->has_occupancy)
@@ -131,6 +139,8 @@ static void add_link(struct hs_collector *collector, struct hs_prometheus *page,
 			HS_PROMETHEUS_LABELS({"node_id", number(link->node_id, node)},
 					{"port", number(link->port, port)});
 
+	if (is_old(collector, link->last_ns))
+		return;
 	if (unit == HS_COLLECTOR_BPS)
 		hs_prometheus_real(page, &link_rate, labels, link->utilisation / 8.0);
 	else
@@ -172,7 +182,7 @@ static void add_flow(struct hs_collector *collector, struct hs_prometheus *page,
 			return;
 		unit = own;
 	}
-	if (!flow->has_latency)
+	if (!flow->has_latency || is_old(collector, flow->last_ns))
 		return;
 	hs_prometheus_ns(page, &flow_latency,
 			HS_PROMETHEUS_LABELS(
@@ -222,6 +232,8 @@ TABLE(flows, hs_collect_flow, add_flow, 1)
 
 static void add_hops(struct hs_collector *collector, struct hs_prometheus *page)
 {
+	const int64_t push_ns = collector->config->collect.push_ns;
+
 	hs_prometheus_leave_out(page, collector->hops.left_out);
 	collector->hops.left_out = 0;
 	for (unsigned i = 0; i < collector->hops.n; i++) {
@@ -231,6 +243,9 @@ static void add_hops(struct hs_collector *collector, struct hs_prometheus *page)
 		char node[NUMBER_BYTES];
 		const struct hs_prometheus_labels *labels =
 				HS_PROMETHEUS_LABELS({"node_id", number(hop->node_id, node)});
+		// A value that stays as it is comes with pushes only.
+		if (push_ns && is_old(collector, hop->time_ns + push_ns))
+			continue;
 		if (unit)
 			hs_prometheus_ns(page, &hop_latency, labels, (int64_t)hop->latency * unit);
 		else

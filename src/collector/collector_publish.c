@@ -176,7 +176,9 @@ struct hop_message {
 #define HOP(...) HS_SCHEMA_ROW(struct hop_message, __VA_ARGS__)
 static const struct hs_schema_field hop_fields[] = {
 		HOP(UINT, node_id, "the node"),
-		HOP(INT, ts_ns, "when the collector got the report"),
+		HOP(INT, ts_ns,
+				"when the collector got the report; where it pushes values of "
+				"queues and links again: when it does"),
 		HOP(TAKEN, flow, "the flow whose packet told it", .optional = true,
 				.fields = hs_collector_key_fields),
 		HOP(TAKEN, points, "values of the node that came together",
@@ -209,7 +211,7 @@ static void publish_node(struct hs_collector *collector, const struct hs_collect
 {
 	uint32_t node_id = event->points[first].node_id;
 	struct hop_message hop = {.node_id = node_id,
-			.ts_ns = event->time_ns,
+			.ts_ns = hs_collector_told_ns(event),
 			.flow = event->flow ? hs_collector_key_json(&event->flow->key) : NULL,
 			.points = json_array()};
 	char topic[32];

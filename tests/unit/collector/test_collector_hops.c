@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -51,10 +52,36 @@ static void invented_nodes_keep_no_place(void **state)
 	hs_collector_hops_fini(&hops);
 }
 
+// Flow and node are pushed with the time of the flow's last report.
+static void a_push_replaces_no_newer_value(void **state)
+{
+	const struct hs_collect_flow flow = {.last_ns = 200 * SECOND};
+	const struct hs_collect_point point = {.kind = HS_COLLECT_POINT_HOP,
+			.cause = HS_COLLECT_PUSH,
+			.has_value = true,
+			.node_id = 3,
+			.value = 50};
+	const struct hs_collect_event event = {
+			.time_ns = 210 * SECOND, .flow = &flow, .points = &point, .n_points = 1};
+
+	(void)state;
+	memset(&hops, 0, sizeof(hops));
+	hs_collector_hops_note(&hops, &event);
+	assert_int_equal(latency_of(3), 50);
+	assert_int_equal(hops.of[0].time_ns, 200 * SECOND);
+	tell(3, 10, 205 * SECOND);
+	hs_collector_hops_note(&hops, &event);
+	assert_int_equal(latency_of(3), 10);
+	tell(3, 11, 204 * SECOND); // the clock was set back
+	assert_int_equal(latency_of(3), 11);
+	hs_collector_hops_fini(&hops);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(invented_nodes_keep_no_place),
+			cmocka_unit_test(a_push_replaces_no_newer_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,27 @@ static void every_series_is_there_or_counted(void **state)
 	close_collector();
 }
 
+static void values_of_a_minute_ago_are_left_out(void **state)
+{
+	(void)state;
+	open_collector();
+	send_of_exporters();
+	for (unsigned old = 0; old < 2; old++) {
+		uint64_t capped = 0;
+		owner.now_ns = (old ? 61 : 60) * SECOND;
+		char *shown = page_of(10000, &capped);
+		assert_int_equal(lines_of(shown, "hopsight_collector_link_utilisation_ratio{"),
+				!old);
+		assert_int_equal(lines_of(shown, "hopsight_collector_queue_occupancy_packets{"),
+				!old);
+		assert_int_equal(
+				lines_of(shown, "hopsight_collector_exporter_missing{"), EXPORTERS);
+		free(shown);
+	}
+	owner.now_ns = 0;
+	close_collector();
+}
+
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -147,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(every_series_is_there_or_counted),
+			cmocka_unit_test(values_of_a_minute_ago_are_left_out),
 			cmocka_unit_test(no_series_is_there_twice),
 	};
 
