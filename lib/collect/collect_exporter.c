@@ -171,8 +171,9 @@ static void note_old(struct hs_collect *c, struct hs_collect_exporter_entry *e, 
 	c->counters.reports_missing--;
 }
 
-// Notes a number far from all known ones. The exporter has restarted if the next number follows
-// this one.
+// Notes a number far from all known ones, which may be a stray one. It is believed if the next
+// number follows it: if it is not too far ahead, the numbers between are missing; else the exporter
+// has restarted.
 static void note_far(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 		enum hs_int_report_version version, uint32_t sequence)
 {
@@ -183,8 +184,13 @@ static void note_far(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 		e->has_candidate = true;
 		return;
 	}
-	e->restarts++;
-	begin(e, e->candidate);
+	int32_t jump = hs_int_report_sequence_step(version, e->sequence, e->candidate);
+	if (jump > 0 && jump <= HS_COLLECT_FAR) {
+		advance(c, e, e->candidate, (uint32_t)jump);
+	} else {
+		e->restarts++;
+		begin(e, e->candidate);
+	}
 	advance(c, e, sequence, (uint32_t)step);
 }
 
@@ -197,7 +203,7 @@ static void judge(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 	}
 	int32_t step = hs_int_report_sequence_step(version, e->sequence, sequence);
 
-	if (step > 0 && step <= HS_COLLECT_FAR)
+	if (step > 0 && step <= HS_COLLECT_AHEAD)
 		advance(c, e, sequence, (uint32_t)step);
 	else if (step <= 0 && step >= -HS_COLLECT_WINDOW)
 		note_old(c, e, sequence, (uint32_t)-step);

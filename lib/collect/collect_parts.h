@@ -27,6 +27,7 @@
 #define HS_COLLECT_LACKING_NS (10 * HS_COLLECT_SECOND_NS) // no whole path for so long
 #define HS_COLLECT_KEEP_S     11	// a begun second and ten whole: only flows are replaced
 #define HS_COLLECT_WINDOW     256	// latest sequence numbers that are remembered
+#define HS_COLLECT_AHEAD      (1 << 16) // a number farther ahead needs one that follows it
 #define HS_COLLECT_FAR	      (1 << 24) // a number farther ahead is a restart
 #define HS_COLLECT_MAX_PLACES (HS_COLLECT_MAX_HOPS + 1)
 #define HS_COLLECT_MAX_POINTS (2 + 4 * HS_COLLECT_MAX_PLACES)
@@ -165,7 +166,7 @@ struct hs_collect_exporter_entry {
 	uint32_t node_id;
 	uint32_t sequence;
 	uint32_t known;	    // remembered numbers, the last one included
-	uint32_t candidate; // first number of a possible restart
+	uint32_t candidate; // first number of a possible restart or of a jump
 	uint32_t duplicate; // the last duplicate
 	uint8_t in_a_row;   // duplicates, each one more than the one before
 	bool has_candidate;

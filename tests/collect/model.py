@@ -22,7 +22,8 @@ Config = collections.namedtuple("Config", "settings lenient tables new_keys thre
 TABLES = ("flows", "queues", "links", "exporters", "drops")
 KEPT = 11  # begun seconds, at least ten whole ones, in which no other entry takes the place of one, except of a flow
 WIDTH = {0: 32, 1: 32, 2: 22}
-NEAR, FAR = 256, 1 << 24  # numbers: of what is late, of a step that is believed
+NEAR, AHEAD, FAR = 256, 1 << 16, 1 << 24  # numbers: of what is late, of a step that is believed at once, or when
+                                          # another number follows
 FOLLOWS = 256  # numbers: of what follows the first one of an exporter that began anew
 AGAIN = 8  # duplicates in a row of an exporter that began anew
 
@@ -83,17 +84,22 @@ class Exporter:
             self.restarts += 1
             return
         step = (sequence - self.newest + span // 2) % span - span // 2
-        if 0 < step <= FAR:
+        if 0 < step <= AHEAD:
             self.advance(step)
             self.newest, self.candidate, self.repeats = sequence, None, 0
         elif -NEAR <= step <= 0:
             self.old(-step, sequence, span)
         elif self.candidate is not None and 1 <= (sequence - self.candidate) % span <= FOLLOWS:
             ahead = (sequence - self.candidate) % span
-            self.begin(self.candidate, version)
+            jump = (self.candidate - self.newest + span // 2) % span - span // 2
+            if 0 < jump <= FAR:
+                self.advance(jump)
+                self.candidate, self.repeats = None, 0
+            else:
+                self.begin(self.candidate, version)
+                self.restarts += 1
             self.advance(ahead)
             self.newest = sequence
-            self.restarts += 1
         else:
             self.candidate = sequence
 

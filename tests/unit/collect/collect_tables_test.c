@@ -300,6 +300,35 @@ static void begins_anew(void **state)
 	hs_collect_destroy(c);
 }
 
+// A number far ahead counts what it skipped when another one follows it. A stray one counts
+// nothing.
+static void far_ahead(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	c = collector(&config);
+	number(100);
+	number(100 + 65536); // is believed at once
+	assert_int_equal(exporter().missing, 65535);
+	number(200000);
+	number(65637);
+	number(65638);
+	assert_int_equal(exporter().missing, 65535);
+	assert_int_equal(exporter().sequence, 65638);
+	number(200000);
+	number(200002); // without 200001
+	assert_int_equal(exporter().missing, 65535 + (200000 - 65639) + 1);
+	number(200001);
+	number(199990); // came late
+	assert_int_equal(exporter().late, 2);
+	number(200002 + (1 << 24) + 1);
+	number(200002 + (1 << 24) + 2);
+	assert_int_equal(exporter().restarts, 1);
+	assert_int_equal(exporter().missing, 65535 + (200000 - 65639) - 1);
+	hs_collect_destroy(c);
+}
+
 static void exporters_apart(void **state)
 {
 	struct hs_collect_config config = config_50();
@@ -457,6 +486,7 @@ int main(void)
 			cmocka_unit_test(gaps),
 			cmocka_unit_test(late_by_256),
 			cmocka_unit_test(begins_anew),
+			cmocka_unit_test(far_ahead),
 			cmocka_unit_test(exporters_apart),
 			cmocka_unit_test(exporters_of_before),
 			cmocka_unit_test(the_silent_exporter_of_before_goes_first),
