@@ -36,6 +36,7 @@ static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
 	flow->unfolded = flow->ring.next;
 	flow->close_tag = 0;
 	flow->newest_ts_ns = 0;
+	flow->met_ns = 0; // all windows from now on begin after the first report
 	flow->new_time = flow->has_edge;
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 		flow->latest[i].filled = false;

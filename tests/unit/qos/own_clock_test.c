@@ -98,6 +98,22 @@ static void the_run_goes_on_and_is_marked(void **state)
 	assert_true(run->e2e.throughput_bps < 4500000 && run->e2e.throughput_bps > 4490000);
 }
 
+// Of a flow that was met in its middle, only what came before the first report is not known.
+static void a_flow_met_late_has_mean_rates_after_a_step(void **state)
+{
+	struct fixture *f = *state;
+
+	give_shown(f, 5010, 8500, 0);
+	hs_qos_advance(f->qos, T0 + 8500 * MS);
+	assert_false(window_ending(f, SECOND, T0 + 6 * SECOND)->e2e.has &
+			HS_QOS_HAS_WINDOW_THROUGHPUT);
+	hs_qos_clock_step(f->qos);
+	give_shown(f, 8510, 14000, -3600 * SECOND);
+	hs_qos_advance(f->qos, T0 - 3585 * SECOND);
+	const struct hs_qos_window *window = window_ending(f, SECOND, T0 - 3588 * SECOND);
+	assert_int_equal(window->e2e.window_throughput_bps, 562 * 8 * 1000);
+}
+
 static void a_flow_that_fell_silent_has_the_new_time_when_it_comes_back(void **state)
 {
 	struct fixture *f = *state;
@@ -175,6 +191,7 @@ int main(void)
 			TEST(windows_follow_a_clock_that_steps_back),
 			TEST(a_step_within_a_window_gives_two_of_them),
 			TEST(the_run_goes_on_and_is_marked),
+			TEST(a_flow_met_late_has_mean_rates_after_a_step),
 			TEST(a_flow_that_fell_silent_has_the_new_time_when_it_comes_back),
 			TEST(windows_on_request_are_of_one_time),
 	};
