@@ -12,8 +12,12 @@
 static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, uint64_t setting,
 		struct hs_rng *rng, int64_t now_ns)
 {
-	if (likely(mode == HS_MODE_COUNT))
-		return ++own->since >= setting;
+	if (likely(mode == HS_MODE_COUNT)) {
+		// The count of a new rule begins at its greatest value but one. Packets stay due
+		// until one leaves by a port of the rule's method.
+		own->since += own->since != UINT32_MAX;
+		return own->since >= setting;
+	}
 	if (likely(mode == HS_MODE_FREQUENCY))
 		return now_ns - own->last_ns >= (int64_t)setting;
 	if (likely(mode == HS_MODE_PROBABILITY))
@@ -82,14 +86,6 @@ static inline bool hs_flow_due_without_pending(
 // Makes the next packet due in place of a packet that could not carry telemetry. In mode
 // `probability`, chance decides on the next packet.
 void hs_flow_postpone(struct hs_flow_worker *own);
-
-// Keeps packets due while they leave by ports whose method is not the rule's. The count of mode
-// `count` begins at its greatest value but one, so that it must not wrap.
-static inline void hs_flow_stay_due(struct hs_flow_worker *own)
-{
-	if (own->since == UINT32_MAX)
-		own->since--;
-}
 
 // Claims a due packet of any mode, as hs_flow_claim does.
 bool hs_flow_claim_any(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);

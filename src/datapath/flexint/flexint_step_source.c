@@ -86,10 +86,8 @@ void hs_flexint_source(
 	struct hs_flow_worker *own = &worker->flows.own[slot];
 	const struct hs_packet *packet = &burst->packets[i];
 
-	if (unlikely(own->trace_type & HS_RULE_TRACE_OTHERS)) { // of another family
-		hs_flow_stay_due(own);
+	if (unlikely(own->trace_type & HS_RULE_TRACE_OTHERS)) // of another family
 		return;
-	}
 	if (unlikely(packet->flags & HS_PACKET_IPV4)) { // IPv4 has no place for options of IPv6
 		hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst));
 		return;

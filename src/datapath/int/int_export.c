@@ -215,11 +215,8 @@ void hs_int_export_watched(
 	uint32_t slot = burst->slots[i];
 	struct hs_flow_worker *flow = &worker->flows.own[slot];
 
-	if (!is_wanted(worker) || !(flow->trace_type & HS_RULE_TRACE_INT)) {
-		hs_flow_stay_due(flow);
-		return;
-	}
-	if (!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst)))
+	if (!is_wanted(worker) || !(flow->trace_type & HS_RULE_TRACE_INT) ||
+			!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst)))
 		return;
 	export(worker, burst, i, out, hs_int_ask(HS_INT_2_1, flow->trace_type, NULL), 0);
 }

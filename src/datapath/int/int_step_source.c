@@ -77,10 +77,8 @@ void hs_int_source(
 		hs_int_export_watched(worker, burst, i, out);
 		return;
 	}
-	if (!(flow->trace_type & HS_RULE_TRACE_INT)) {
-		hs_flow_stay_due(flow);
+	if (!(flow->trace_type & HS_RULE_TRACE_INT))
 		return;
-	}
 	struct hs_int_request request = {
 			.bitmap = hs_int_ask(settings->version, flow->trace_type, NULL)};
 	// If the bitmap is 0, only another port's version has what the rule asks for.

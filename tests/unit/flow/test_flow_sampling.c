@@ -214,7 +214,8 @@ static void probability_mode_samples_its_share(void **state)
 // ---- mode `count` beside a count of all packets ----
 
 struct counted {
-	uint32_t since, setting;
+	uint64_t since; // never wraps
+	uint32_t setting;
 	bool pending;
 	bool always; // mode `probability` with 100 %, in between
 };
