@@ -43,8 +43,8 @@ static void see_flow(struct hs_collect *c, uint32_t number)
 	flow->last_ns = c->now_ns;
 }
 
-// Returns whether a flow keeps its path although a report lacks hops. The path was whole at most
-// ten seconds ago: if only large packets lack hops, the flow has not changed its path.
+// Returns whether a flow keeps its whole path although a report lacks hops: if only large packets
+// lack hops, the path is as before. It is not if all reports of ten seconds lack hops.
 static bool keeps_path(const struct hs_collect *c, struct hs_collect_flow_entry *flow)
 {
 	if (hs_collect_lacks_hops(flow))
@@ -52,13 +52,13 @@ static bool keeps_path(const struct hs_collect *c, struct hs_collect_flow_entry 
 	if (flow->lacking_at + 1 != flow->reports)
 		flow->lacking_ns = c->now_ns;
 	flow->lacking_at = flow->reports;
-	return c->now_ns - flow->lacking_ns < HS_COLLECT_LACKING_NS;
+	return (uint64_t)(c->now_ns - flow->lacking_ns) < HS_COLLECT_LACKING_NS;
 }
 
 static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
 {
 	// The path is not known.
-	bool is_cut = view->has_stack && (view->partial || (view->incomplete && !view->n_hops));
+	bool is_cut = view->has_stack && (view->partial || (view->incomplete && !walk->n_hops));
 	uint32_t number = view->flow;
 
 	bool is_as_before = number == HS_COLLECT_NONE && view->added == c->flows.added;
@@ -240,6 +240,7 @@ static bool close_flow(struct hs_collect *c, const struct hs_collect_view *view,
 	struct hs_collect_flow_entry *flow = walk->flow;
 	uint64_t before = flow->event_latency;
 
+	walk->moved |= hs_collect_lacks_hops(flow) != view->incomplete;
 	flow->n_hops = (uint8_t)walk->n_hops;
 	flow->whole_hops = view->incomplete ? 0 : flow->n_hops;
 	flow->with_latency &= walk->n_hops ? UINT64_MAX >> (64 - walk->n_hops) : 0;

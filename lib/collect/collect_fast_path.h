@@ -266,7 +266,7 @@ static inline bool hs_collect_fast_path_reporter(struct hs_collect *c,
 {
 	const struct hs_collect_form form = {.bytes = 0};
 
-	if (flow->n_hops != 1 || hs_collect_hop_node(&flow->near[0]) != view->own.node_id ||
+	if (flow->whole_hops != 1 || hs_collect_hop_node(&flow->near[0]) != view->own.node_id ||
 			hs_collect_is_gap(c, flow))
 		return false;
 	hs_collect_fast_path_close(c, &form, view, flow, 0);

@@ -200,7 +200,7 @@ class Model:
         if key is None:
             self.counters["reports_without_flow"] += 1
         else:
-            cut = stacked and (packet.partial or packet.lacking and not packet.hops)
+            cut = stacked and (packet.partial or packet.lacking and not hops)
             flow = self.flow(key, hops, cut, packet.lacking, report.values.get("ingress_ns", 0), now, points)
         of_flow = bool(points)
         for hop in hops:
@@ -270,13 +270,13 @@ class Model:
 
     @staticmethod
     def keeps_path(flow, now):
-        """Whether a flow keeps its path although a report lacks hops: a report with all came within 10 s."""
+        """Whether a flow keeps its whole path although a report lacks hops: not all reports of 10 s do."""
         if flow["lacking"]:
             return False
         if flow["lacked"] != flow["reports"]:
             flow["lacked_ns"] = now
         flow["lacked"] = flow["reports"] + 1
-        return now - flow["lacked_ns"] < 10 * SECOND
+        return 0 <= now - flow["lacked_ns"] < 10 * SECOND
 
     def flow(self, key, hops, cut, lacking, device, now, points):
         flow = self.flows.entries.get(key)
@@ -295,9 +295,9 @@ class Model:
         nodes = [hop.get("node_id", UNKNOWN) for hop in hops]
         self.keep_latencies(flow, nodes, hops)
         latency = None if lacking else self.latency_of(flow, hops, nodes)
-        flow["lacking"] = lacking
+        other, flow["lacking"] = lacking != flow["lacking"], lacking
         sink = nodes[-1] if nodes else UNKNOWN
-        cause, before = self.flow_cause(flow, new, nodes, latency, now)
+        cause, before = self.flow_cause(flow, new, other, nodes, latency, now)
         if cause is not None:
             points.append(Point(FLOW, cause, latency is not None, False, sink, 0, latency or 0, before,
                                 device))
@@ -328,10 +328,10 @@ class Model:
         for node, hop, (old_node, old) in zip(nodes, hops, before):
             hop["kept"] = old if hop["latency"] is None and node == old_node else hop["latency"]
 
-    def flow_cause(self, flow, new, nodes, latency, now):
+    def flow_cause(self, flow, new, other, nodes, latency, now):
         if new:
             return NEW, 0
-        if nodes != [node for node, _ in flow["hops"]]:
+        if other or nodes != [node for node, _ in flow["hops"]]:
             return PATH, 0
         if latency is not None:
             if flow["base"] is None:

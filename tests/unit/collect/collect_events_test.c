@@ -307,7 +307,7 @@ static void a_path_that_always_lacks_hops_is_marked(void **state)
 	done();
 }
 
-// The same hops without the bit are the whole path, and the first sum is new.
+// The same hops without the bit are another path: the whole one, whose sum is known.
 static void a_path_is_whole_when_a_packet_says_so(void **state)
 {
 	struct hs_collect_config config = config_50();
@@ -318,11 +318,27 @@ static void a_path_is_whole_when_a_packet_says_so(void **state)
 	check_flow(N, true);
 	assert_int_equal(count(HS_COLLECT_POINT_HOP, HS_COLLECT_NEW), N);
 	send(usual, N, 2 * SECOND);
-	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_NEW), 1);
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 1);
+	assert_int_equal(told.points[0].value, 600);
 	check_flow(N, false);
 	send_lacking(usual, 0, E, 3 * SECOND);
 	assert_int_equal(told.n_points, 0);
 	check_flow(N, false);
+	done();
+}
+
+// A path that grew and lacks the new hop has no sum any more.
+static void the_same_hops_may_be_a_part(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	open_with(&config);
+	send_lacking(usual, N, M, 2 * SECOND);
+	send_lacking(usual, N, M, SECOND); // the clock was set back
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 1);
+	assert_false(told.points[0].has_value);
+	check_flow(N, true);
 	done();
 }
 
@@ -500,6 +516,7 @@ int main(void)
 			cmocka_unit_test(packets_that_lack_hops_change_no_path),
 			cmocka_unit_test(a_path_that_always_lacks_hops_is_marked),
 			cmocka_unit_test(a_path_is_whole_when_a_packet_says_so),
+			cmocka_unit_test(the_same_hops_may_be_a_part),
 			cmocka_unit_test(node_ids_alone_say_it_too),
 			cmocka_unit_test(shared_values),
 			cmocka_unit_test(sixty_four_hops),
