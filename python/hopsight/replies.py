@@ -1681,7 +1681,8 @@ class HopEvent(TypedDict):
     """Values of a node."""
 
     node_id: int  # the node
-    ts_ns: int  # when the collector got the report; where it pushes values of queues and links again: when it does
+    # when the collector got the report; where it pushes values of queues, links and drops again: when it does
+    ts_ns: int
     flow: NotRequired["HopEventFlow"]  # the flow whose packet told it
     points: list["HopEventPoints"]  # values of the node that came together
     seq: int  # counts messages

@@ -19,10 +19,15 @@ static void note(struct hs_collector_hops *hops, const struct hs_collect_point *
 {
 	uint32_t at = hs_u32_map_find(&hops->by_node, point->node_id);
 
-	// Of another flow, the node has told a value since.
-	if (at != HS_U32_MAP_NONE && point->cause == HS_COLLECT_PUSH &&
-			hops->of[at].time_ns > told_ns)
-		return;
+	if (point->cause == HS_COLLECT_PUSH) {
+		bool is_old = now_ns - told_ns >= HS_COLLECTOR_HOPS_NS;
+		// Of another flow, the node has told a value since. A later time than now is that
+		// of a clock that was set back.
+		bool is_older = at != HS_U32_MAP_NONE && hops->of[at].time_ns > told_ns &&
+				hops->of[at].time_ns <= now_ns;
+		if (is_old || is_older)
+			return;
+	}
 	if (at == HS_U32_MAP_NONE) {
 		at = free_place(hops, now_ns);
 		if (at == HS_COLLECTOR_NODES ||

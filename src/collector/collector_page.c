@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define PREFIX	     "hopsight_collector_"
 #define AT_ONCE	     16 // entries that one job copies
@@ -105,7 +106,7 @@ static void add_exporter(struct hs_collector *collector, struct hs_prometheus *p
 // Returns whether a value is old: nobody has told it for a minute, so that it may be wrong.
 static bool is_old(const struct hs_collector *collector, int64_t told_ns)
 {
-	return collector->now_ns - told_ns >= HS_COLLECTOR_HOPS_NS;
+	return llabs(collector->now_ns - told_ns) >= HS_COLLECTOR_HOPS_NS; // the clock may be set
 }
 
 static void add_queue(struct hs_collector *collector, struct hs_prometheus *page,

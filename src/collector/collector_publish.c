@@ -178,7 +178,7 @@ static const struct hs_schema_field hop_fields[] = {
 		HOP(UINT, node_id, "the node"),
 		HOP(INT, ts_ns,
 				"when the collector got the report; where it pushes values of "
-				"queues and links again: when it does"),
+				"queues, links and drops again: when it does"),
 		HOP(TAKEN, flow, "the flow whose packet told it", .optional = true,
 				.fields = hs_collector_key_fields),
 		HOP(TAKEN, points, "values of the node that came together",
