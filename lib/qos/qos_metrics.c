@@ -349,8 +349,8 @@ static bool lacks_counts(const struct hs_qos_window *window, const struct hs_rep
 
 // Returns whether the window's traffic is known from its start on. What the flow carried before the
 // first report that came is not known, unless few packets were counted before that report: at most
-// 1 % of the window's. A run starts with its first report. If reports come late, they are added to a
-// later window than that of their time. Then they must be of as much time as the window.
+// 1 % of the window's. A run starts with its first report. If reports come late, they are added to
+// a later window than that of their time. Then they must be of as much time as the window.
 static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int64_t start_ns,
 		int64_t end_ns)
 {
