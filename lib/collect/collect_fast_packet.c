@@ -221,9 +221,7 @@ static inline __attribute__((always_inline)) bool is_version(unsigned version, u
 // Returns whether E or M says that nodes added nothing.
 static inline __attribute__((always_inline)) bool lacks_hops(unsigned version, const uint8_t *head)
 {
-	static const uint16_t masks[] = {0x0400, 0x0100, 0x0180, 0x0600};
-
-	return hs_be16_load(head) & masks[version];
+	return hs_be16_load(head) & (hs_int_bit_e[version] | hs_int_bit_m[version]);
 }
 
 // The copy ends before the hops.

@@ -154,6 +154,10 @@ struct hs_int_stack {
 	const uint8_t *source; // source_words
 };
 
+// Bits E and M, as in enum hs_int_flag, of the first two bytes of a header, by version.
+static const uint16_t hs_int_bit_e[] = {0x0400, 0x0100, 0x0100, 0x0400};
+static const uint16_t hs_int_bit_m[] = {0, 0, 0x0080, 0x0200};
+
 // Reads `len` bytes, which begin at the INT header (packet->trace_off) and end with its stack.
 // Returns 0 or -EBADMSG.
 int hs_int_stack_open(const struct hs_int_settings *settings, enum hs_int_type type,

@@ -75,16 +75,13 @@ bool hs_int_is_plain(unsigned version, unsigned type, const uint8_t *head)
 
 static uint8_t flags_of(unsigned version, const uint8_t *head)
 {
-	static const struct {
-		uint8_t c, d, e, m0, m1;
-	} bits[] = {{0x08, 0, 0x04, 0, 0}, {0x02, 0, 0x01, 0, 0}, {0x02, 0, 0x01, 0, 0x80},
-			{0, 0x08, 0x04, 0x02, 0}};
+	static const uint16_t c[] = {0x0800, 0x0200, 0x0200, 0}, d[] = {0, 0, 0, 0x0800};
+	uint16_t bits = hs_be16_load(head);
 
-	return (uint8_t)((head[0] & bits[version].c ? HS_INT_FLAG_C : 0) |
-			 (head[0] & bits[version].d ? HS_INT_FLAG_D : 0) |
-			 (head[0] & bits[version].e ? HS_INT_FLAG_E : 0) |
-			 (head[0] & bits[version].m0 ? HS_INT_FLAG_M : 0) |
-			 (head[1] & bits[version].m1 ? HS_INT_FLAG_M : 0));
+	return (uint8_t)((bits & c[version] ? HS_INT_FLAG_C : 0) |
+			 (bits & d[version] ? HS_INT_FLAG_D : 0) |
+			 (bits & hs_int_bit_e[version] ? HS_INT_FLAG_E : 0) |
+			 (bits & hs_int_bit_m[version] ? HS_INT_FLAG_M : 0));
 }
 
 // Returns the words of source-only metadata: the domain's words for the instructions, else the

@@ -102,12 +102,9 @@ void hs_int_transit_insert(const struct hs_int_settings *settings, uint8_t *fram
 bool hs_int_transit_refuse(const struct hs_int_settings *settings, uint8_t *frame,
 		const struct hs_packet *packet, int refusal)
 {
-	// Bits of the header's first two bytes.
-	static const uint16_t e[] = {0x0400, 0x0100, 0x0100, 0x0400};
-	static const uint16_t m[] = {0, 0, 0x0080, 0x0200};
 	uint8_t *head = frame + packet->trace_off;
-	uint16_t bit = refusal == HS_INT_HOP_LIMIT ? e[settings->version]
-		       : refusal == HS_INT_MTU	   ? m[settings->version]
+	uint16_t bit = refusal == HS_INT_HOP_LIMIT ? hs_int_bit_e[settings->version]
+		       : refusal == HS_INT_MTU	   ? hs_int_bit_m[settings->version]
 						   : 0;
 	struct hs_l4 l4;
 
