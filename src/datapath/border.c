@@ -97,9 +97,7 @@ bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 
 	burst->profile = &worker->profiles[out->index];
 	hs_parse_anew(burst, i);
-	if (unlikely(burst->packets[i].flags & HS_PACKET_SHORT))
-		hs_classify_join(worker, burst, i);
-	hs_classify_let_pass(burst, i);
+	hs_classify_fault(worker, burst, i);
 	bool kept = hs_guard_one(worker, burst, i, true);
 	burst->profile = profile;
 	burst->packets[i] = packet;

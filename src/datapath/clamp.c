@@ -82,21 +82,28 @@ static void clamp(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	hs_event(worker, burst, HS_EVENT_MSS_CLAMPED);
 }
 
-// Returns whether a packet's TCP header begins in its first segment and ends in another.
-static bool is_split(const struct hs_burst *burst, unsigned i)
+// Returns whether the TCP header whose first `len` bytes are at `tcp` ends in another segment.
+static bool is_split(const struct hs_burst *burst, unsigned i, const uint8_t *tcp, size_t len)
 {
-	size_t len;
-	const uint8_t *tcp = tcp_of(burst, i, &len);
-
 	return unlikely(hs_tcp_goes_on(tcp, len)) && burst->mbufs[i]->nb_segs > 1;
 }
 
-static void join(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+// Clamps a packet whose TCP header is split.
+static __attribute__((noinline)) void clamp_split(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_packet packet = burst->packets[i]; // as stages before have marked it
+	size_t len;
 
 	hs_classify_join(worker, burst, i);
 	burst->packets[i] = packet;
+	const uint8_t *tcp = tcp_of(burst, i, &len);
+	if (len > HS_TCP_FLAGS && !(tcp[HS_TCP_FLAGS] & HS_TCP_FLAG_SYN))
+		return;
+	if (is_split(burst, i, tcp, len)) // there is no buffer for all of it
+		hs_event(worker, burst, HS_EVENT_MSS_NOT_CLAMPED);
+	else
+		clamp(worker, burst, i);
 }
 
 void hs_clamp_mss(struct hs_worker *worker, struct hs_burst *burst)
@@ -105,16 +112,10 @@ void hs_clamp_mss(struct hs_worker *worker, struct hs_burst *burst)
 		size_t len;
 		if (!is_tcp(&burst->packets[i]) || burst->out[i] & HS_OUT_DROP)
 			continue;
-		if (is_split(burst, i))
-			join(worker, burst, i);
-		bool split = is_split(burst, i); // there is no buffer for all of it
 		const uint8_t *tcp = tcp_of(burst, i, &len);
-		bool is_syn = len > HS_TCP_FLAGS ? tcp[HS_TCP_FLAGS] & HS_TCP_FLAG_SYN : split;
-		if (likely(!is_syn))
-			continue;
-		if (unlikely(split))
-			hs_event(worker, burst, HS_EVENT_MSS_NOT_CLAMPED);
-		else
+		if (is_split(burst, i, tcp, len))
+			clamp_split(worker, burst, i);
+		else if (unlikely(len > HS_TCP_FLAGS && tcp[HS_TCP_FLAGS] & HS_TCP_FLAG_SYN))
 			clamp(worker, burst, i);
 	}
 }

@@ -48,12 +48,18 @@ static inline void hs_classify_let_pass(struct hs_burst *burst, unsigned i)
 		burst->packets[i] = (struct hs_packet){0};
 }
 
+// Joins the headers of a packet if they are split over segments.
+static inline void hs_classify_fault(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	if (burst->packets[i].flags & HS_PACKET_SHORT)
+		hs_classify_join(worker, burst, i);
+	hs_classify_let_pass(burst, i);
+}
+
 static inline void hs_classify_faults(struct hs_worker *worker, struct hs_burst *burst)
 {
 	for (unsigned i = 0; i < burst->n; i++) {
-		if (burst->packets[i].flags & HS_PACKET_SHORT)
-			hs_classify_join(worker, burst, i);
-		hs_classify_let_pass(burst, i);
+		hs_classify_fault(worker, burst, i);
 		burst->flags |= burst->packets[i].flags;
 	}
 }
