@@ -237,10 +237,10 @@ static uint64_t who_rose(const struct hs_qos_flow *flow, const struct hs_report 
 static uint64_t steps_of(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct elapsed elapsed;
-	if (flow->has_edge && hs_qos_flow_source_went_back(flow, report))
-		return hs_qos_clock_steps_bit(0);
-	if (!flow->has_edge || !is_newer(&flow->edge, report))
+	if (!flow->has_edge)
 		return 0;
+	if (!is_newer(&flow->edge, report))
+		return hs_qos_flow_source_went_back(flow, report) ? hs_qos_clock_steps_bit(0) : 0;
 	measure(&flow->edge, report, flow->limits.packets_wrap, &elapsed);
 	int64_t bound = bound_of(flow);
 	uint64_t steps = elapsed.ran_back, fallen = 0;

@@ -247,13 +247,14 @@ enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct 
 		return HS_QOS_NEW_EPOCH;
 	if (!*ahead)
 		return counted ? relate_equal(flow, report, stamped) : HS_QOS_DUPLICATE;
-	if (hs_qos_flow_source_went_back(flow, report)) {
+	if (*ahead < 0 && counted)
+		return relate_back(flow, report, *ahead, stamped, elapsed_ns);
+	if (*ahead < 0 && !hs_qos_flow_source_went_back(flow, report))
+		return HS_QOS_LATE;
+	if (*ahead < 0) {
 		*ahead = 1;
 		return HS_QOS_NEWER;
 	}
-	if (*ahead < 0)
-		return counted ? relate_back(flow, report, *ahead, stamped, elapsed_ns)
-			       : HS_QOS_LATE;
 	if (bits & HS_E2E_TX_PACKETS && stamped && hs_qos_flow_is_of_life_before(flow, report))
 		return HS_QOS_STRAGGLER;
 	if (counted && stamped && *ahead > flow->slack && elapsed_ns < -RESTART_NS &&
