@@ -210,6 +210,15 @@ struct hs_collect_event {
 	unsigned n_points;
 };
 
+// Returns when the report with the event's values came. Of entries that are pushed, this is known
+// of flows only. Else it is the time of the push.
+static inline int64_t hs_collect_told_ns(const struct hs_collect_event *event)
+{
+	bool is_pushed = event->n_points && event->points[0].cause == HS_COLLECT_PUSH;
+
+	return is_pushed && event->flow ? event->flow->last_ns : event->time_ns;
+}
+
 typedef void hs_collect_emit(void *context, const struct hs_collect_event *event);
 
 // ---- the collector ----

@@ -248,8 +248,7 @@ static bool close_flow(struct hs_collect *c, const struct hs_collect_view *view,
 	if (walk->has_latency)
 		walk->latency = sum_latencies(c, walk->number);
 	enum hs_collect_cause cause = flow_cause(c, walk);
-	flow->has_latency = walk->has_latency ||
-			    (flow->has_latency && !walk->moved && !view->incomplete);
+	flow->has_latency = walk->has_latency || (flow->has_latency && !walk->moved);
 	flow->timed_hops = flow->has_latency && are_all_timed(flow) ? flow->n_hops : 0;
 	if (walk->has_latency)
 		flow->latency = walk->latency;

@@ -410,7 +410,7 @@ size_t hs_collect_without_fill(uint8_t inner, const uint8_t *packet, size_t byte
 int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version version, uint8_t inner,
 		bool tracked, const uint8_t *packet, size_t bytes, struct hs_collect_view *view);
 
-// Restores the exporters that an earlier process left in exporter_memory.
+// Restores the exporters that an earlier process left in exporter_memory. Returns 0 or -ENOMEM.
 int hs_collect_restore_exporters(struct hs_collect *c);
 
 // Returns whether a number directly follows the last one, with no possible restart noted.

@@ -8,7 +8,7 @@ static unsigned free_place(struct hs_collector_hops *hops, int64_t now_ns)
 		return hops->n;
 	unsigned at = hops->hand++ % HS_COLLECTOR_NODES;
 	int64_t since_ns = now_ns - hops->of[at].time_ns; // below 0: the clock was set back
-	if (since_ns >= 0 && since_ns < HS_COLLECTOR_HOPS_NS)
+	if (since_ns >= 0 && since_ns < HS_COLLECTOR_OLD_NS)
 		return HS_COLLECTOR_NODES;
 	hs_u32_map_erase(&hops->by_node, hops->of[at].node_id, at);
 	return at;
@@ -20,7 +20,7 @@ static void note(struct hs_collector_hops *hops, const struct hs_collect_point *
 	uint32_t at = hs_u32_map_find(&hops->by_node, point->node_id);
 
 	if (point->cause == HS_COLLECT_PUSH) {
-		bool is_old = now_ns - told_ns >= HS_COLLECTOR_HOPS_NS;
+		bool is_old = now_ns - told_ns >= HS_COLLECTOR_OLD_NS;
 		// Of another flow, the node has told a value since. A later time than now is that
 		// of a clock that was set back.
 		bool is_older = at != HS_U32_MAP_NONE && hops->of[at].time_ns > told_ns &&
@@ -40,20 +40,13 @@ static void note(struct hs_collector_hops *hops, const struct hs_collect_point *
 	hops->of[at] = (struct hs_collector_hop){point->node_id, point->value, told_ns};
 }
 
-int64_t hs_collector_told_ns(const struct hs_collect_event *event)
-{
-	bool is_pushed = event->n_points && event->points[0].cause == HS_COLLECT_PUSH;
-
-	return is_pushed && event->flow ? event->flow->last_ns : event->time_ns;
-}
-
 void hs_collector_hops_note(struct hs_collector_hops *hops, const struct hs_collect_event *event)
 {
 	for (unsigned i = 0; i < event->n_points; i++) {
 		const struct hs_collect_point *point = &event->points[i];
 		if (point->kind == HS_COLLECT_POINT_HOP && point->has_value &&
 				point->node_id != UINT32_MAX)
-			note(hops, point, event->time_ns, hs_collector_told_ns(event));
+			note(hops, point, event->time_ns, hs_collect_told_ns(event));
 	}
 }
 

@@ -7,9 +7,10 @@
 #include "collect.h"
 #include "u32_map.h"
 
-// If there are more nodes, a new one takes the place of a node of which nothing came for this time.
-#define HS_COLLECTOR_NODES   4096
-#define HS_COLLECTOR_HOPS_NS INT64_C(60000000000)
+// If there are more nodes, a new one takes the place of a node whose value is old. A value is old
+// if no report told it for this time.
+#define HS_COLLECTOR_NODES  4096
+#define HS_COLLECTOR_OLD_NS INT64_C(60000000000)
 
 struct hs_collector_hops { // zeroed at first
 	struct hs_u32_map by_node;
@@ -22,8 +23,5 @@ struct hs_collector_hops { // zeroed at first
 	} of[HS_COLLECTOR_NODES];
 };
 
-// Returns when the report with an event's values came. A push tells it of flows only; else it is
-// the time of the push.
-int64_t hs_collector_told_ns(const struct hs_collect_event *event);
 void hs_collector_hops_note(struct hs_collector_hops *hops, const struct hs_collect_event *event);
 void hs_collector_hops_fini(struct hs_collector_hops *hops);

@@ -106,7 +106,7 @@ static void add_exporter(struct hs_collector *collector, struct hs_prometheus *p
 // Returns whether a value is old: nobody has told it for a minute, so that it may be wrong.
 static bool is_old(const struct hs_collector *collector, int64_t told_ns)
 {
-	return llabs(collector->now_ns - told_ns) >= HS_COLLECTOR_HOPS_NS; // the clock may be set
+	return llabs(collector->now_ns - told_ns) >= HS_COLLECTOR_OLD_NS; // the clock may be set
 }
 
 static void add_queue(struct hs_collector *collector, struct hs_prometheus *page,

@@ -211,7 +211,7 @@ static void publish_node(struct hs_collector *collector, const struct hs_collect
 {
 	uint32_t node_id = event->points[first].node_id;
 	struct hop_message hop = {.node_id = node_id,
-			.ts_ns = hs_collector_told_ns(event),
+			.ts_ns = hs_collect_told_ns(event),
 			.flow = event->flow ? hs_collector_key_json(&event->flow->key) : NULL,
 			.points = json_array()};
 	char topic[32];

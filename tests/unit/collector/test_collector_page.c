@@ -111,6 +111,8 @@ static void values_of_a_minute_ago_are_left_out(void **state)
 				!old);
 		assert_int_equal(
 				lines_of(shown, "hopsight_collector_exporter_missing{"), EXPORTERS);
+		// No report is of the node of the queue.
+		assert_int_equal(lines_of(shown, "hopsight_collector_queue_congested{"), 0);
 		free(shown);
 	}
 	owner.now_ns = 0;
