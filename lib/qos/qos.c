@@ -165,15 +165,11 @@ static void keep_to_limit(struct hs_qos *qos)
 
 // ---- reports ----
 
-// Returns how many packets of the flow were counted before this one: by the source or, without its
-// count (INT), by the sink.
-static uint64_t packets_before(const struct hs_report *report)
+// Returns how many packets of the flow the source had counted before this one. The sink's count
+// says nothing of this: the count begins anew with the sink and with its rule.
+static uint64_t packets_before(const struct hs_e2e *e2e)
 {
-	const struct hs_e2e *e2e = &report->telemetry.e2e;
-	uint64_t counted =
-			e2e->bitmap & HS_E2E_TX_PACKETS ? e2e->tx_packets : report->sink_rx_packets;
-
-	return counted - 1; // more than any count if there is none
+	return e2e->bitmap & HS_E2E_TX_PACKETS ? e2e->tx_packets - 1 : UINT64_MAX;
 }
 
 // A third window must not begin while the first is open.
@@ -201,7 +197,7 @@ static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qo
 			.generation = key->generation,
 			.sink_id = key->sink_node_id};
 	flow->met_ns = report->sink_ts_ns;
-	flow->unknown_packets = packets_before(report);
+	flow->unknown_packets = packets_before(&report->telemetry.e2e);
 }
 
 static int create_flow(

@@ -225,7 +225,7 @@ struct hs_qos_flow {
 	struct hs_qos_seen first_seen[HS_QOS_SEEN_FIRST];
 
 	int64_t met_ns;		  // sink time of the first report
-	uint64_t unknown_packets; // that were counted before it, by the source or the sink
+	uint64_t unknown_packets; // that the source had counted before it; UINT64_MAX without count
 
 	uint64_t charged;     // bytes of the monitor's limit
 	uint64_t built_bytes; // of histograms and finished windows, when a window last ended

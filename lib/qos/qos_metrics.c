@@ -348,14 +348,14 @@ static bool lacks_counts(const struct hs_qos_window *window, const struct hs_rep
 }
 
 // Returns whether the window's traffic is known from its start on. What the flow carried before the
-// first report that came is not known, unless few packets were counted before that report: at most
-// 1 % of the window's. A run starts with its first report. If reports come late, they are added to
-// a later window than that of their time. Then they must be of as much time as the window.
+// first report that came is not known, unless the source counted few packets before that report: at
+// most 1 % of the window's. A run starts with its first report. If reports come late, they are
+// added to a later window than that of their time. Then they must be of as much time as the window.
 static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int64_t start_ns,
 		int64_t end_ns)
 {
-	int64_t counted = sum->links[0].tx ? sum->links[0].tx : sum->links[0].rx;
-	uint64_t few = counted > 0 ? (uint64_t)counted / 100 : 0;
+	int64_t sent = sum->links[0].tx;
+	uint64_t few = sent > 0 ? (uint64_t)sent / 100 : 0;
 	if (flow->unknown_packets <= few || start_ns == sum->first_ns)
 		return true;
 	bool late = sum->first_ns <= start_ns;

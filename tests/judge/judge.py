@@ -113,8 +113,9 @@ class Judge:
         run = window.get("run", False)
         start, end = (-1 << 62, 1 << 62) if run else (window["start_ns"], window["end_ns"])
         length = window["window_ns"]
-        # [6] A window that was cut has no mean rate.
-        whole = length if run or end - start == length else None
+        # [6] A window that was cut has no mean rate. [8] Nor has a window of INT that begins before the flow.
+        unknown = self.flow.instructions and life.times[0] > start
+        whole = length if run or end - start == length and not unknown else None
         name = "run" if run else f"{(start - self.scenario.start_ns) / SECOND:g}+{length / SECOND:g}s"
         marks = markers_of(window)
         self.keys(window, members.OF_WINDOW, name)
@@ -355,15 +356,15 @@ def split(reports, times):
     return [life for life in lives if life]
 
 
-def handed_out_early(flow, windows):
-    """Returns when a sink published windows that were not over, because it forgot the flow, for
-    example when a rule expired."""
+def cut_at(flow, windows):
+    """Returns when a sink published windows that it cut, because it forgot the flow, for example when a
+    rule expired. [6] They end then; others are published when reports cannot be late."""
     arrivals = [report.stops[-1] for report in flow.reports]
     times = set()
     for window in windows:
         before = [stop for stop in arrivals if stop.at <= window["at_ns"]][-1:]
         if before and not window.get("run") and (
-                window["at_ns"] + before[0].shown - before[0].at < window["end_ns"]):
+                window["at_ns"] + before[0].shown - before[0].at < window["end_ns"] + rules.LATENESS):
             times.add(window["at_ns"] + 1)
     return times
 
@@ -406,7 +407,7 @@ def judge_flow(flow, windows, stamps, scenario):
     sinks = {report.stops[-1].node: report.path[-1] for report in flow.reports}
     windows = [window for window in windows if window["node_id"] in sinks.values()]
     times = sorted({t for name in sinks for t in scenario.boundaries(name)}
-                   | handed_out_early(flow, windows))
+                   | cut_at(flow, windows))
     own = sum((stamps[node] for node in sinks.values()), collections.Counter())
     told, unknown = told_of(flow, own, sum(stamps.values(), collections.Counter()))
     judge = Judge(flow, split(told, times), times, scenario)

@@ -171,6 +171,31 @@ static void a_flow_that_is_met_late_has_no_mean_rate_of_a_part(void **state)
 		check_joined(late_ns);
 }
 
+// Without the source's count, nobody knows what a flow carried before its first report: the count
+// of a sink begins anew with the sink and with its rule.
+static void without_a_count_of_the_source_the_first_window_has_no_mean_rate(void **state)
+{
+	(void)state;
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	const uint64_t before = 1700; // packets at a millisecond each, before the sink began
+	for (uint64_t i = before + 1; i < 4500; i += 10) {
+		struct hs_report report = plain(i);
+		report.telemetry.e2e.bitmap &= (uint8_t)~HS_E2E_TX_PACKETS;
+		report.sink_rx_packets -= before;
+		report.sink_rx_bytes -= before * 562;
+		give(qos, &report);
+	}
+	for (int second = 2; second <= 4; second++) {
+		const struct caught *caught = caught_ending(&catcher, SECOND, T0 + second * SECOND);
+		assert_non_null(caught);
+		assert_true(caught->window.e2e.has & HS_QOS_HAS_THROUGHPUT);
+		assert_int_equal(!!(caught->window.e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT),
+				second > 2);
+	}
+	monitor_free(qos, &catcher);
+}
+
 struct seen {
 	unsigned n;
 	uint32_t first, last;
@@ -534,6 +559,8 @@ int main(void)
 			cmocka_unit_test(removal_hands_out_what_is_open),
 			cmocka_unit_test(windows_of_a_rule_that_is_removed_end_then),
 			cmocka_unit_test(a_flow_that_is_met_late_has_no_mean_rate_of_a_part),
+			cmocka_unit_test(
+					without_a_count_of_the_source_the_first_window_has_no_mean_rate),
 			cmocka_unit_test(a_thousand_reports_are_kept_and_come_back_oldest_first),
 			cmocka_unit_test(
 					the_newest_finished_window_of_each_length_can_be_asked_for),
