@@ -205,19 +205,11 @@ struct hs_collect_point {
 // They are valid until the callback returns.
 struct hs_collect_event {
 	int64_t time_ns;		    // the collector's
+	int64_t told_ns;		    // when the newest report with the entry came
 	const struct hs_collect_flow *flow; // NULL: no point is of a flow
 	const struct hs_collect_point *points;
 	unsigned n_points;
 };
-
-// Returns when the report with the event's values came. Of entries that are pushed, this is known
-// of flows only. Else it is the time of the push.
-static inline int64_t hs_collect_told_ns(const struct hs_collect_event *event)
-{
-	bool is_pushed = event->n_points && event->points[0].cause == HS_COLLECT_PUSH;
-
-	return is_pushed && event->flow ? event->flow->last_ns : event->time_ns;
-}
 
 typedef void hs_collect_emit(void *context, const struct hs_collect_event *event);
 

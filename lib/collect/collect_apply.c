@@ -296,7 +296,7 @@ static void apply_whole(struct hs_collect *c, const struct hs_collect_view *view
 	if (tells)
 		hs_collect_copy_flow(c, walk.number, &c->told);
 	c->counters.event_reports++;
-	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL);
+	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL, c->now_ns);
 }
 
 // Takes a report whose flow gets no entry, if all its values are of queues and links that are known

@@ -223,10 +223,13 @@ uint64_t hs_collect_bytes(const struct hs_collect_config *config)
 // ---- events ----
 
 void hs_collect_emit_points(struct hs_collect *c, const struct hs_collect_point *points, unsigned n,
-		const struct hs_collect_flow *flow)
+		const struct hs_collect_flow *flow, int64_t told_ns)
 {
-	struct hs_collect_event event = {
-			.time_ns = c->now_ns, .flow = flow, .points = points, .n_points = n};
+	struct hs_collect_event event = {.time_ns = c->now_ns,
+			.told_ns = told_ns,
+			.flow = flow,
+			.points = points,
+			.n_points = n};
 
 	if (!n)
 		return;

@@ -475,8 +475,9 @@ static inline void hs_collect_add_point(struct hs_collect *c, const struct hs_co
 	c->points[c->n_points++] = *point;
 }
 
+// told_ns: when the newest report with the points' entry came.
 void hs_collect_emit_points(struct hs_collect *c, const struct hs_collect_point *points, unsigned n,
-		const struct hs_collect_flow *flow);
+		const struct hs_collect_flow *flow, int64_t told_ns);
 
 static inline struct hs_collect_hop_entry *hs_collect_hop_at(
 		const struct hs_collect *c, uint32_t flow, unsigned place)

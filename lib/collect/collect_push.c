@@ -34,7 +34,7 @@ static void push_flow(struct hs_collect *c, uint32_t number)
 	}
 	hs_collect_set_flow_event(c, flow);
 	hs_collect_copy_flow(c, number, &c->told);
-	hs_collect_emit_points(c, c->points, c->n_points, &c->told);
+	hs_collect_emit_points(c, c->points, c->n_points, &c->told, flow->last_ns);
 }
 
 static void push_queue(struct hs_collect *c, uint32_t number)
@@ -56,7 +56,7 @@ static void push_queue(struct hs_collect *c, uint32_t number)
 	if (q->has_occupancy)
 		hs_collect_set_occupancy_event(c, q);
 	q->event_congestion = q->congestion;
-	hs_collect_emit_points(c, c->points, c->n_points, NULL);
+	hs_collect_emit_points(c, c->points, c->n_points, NULL, q->last_ns);
 }
 
 static void push_link(struct hs_collect *c, uint32_t number)
@@ -66,7 +66,7 @@ static void push_link(struct hs_collect *c, uint32_t number)
 	add(c, HS_COLLECT_POINT_LINK, hs_collect_key_node(link->key), hs_collect_key_id(link->key),
 			link->utilisation, hs_collect_device_ns(link->after_device_ns));
 	hs_collect_set_link_event(c, link);
-	hs_collect_emit_points(c, c->points, c->n_points, NULL);
+	hs_collect_emit_points(c, c->points, c->n_points, NULL, link->last_ns);
 }
 
 static void push_drop(struct hs_collect *c, uint32_t number)
@@ -76,7 +76,7 @@ static void push_drop(struct hs_collect *c, uint32_t number)
 	add(c, HS_COLLECT_POINT_DROP, drop->node_id, drop->reason, drop->reports, 0);
 	drop->event_reports = drop->reports;
 	drop->event_ns = c->now_ns;
-	hs_collect_emit_points(c, c->points, c->n_points, NULL);
+	hs_collect_emit_points(c, c->points, c->n_points, NULL, drop->last_ns);
 }
 
 // ---- when ----

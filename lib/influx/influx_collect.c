@@ -160,6 +160,8 @@ static void add_fields(struct hs_influx_line *line, const struct source *source,
 		hs_influx_line_uint(line, "before", point->before);
 	if (point->device_ns)
 		hs_influx_line_uint(line, "device_ns", point->device_ns);
+	if (point->cause == HS_COLLECT_PUSH)
+		hs_influx_line_uint(line, "told_ns", (uint64_t)source->event->told_ns);
 }
 
 static void add_point(struct hs_influx_text *text, const struct source *source,

@@ -1681,8 +1681,7 @@ class HopEvent(TypedDict):
     """Values of a node."""
 
     node_id: int  # the node
-    # when the collector got the report; where it pushes values of queues, links and drops again: when it does
-    ts_ns: int
+    ts_ns: int  # when the collector got the report, of pushed values as well
     flow: NotRequired["HopEventFlow"]  # the flow whose packet told it
     points: list["HopEventPoints"]  # values of the node that came together
     seq: int  # counts messages

@@ -46,7 +46,7 @@ void hs_collector_hops_note(struct hs_collector_hops *hops, const struct hs_coll
 		const struct hs_collect_point *point = &event->points[i];
 		if (point->kind == HS_COLLECT_POINT_HOP && point->has_value &&
 				point->node_id != UINT32_MAX)
-			note(hops, point, event->time_ns, hs_collect_told_ns(event));
+			note(hops, point, event->time_ns, event->told_ns);
 	}
 }
 

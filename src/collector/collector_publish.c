@@ -176,9 +176,7 @@ struct hop_message {
 #define HOP(...) HS_SCHEMA_ROW(struct hop_message, __VA_ARGS__)
 static const struct hs_schema_field hop_fields[] = {
 		HOP(UINT, node_id, "the node"),
-		HOP(INT, ts_ns,
-				"when the collector got the report; where it pushes values of "
-				"queues, links and drops again: when it does"),
+		HOP(INT, ts_ns, "when the collector got the report, of pushed values as well"),
 		HOP(TAKEN, flow, "the flow whose packet told it", .optional = true,
 				.fields = hs_collector_key_fields),
 		HOP(TAKEN, points, "values of the node that came together",
@@ -211,7 +209,7 @@ static void publish_node(struct hs_collector *collector, const struct hs_collect
 {
 	uint32_t node_id = event->points[first].node_id;
 	struct hop_message hop = {.node_id = node_id,
-			.ts_ns = hs_collect_told_ns(event),
+			.ts_ns = event->told_ns,
 			.flow = event->flow ? hs_collector_key_json(&event->flow->key) : NULL,
 			.points = json_array()};
 	char topic[32];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct record {
-	int64_t time_ns;
+	int64_t time_ns, told_ns;
 	uint32_t n_points;
 	uint32_t flow_bytes; // of the flow and its padding, before the points; 0: no flow
 };
@@ -21,7 +21,8 @@ static uint32_t flow_bytes(const struct hs_collect_flow *flow)
 
 bool hs_collector_record_put(struct hs_collector_ring *ring, const struct hs_collect_event *event)
 {
-	const struct record head = {event->time_ns, event->n_points, flow_bytes(event->flow)};
+	const struct record head = {
+			event->time_ns, event->told_ns, event->n_points, flow_bytes(event->flow)};
 	uint32_t points = event->n_points * (uint32_t)sizeof(struct hs_collect_point);
 	uint8_t *at = hs_collector_ring_reserve(
 			ring, (uint32_t)sizeof(head) + head.flow_bytes + points);
@@ -46,6 +47,7 @@ bool hs_collector_record_take(struct hs_collector_ring *ring, struct hs_collect_
 	const uint8_t *at = (const uint8_t *)(record + 1);
 	*event = (struct hs_collect_event){
 			.time_ns = record->time_ns,
+			.told_ns = record->told_ns,
 			.flow = record->flow_bytes ? (const void *)at : NULL,
 			.points = (const void *)(at + record->flow_bytes),
 			.n_points = record->n_points,

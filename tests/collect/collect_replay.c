@@ -193,7 +193,7 @@ static void on_event(void *context, const struct hs_collect_event *event)
 
 	if (r->quiet)
 		return;
-	printf("[\"event\",%" PRIu64 ",%" PRId64 ",", r->index, event->time_ns);
+	printf("[\"event\",%" PRIu64 ",%" PRId64 ",", r->index, event->told_ns);
 	if (event->flow) {
 		putchar('[');
 		print_flow(event->flow);

@@ -50,7 +50,7 @@ def flow_row(row):
 
 def same_event(index, wanted, told):
     flow, points = wanted
-    _, got_flow, got_points = told
+    _, _, got_flow, got_points = told
     # A point without a value may have any number there.
     got_points = [point if point.has_value else point._replace(value=0) for point in got_points]
     if sorted(points) != sorted(got_points):
@@ -61,6 +61,11 @@ def same_event(index, wanted, told):
                       index)
     if flow is not None and flow != flow_row(got_flow):
         raise Differs(f"flow of an event:\n  model     {flow}\n  collector {flow_row(got_flow)}", index)
+
+
+def same_time(index, wanted_ns, told):
+    if told[1] != wanted_ns:
+        raise Differs(f"values of an event: reported at {wanted_ns}, collector {told[1]}", index)
 
 
 def events(model, records, told):
@@ -74,20 +79,22 @@ def events(model, records, told):
             if at == len(told.events) or told.events[at][0] != index:
                 raise Differs(f"the model alone tells {points}", index)
             same_event(index, (flow, points), told.events[at])
+            same_time(index, record.time_ns, told.events[at])
             at += 1
         if at < len(told.events) and told.events[at][0] <= index:
-            raise Differs(f"the collector alone tells {told.events[at][2]}", index)
+            raise Differs(f"the collector alone tells {told.events[at][3]}", index)
 
 
 def pushes(model, told, at, index, record):
     """What one call pushed: entries as the model has them."""
     begin = at
     while at < len(told.events) and told.events[at][0] == index:
-        _, flow, points = told.events[at]
+        _, _, flow, points = told.events[at]
         wanted = model.push(flow and key_of(flow[0]), points, record.time_ns)
         got = sorted(point._replace(device_ns=0, value=point.value * point.has_value) for point in points)
         if wanted is None or sorted(wanted) != got:
             raise Differs(f"pushed: model {wanted}, collector {got}", index)
+        same_time(index, model.told_ns(flow and key_of(flow[0]), points), told.events[at])
         at += 1
     if at - begin > record.budget:
         raise Differs(f"{at - begin} entries were pushed, {record.budget} were allowed", index)

@@ -448,6 +448,10 @@ class Model:
         entry["pushed_ns"] = now
         return wanted
 
+    def told_ns(self, key, points):
+        """When the newest report with an entry came."""
+        return (self.flows.entries[key] if key else self.entry_of(points[0]))["last_ns"]
+
     def entry_of(self, point):
         table = self.links if point.kind == LINK else self.drops if point.kind == DROP else self.queues
         return table.entries.get((point.node, point.id))

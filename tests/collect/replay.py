@@ -16,7 +16,7 @@ PROGRAM = os.path.join(BUILD, "tests", "collect", "collect_replay")
 VERSIONS = ("2016-06", "0.5", "1.0", "2.1")
 CARRIERS = ("tcp_udp", "gre", "vxlan_gpe", "geneve")
 MARKS = ("dscp", "udp_port", "probe")
-# events: record's index, flow or None, points. rows: by kind, lists. counters: by name.
+# events: record's index, when its values were reported, flow or None, points. rows: by kind, lists. counters: by name.
 Told = collections.namedtuple("Told", "events rows counters pushed")
 
 
@@ -52,7 +52,7 @@ def read(output):
     for line in output:
         kind, *of = json.loads(line)
         if kind == "event":
-            events.append((of[0], of[2], [Point(*point) for point in of[3]]))
+            events.append((of[0], of[1], of[2], [Point(*point) for point in of[3]]))
         elif kind == "pushed":
             pushed[of[0]] = of[1]
         elif kind == "counters":

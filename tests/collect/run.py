@@ -39,7 +39,7 @@ def told(of, payloads, step_ns=1_000_000):
     records = [Record(BEGIN_NS + i * step_ns, 0, ADDRESS, data) for i, data in enumerate(payloads)]
     model, got = compare.compare(of, records)
     points = [[] for _ in records]
-    for index, _, some in got.events:
+    for index, _, _, some in got.events:
         points[index] += [(point.kind, point.cause) for point in some]
     return model, points
 

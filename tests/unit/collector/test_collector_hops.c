@@ -21,9 +21,10 @@ static void tell(uint32_t node_id, uint64_t latency, int64_t now_ns)
 			.node_id = node_id,
 			.value = latency};
 
-	hs_collector_hops_note(
-			&hops, &(struct hs_collect_event){
-					       .time_ns = now_ns, .points = &point, .n_points = 1});
+	hs_collector_hops_note(&hops, &(struct hs_collect_event){.time_ns = now_ns,
+						      .told_ns = now_ns,
+						      .points = &point,
+						      .n_points = 1});
 }
 
 static uint64_t latency_of(uint32_t node_id)
@@ -55,14 +56,15 @@ static void invented_nodes_keep_no_place(void **state)
 // Flow and node are pushed with the time of the flow's last report.
 static void a_push_replaces_no_newer_value(void **state)
 {
-	const struct hs_collect_flow flow = {.last_ns = 200 * SECOND};
 	const struct hs_collect_point point = {.kind = HS_COLLECT_POINT_HOP,
 			.cause = HS_COLLECT_PUSH,
 			.has_value = true,
 			.node_id = 3,
 			.value = 50};
-	const struct hs_collect_event event = {
-			.time_ns = 210 * SECOND, .flow = &flow, .points = &point, .n_points = 1};
+	const struct hs_collect_event event = {.time_ns = 210 * SECOND,
+			.told_ns = 200 * SECOND,
+			.points = &point,
+			.n_points = 1};
 
 	(void)state;
 	memset(&hops, 0, sizeof(hops));

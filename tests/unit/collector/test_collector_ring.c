@@ -43,8 +43,8 @@ static bool put(struct hs_collector_ring *ring, uint64_t seed)
 {
 	struct hs_collect_point points[8];
 	struct hs_collect_flow flow = flow_of(seed);
-	const struct hs_collect_event event = {
-			(int64_t)seed, seed % 3 ? &flow : NULL, points, points_of(seed, points)};
+	const struct hs_collect_event event = {(int64_t)seed, (int64_t)seed - 1,
+			seed % 3 ? &flow : NULL, points, points_of(seed, points)};
 
 	return hs_collector_record_put(ring, &event);
 }
@@ -55,7 +55,8 @@ static bool is_right(const struct hs_collect_event *event, uint64_t seed)
 	struct hs_collect_flow flow = flow_of(seed);
 	unsigned n = points_of(seed, points);
 
-	if (event->time_ns != (int64_t)seed || event->n_points != n || !event->flow != !(seed % 3))
+	if (event->time_ns != (int64_t)seed || event->told_ns != event->time_ns - 1 ||
+			event->n_points != n || !event->flow != !(seed % 3))
 		return false;
 	if (event->flow && (event->flow->n_hops != flow.n_hops ||
 					   event->flow->reports != flow.reports ||

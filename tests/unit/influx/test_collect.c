@@ -62,7 +62,7 @@ static const struct hs_collect_point points[] = {
 static const char *lines_of(const struct hs_influx_config *config, const struct hs_collect_flow *of,
 		const struct hs_collect_point *list, unsigned n)
 {
-	struct hs_collect_event event = {1524138290, of, list, n};
+	struct hs_collect_event event = {1524138290, 1524138280, of, list, n};
 	static char copy[8192];
 
 	hs_influx_text_clear(&text);
@@ -105,7 +105,8 @@ static void ids_are_tags_and_values_are_fields(void **state)
 			",path=\"6>5>4\",hops=3i,cause=\"new\" 1524138290\n"
 			"hopsight_flow_hop,collector=c1,node_id=4,hop=2 latency=400i," KEY
 			",cause=\"change\",before=4i,device_ns=1524234560i 1524138290\n"
-			"hopsight_link,collector=c1,node_id=4,port=3 utilisation=1i,cause=\"push\" "
+			"hopsight_link,collector=c1,node_id=4,port=3 "
+			"utilisation=1i,cause=\"push\",told_ns=1524138280i "
 			"1524138290\n"
 			"hopsight_queue,collector=c1,node_id=4,queue=5 "
 			"occupancy=600i,cause=\"gap\" "
