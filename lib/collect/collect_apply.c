@@ -55,6 +55,31 @@ static bool keeps_path(const struct hs_collect *c, struct hs_collect_flow_entry 
 	return (uint64_t)(c->now_ns - flow->lacking_ns) < HS_COLLECT_LACKING_NS;
 }
 
+// Returns whether a report of a congested queue has the first hops of the flow's path only: a node
+// in the middle of the path sent it.
+static bool is_of_the_middle(const struct hs_collect *c, const struct hs_collect_view *view,
+		const struct walk *walk, uint32_t number)
+{
+	const struct hs_collect_flow_entry *flow = &c->flow[number];
+	struct hs_collect_values values = view->own;
+
+	if (!view->own.q || !view->has_reporter || hs_collect_lacks_hops(flow) ||
+			walk->n_hops >= flow->n_hops)
+		return false;
+	for (unsigned place = 0; place < walk->n_hops; place++) {
+		if (place == view->n_hops)
+			values.node_id = view->own.node_id;
+		else
+			hs_collect_read_hop(view->dialect, view->layout,
+					view->hops + (size_t)(view->n_hops - 1u - place) *
+									view->hop_bytes,
+					&values);
+		if (hs_collect_hop_node(hs_collect_hop_at(c, number, place)) != values.node_id)
+			return false;
+	}
+	return true;
+}
+
 static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
 {
 	// The path is not known.
@@ -70,8 +95,10 @@ static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, 
 	if (number == HS_COLLECT_NONE)
 		return;
 	see_flow(c, number);
-	bool is_kept = view->incomplete && !walk->is_new && keeps_path(c, &c->flow[number]);
-	if (is_cut || is_kept)
+	if (is_cut)
+		return;
+	if (!walk->is_new && (is_of_the_middle(c, view, walk, number) ||
+					     (view->incomplete && keeps_path(c, &c->flow[number]))))
 		return;
 	walk->flow = &c->flow[number];
 	walk->number = number;

@@ -70,7 +70,7 @@ static void set_own(enum hs_int_report_version version, const struct hs_int_repo
 	own->has |= hs_collect_tells_q(own);
 	own->port = report->egress_port;
 	own->utilisation = report->link_utilisation;
-	bool no_port = version == HS_INT_REPORT_0_5 && own->port == UINT16_MAX;
+	bool no_port = own->port == UINT16_MAX;
 	own->has |= report->has & HS_INT_REPORT_PORTS && !no_port ? HS_COLLECT_HAS_PORT : 0;
 	own->has |= report->has & HS_INT_REPORT_UTILISATION ? HS_COLLECT_HAS_UTILISATION : 0;
 }

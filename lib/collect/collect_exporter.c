@@ -85,8 +85,12 @@ int hs_collect_restore_exporters(struct hs_collect *c)
 {
 	uint32_t n = 0;
 
-	while (n < c->config.max_exporters && is_right(&c->exporter[n])) {
-		const struct hs_collect_exporter_entry *e = &c->exporter[n++];
+	// A process that was killed left one entry that is not right at most.
+	for (uint32_t i = 0; i < c->config.max_exporters; i++) {
+		if (!is_right(&c->exporter[i]))
+			continue;
+		struct hs_collect_exporter_entry *e = &c->exporter[n++];
+		*e = c->exporter[i];
 		hs_collect_table_add(&c->exporters, hash_of(c, &e->key), 0);
 		// Missing reports may still come late, so the sums continue.
 		c->counters.reports_missing += e->missing;

@@ -381,7 +381,7 @@ static inline uint32_t hs_collect_hash_flow(
 static inline void hs_collect_close_view(
 		const struct hs_collect *c, struct hs_collect_view *view, bool intermediate)
 {
-	bool is_whole = view->has_stack && !intermediate;
+	bool is_whole = view->has_stack && !intermediate && !view->dropped;
 
 	if (!is_whole && !view->has_reporter)
 		view->has_flow = false;

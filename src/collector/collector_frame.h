@@ -54,7 +54,7 @@ static inline bool hs_collector_frame_is_like(
 	};
 	vector differs = {0}, x, y, m;
 
-	if (len != last->frame_bytes)
+	if (len != last->frame_bytes || !len)
 		return false;
 	for (unsigned at = 0; at < HS_COLLECTOR_FRAME_HEAD; at += sizeof(x)) {
 		memcpy(&x, frame + at, sizeof(x));

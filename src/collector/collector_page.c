@@ -103,10 +103,13 @@ static void add_exporter(struct hs_collector *collector, struct hs_prometheus *p
 	hs_prometheus_ns(page, &last_report, labels, exporter->last_ns);
 }
 
-// Returns whether a value is old: nobody has told it for a minute, so that it may be wrong.
-static bool is_old(const struct hs_collector *collector, int64_t told_ns)
+// Returns whether a value is so old that it may be wrong: nobody has told it for a minute, and for
+// usual_ns, if nodes tell it only so often.
+static bool is_old(const struct hs_collector *collector, int64_t told_ns, int64_t usual_ns)
 {
-	return llabs(collector->now_ns - told_ns) >= HS_COLLECTOR_OLD_NS; // the clock may be set
+	int64_t age_ns = llabs(collector->now_ns - told_ns); // the clock may be set
+
+	return age_ns >= HS_COLLECTOR_OLD_NS + usual_ns;
 }
 
 static void add_queue(struct hs_collector *collector, struct hs_prometheus *page,
@@ -119,7 +122,7 @@ static void add_queue(struct hs_collector *collector, struct hs_prometheus *page
 			{"queue_id", queue->queue_id == UINT32_MAX ? NULL
 								   : number(queue->queue_id, id)});
 
-	if (is_old(collector, queue->last_ns))
+	if (is_old(collector, queue->last_ns, 0))
 		return;
 	if (queue->has_occupancy && unit == HS_COLLECTOR_OCCUPANCY_PERCENT)
 		hs_prometheus_real(page, &occupancies[unit], labels, queue->occupancy / 100.0);
@@ -140,7 +143,7 @@ static void add_link(struct hs_collector *collector, struct hs_prometheus *page,
 			HS_PROMETHEUS_LABELS({"node_id", number(link->node_id, node)},
 					{"port", number(link->port, port)});
 
-	if (is_old(collector, link->last_ns))
+	if (is_old(collector, link->last_ns, 0))
 		return;
 	if (unit == HS_COLLECTOR_BPS)
 		hs_prometheus_real(page, &link_rate, labels, link->utilisation / 8.0);
@@ -183,7 +186,7 @@ static void add_flow(struct hs_collector *collector, struct hs_prometheus *page,
 			return;
 		unit = own;
 	}
-	if (!flow->has_latency || is_old(collector, flow->last_ns))
+	if (!flow->has_latency || is_old(collector, flow->last_ns, 0))
 		return;
 	hs_prometheus_ns(page, &flow_latency,
 			HS_PROMETHEUS_LABELS(
@@ -245,7 +248,7 @@ static void add_hops(struct hs_collector *collector, struct hs_prometheus *page)
 		const struct hs_prometheus_labels *labels =
 				HS_PROMETHEUS_LABELS({"node_id", number(hop->node_id, node)});
 		// A value that stays as it is comes with pushes only.
-		if (push_ns && is_old(collector, hop->time_ns + push_ns))
+		if (push_ns && is_old(collector, hop->time_ns, push_ns))
 			continue;
 		if (unit)
 			hs_prometheus_ns(page, &hop_latency, labels, (int64_t)hop->latency * unit);

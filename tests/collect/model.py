@@ -201,7 +201,8 @@ class Model:
             self.counters["reports_without_flow"] += 1
         else:
             cut = stacked and (packet.partial or packet.lacking and not hops)
-            flow = self.flow(key, hops, cut, packet.lacking, report.values.get("ingress_ns", 0), now, points)
+            congested = "Q" in report.flags and report.node != UNKNOWN
+            flow = self.flow(key, hops, cut, packet.lacking, congested, report.values.get("ingress_ns", 0), now, points)
         of_flow = bool(points)
         for hop in hops:
             if hop.get("node_id", UNKNOWN) != UNKNOWN:
@@ -242,7 +243,7 @@ class Model:
     @staticmethod
     def flow_key(packet, report):
         """Returns the key, with who tells of the flow: one node, or None for the whole path."""
-        whole = packet.hops is not None and "I" not in report.flags
+        whole = packet.hops is not None and "I" not in report.flags and "D" not in report.flags
         if not whole and report.node == UNKNOWN:
             return None
         return (*packet.key, UNKNOWN if whole else report.node)
@@ -278,10 +279,18 @@ class Model:
         flow["lacked"] = flow["reports"] + 1
         return 0 <= now - flow["lacked_ns"] < 10 * SECOND
 
-    def flow(self, key, hops, cut, lacking, device, now, points):
+    @staticmethod
+    def is_of_the_middle(flow, nodes):
+        """Whether a node of the path, not the sink, sent a report of its queue: it has the path's begin."""
+        known = [node for node, _ in flow["hops"]]
+        return not flow["lacking"] and len(nodes) < len(known) and nodes == known[:len(nodes)]
+
+    def flow(self, key, hops, cut, lacking, congested, device, now, points):
         flow = self.flows.entries.get(key)
+        nodes = [hop.get("node_id", UNKNOWN) for hop in hops]
         # A path that is not whole only says that the flow is alive.
-        if cut or lacking and flow and self.keeps_path(flow, now):
+        if cut or flow and congested and self.is_of_the_middle(flow, nodes) \
+                or lacking and flow and self.keeps_path(flow, now):
             if flow:
                 self.flows.get(key, now, {})
                 flow["reports"] += 1
@@ -292,7 +301,6 @@ class Model:
             "base": None, "latency": None, "lacking": False, "lacked": 0, "lacked_ns": 0})
         if flow is None:
             return None
-        nodes = [hop.get("node_id", UNKNOWN) for hop in hops]
         self.keep_latencies(flow, nodes, hops)
         latency = None if lacking else self.latency_of(flow, hops, nodes)
         other, flow["lacking"] = lacking != flow["lacking"], lacking

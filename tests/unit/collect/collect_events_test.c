@@ -443,6 +443,59 @@ static void sixty_four_and_the_reporter(void **state)
 	hs_collect_destroy(c);
 }
 
+// A node in the middle of the path reports its queue or a drop with the stack so far.
+static void reports_from_the_middle_change_no_path(void **state)
+{
+	static const struct {
+		uint8_t at, bit;
+		uint64_t flows;
+	} kinds[] = {{3, 0x80, 1}, {2, 0x01, 2}}; // Q; D, whose flow stands beside
+	struct hs_collect_config config = config_50();
+	struct hs_collect_flow flows[3];
+	struct bytes b;
+
+	(void)state;
+	open_with(&config);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t cursor = 0;
+		put_report(&b, 2, ++sequence, 6000, usual + 1, N - 1);
+		b.at[kinds[i].at] |= kinds[i].bit;
+		forget();
+		take(c, b.at, b.n, (2 * i + 2) * SECOND);
+		assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 0);
+		check_flow(N, false);
+		assert_int_equal(hs_collect_flows(c, &cursor, flows, 3), kinds[i].flows);
+		send(usual, N, (2 * i + 3) * SECOND);
+		assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 0);
+		assert_int_equal(count(HS_COLLECT_POINT_HOP, HS_COLLECT_PATH), 0);
+	}
+	done();
+}
+
+// 2.0: a report of node 3 with ports 7 and another, and a utilisation of 9.
+#define PORTS_2_0                                                                                  \
+	"2000000100000003100402004100000000000000"                                                 \
+	"0007"
+#define UTILISATION_2_0 "00000009"
+
+// A port number of all ones is none.
+static void a_port_that_is_not_known_is_no_link(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_link link;
+	uint64_t cursor = 0;
+
+	(void)state;
+	c = collector(&config);
+	take_hex(c, PORTS_2_0 "ffff" UTILISATION_2_0, SECOND);
+	assert_int_equal(hs_collect_links(c, &cursor, &link, 1), 0);
+	take_hex(c, PORTS_2_0 "0008" UTILISATION_2_0, SECOND);
+	cursor = 0;
+	assert_int_equal(hs_collect_links(c, &cursor, &link, 1), 1);
+	assert_int_equal(link.port, 8);
+	done();
+}
+
 static void congestion_by_q(void **state)
 {
 	struct hs_collect_config config = config_50();
@@ -521,6 +574,8 @@ int main(void)
 			cmocka_unit_test(shared_values),
 			cmocka_unit_test(sixty_four_hops),
 			cmocka_unit_test(sixty_four_and_the_reporter),
+			cmocka_unit_test(reports_from_the_middle_change_no_path),
+			cmocka_unit_test(a_port_that_is_not_known_is_no_link),
 			cmocka_unit_test(congestion_by_q),
 			cmocka_unit_test(push),
 	};

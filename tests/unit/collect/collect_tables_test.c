@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables that are full, and exporters' sequence numbers.
+#include "collect_parts.h"
 #include "collect_test.h"
 
 #include <errno.h>
@@ -415,6 +416,29 @@ static void exporters_of_before(void **state)
 	free(config.exporter_memory);
 }
 
+// An entry that was written when the process was killed costs that entry alone.
+static void an_exporter_that_is_not_right_costs_no_other(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_exporter found[3];
+	uint64_t cursor = 0;
+
+	(void)state;
+	config.exporter_memory = calloc(1, hs_collect_exporter_bytes(&config));
+	c = collector(&config);
+	for (uint32_t node = 1; node <= 3; node++)
+		report_of(node, 1, SECOND);
+	struct hs_collect_exporter_entry *entries = config.exporter_memory;
+	entries[1].datagrams = 0;
+	hs_collect_destroy(c);
+	c = collector(&config);
+	assert_int_equal(hs_collect_exporters(c, &cursor, found, 3), 2);
+	assert_int_equal(found[0].node_id, 1);
+	assert_int_equal(found[1].node_id, 3);
+	hs_collect_destroy(c);
+	free(config.exporter_memory);
+}
+
 // A full table replaces the exporter that was silent longest, also after a restart.
 static void the_silent_exporter_of_before_goes_first(void **state)
 {
@@ -489,6 +513,7 @@ int main(void)
 			cmocka_unit_test(far_ahead),
 			cmocka_unit_test(exporters_apart),
 			cmocka_unit_test(exporters_of_before),
+			cmocka_unit_test(an_exporter_that_is_not_right_costs_no_other),
 			cmocka_unit_test(the_silent_exporter_of_before_goes_first),
 			cmocka_unit_test(drops_of_a_clock_that_went_back),
 			cmocka_unit_test(first_refused),

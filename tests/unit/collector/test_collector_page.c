@@ -119,6 +119,33 @@ static void values_of_a_minute_ago_are_left_out(void **state)
 	close_collector();
 }
 
+// A value that changes comes as an event, one that stays as it is comes with pushes only.
+static void a_latency_stays_for_a_minute_and_a_push(void **state)
+{
+	static const struct {
+		int64_t age_s;
+		bool shown;
+	} cases[] = {{0, true}, {61, true}, {179, true}, {181, false}};
+
+	(void)state;
+	open_collector();
+	config.collect.push_ns = 120 * SECOND;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t capped = 0;
+		owner.now_ns = 1000 * SECOND;
+		owner.hops.n = 1;
+		owner.hops.of[0] = (struct hs_collector_hop){
+				7, 5, owner.now_ns - cases[i].age_s * SECOND};
+		char *shown = page_of(10000, &capped);
+		assert_int_equal(lines_of(shown, "hopsight_collector_hop_latency_seconds{"),
+				cases[i].shown);
+		free(shown);
+	}
+	owner.hops.n = 0;
+	owner.now_ns = 0;
+	close_collector();
+}
+
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -171,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(every_series_is_there_or_counted),
 			cmocka_unit_test(values_of_a_minute_ago_are_left_out),
+			cmocka_unit_test(a_latency_stays_for_a_minute_and_a_push),
 			cmocka_unit_test(no_series_is_there_twice),
 	};
 
