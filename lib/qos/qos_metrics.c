@@ -327,7 +327,7 @@ static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 	window->age_ns = 0;
 	window->path_changed = sum->path_changed;
 	window->reports = sum->reports;
-	window->flags = sum->flags;
+	window->flags = sum->flags & ~HS_QOS_ALTERNATED;
 }
 
 // Returns whether a node's entries lack counts that the packets requested. Then a link has no loss
@@ -405,7 +405,7 @@ static bool common_end(const struct hs_qos_flow *flow, uint32_t node)
 
 void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
-	if (!(sum->flags & HS_QOS_ALTERNATES))
+	if (!(sum->flags & HS_QOS_ALTERNATED))
 		return;
 	for (unsigned i = 1; i < flow->n_links; i++) {
 		struct hs_qos_link_sum *link = &sum->links[i];

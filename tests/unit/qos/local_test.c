@@ -299,7 +299,7 @@ static const struct caught *window_of_nodes(struct catcher *catcher, struct hs_q
 static void the_path_begins_with_the_id_of_the_source(void **state)
 {
 	(void)state;
-	static const uint32_t ids[NODES] = {70000, 8, 9};
+	static const uint32_t ids[NODES] = {70000, 8, 6};
 	struct catcher catcher;
 	struct hs_qos *qos;
 	const struct caught *caught = window_of_nodes(&catcher, &qos, ids, false);
@@ -311,10 +311,14 @@ static void the_path_begins_with_the_id_of_the_source(void **state)
 	assert_non_null(hop);
 	assert_int_equal(hop->delay.mean, 9);
 	assert_int_equal(hop->hop_latency_ns.mean, 5);
-	assert_non_null(hop_between(caught, 9, KEY.sink_node_id));
+	assert_non_null(hop_between(caught, 6, KEY.sink_node_id));
 	monitor_free(qos, &catcher);
 	caught = window_of_nodes(&catcher, &qos, ids, true);
 	assert_int_equal(caught->window.flags, HS_QOS_ENTRIES_MISSING);
+	hop = hop_between(caught, 6, KEY.sink_node_id); // what the sink counted itself is known
+	assert_true(hop->has & HS_QOS_HAS_THROUGHPUT);
+	assert_int_equal(hop->rx_packets, caught->window.e2e.rx_packets);
+	assert_int_equal(hop->rx_bytes, caught->window.e2e.rx_bytes);
 	monitor_free(qos, &catcher);
 }
 
