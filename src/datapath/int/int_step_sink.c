@@ -73,9 +73,19 @@ static bool take_out(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	return taken && hs_end_strip(worker, burst, i, taken);
 }
 
+// Returns whether this packet has to end at the sink, and notes so.
+static bool is_discarded(const struct hs_burst *burst, unsigned i, struct hs_packet *packet)
+{
+	if (likely(!hs_int_is_discarded(burst->profile->settings,
+			    rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *), packet)))
+		return false;
+	packet->flags |= HS_PACKET_DISCARD;
+	return true;
+}
+
 bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
 {
-	const struct hs_packet *packet = &burst->packets[i];
+	struct hs_packet *packet = &burst->packets[i];
 
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY) || !hs_make_changeable(worker, burst, i) ||
 			packet->flags & HS_PACKET_SHORT)
@@ -97,7 +107,7 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 		return false;
 	if (unlikely(ours && worker->exporter))
 		tell(worker, burst, i);
-	return take_out(worker, burst, i);
+	return !(ours && is_discarded(burst, i, packet)) && take_out(worker, burst, i);
 }
 
 bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
@@ -110,13 +120,8 @@ bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		return false;
 	}
 	report(worker, burst, i);
-	if (unlikely(hs_int_is_discarded(burst->profile->settings,
-			    rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *), packet))) {
-		packet->flags |= HS_PACKET_DISCARD;
-		return false;
-	}
-	return hs_make_changeable(worker, burst, i) && !(packet->flags & HS_PACKET_SHORT) &&
-	       take_out(worker, burst, i);
+	return !is_discarded(burst, i, packet) && hs_make_changeable(worker, burst, i) &&
+	       !(packet->flags & HS_PACKET_SHORT) && take_out(worker, burst, i);
 }
 
 // Writes what `fill` writes, of INT-MD of 2.1 in a first segment.

@@ -92,6 +92,36 @@ static void ipv4_that_was_in_a_tunnel_of_ipv6_is_routed(void **state)
 	fixture_close(f);
 }
 
+// D in the INT header says that the packet ends at the sink, also if a bridge floods it there.
+#define GRE_6                                                                                      \
+	HOST "86dd"                                                                                \
+	     "60000000003c2f4020010db800010000000000000000000220010db8000200000000000000000008"    \
+	     "000088b5"                                                                            \
+	     "18040800"
+#define INT_REST                                                                                   \
+	"0001078000000000000000"                                                                   \
+	"00000009"
+static void a_packet_that_ends_at_the_sink_is_not_flooded(void **state)
+{
+	static const enum hs_port_side sides[] = {HS_SIDE_NETWORK, HS_SIDE_HOST, HS_SIDE_HOST};
+	struct hs_node_config config = {.id = 7, .forwarding = HS_FORWARD_BRIDGE};
+	struct hs_int_settings settings;
+
+	(void)state;
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_GRE);
+	config.profiles[0] = (struct hs_profile){
+			.family = &hs_int_steps[HS_INT_2_1], .settings = &settings};
+	struct fixture *f = fixture_open(sides, 3, 1500, config);
+	feed_split(f, 0, GRE_6 "20" INT_REST IN_IPV4, 0);
+	test_node_run(&f->t);
+	assert_int_equal(count_sent(f, 1) + count_sent(f, 2), 2);
+	feed_split(f, 0, GRE_6 "28" INT_REST IN_IPV4, 0);
+	test_node_run(&f->t);
+	assert_int_equal(count_sent(f, 1) + count_sent(f, 2), 0);
+	assert_int_equal(drops(f, 0, HS_DROP_DISCARDED), 1);
+	fixture_close(f);
+}
+
 // A port whose family reads TCP gets a packet whose TCP header is split, also by flooding.
 static void a_flooded_packet_is_joined_for_each_family(void **state)
 {
@@ -203,6 +233,7 @@ int main(void)
 	dpdk_env_init("128");
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(ipv4_that_was_in_a_tunnel_of_ipv6_is_routed),
+			cmocka_unit_test(a_packet_that_ends_at_the_sink_is_not_flooded),
 			cmocka_unit_test(a_flooded_packet_is_joined_for_each_family),
 			cmocka_unit_test(a_split_syn_is_clamped),
 			cmocka_unit_test(a_due_packet_waits_for_a_port_of_its_method),
