@@ -55,6 +55,15 @@ static bool keeps_path(const struct hs_collect *c, struct hs_collect_flow_entry 
 	return (uint64_t)(c->now_ns - flow->lacking_ns) < HS_COLLECT_LACKING_NS;
 }
 
+// After ten seconds of reports that do not tell the path, the path is that of the last report that
+// did, and lacks hops. What its hops told is old.
+static void lose_path(struct hs_collect_flow_entry *flow)
+{
+	flow->whole_hops = flow->timed_hops = 0;
+	flow->with_latency = 0;
+	flow->has_latency = false;
+}
+
 // Returns whether a report of a congested queue has the first hops of the flow's path only: a node
 // in the middle of the path sent it.
 static bool is_of_the_middle(const struct hs_collect *c, const struct hs_collect_view *view,
@@ -95,8 +104,11 @@ static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, 
 	if (number == HS_COLLECT_NONE)
 		return;
 	see_flow(c, number);
-	if (is_cut)
+	if (is_cut) {
+		if (!hs_collect_lacks_hops(&c->flow[number]) && !keeps_path(c, &c->flow[number]))
+			lose_path(&c->flow[number]);
 		return;
+	}
 	if (!walk->is_new && (is_of_the_middle(c, view, walk, number) ||
 					     (view->incomplete && keeps_path(c, &c->flow[number]))))
 		return;

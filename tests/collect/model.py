@@ -280,6 +280,13 @@ class Model:
         return 0 <= now - flow["lacked_ns"] < 10 * SECOND
 
     @staticmethod
+    def lose_path(flow):
+        """No report of 10 s told the path: what was known of it is old."""
+        hops = flow["hops"]
+        flow.update(lacking=bool(hops), latency=None, hops=[(node, None) for node, _ in hops],
+                    bases=[None] * len(hops))
+
+    @staticmethod
     def is_of_the_middle(flow, nodes):
         """Whether a node of the path, not the sink, sent a report of its queue: it has the path's begin."""
         known = [node for node, _ in flow["hops"]]
@@ -291,6 +298,8 @@ class Model:
         # A path that is not whole only says that the flow is alive.
         if cut or flow and congested and self.is_of_the_middle(flow, nodes) \
                 or lacking and flow and self.keeps_path(flow, now):
+            if cut and flow and not flow["lacking"] and not self.keeps_path(flow, now):
+                self.lose_path(flow)
             if flow:
                 self.flows.get(key, now, {})
                 flow["reports"] += 1

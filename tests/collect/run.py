@@ -22,7 +22,8 @@ import report_formats as formats  # noqa: E402
 import reports as sender  # noqa: E402
 from decode import Settings  # noqa: E402
 from generate import BEGIN_NS, Record  # noqa: E402
-from model import CHANGE, FLOW, HOP, LINK, MEASURES, NEW, OCCUPANCY, TABLES, CONGESTION, Config  # noqa: E402
+from model import (  # noqa: E402
+    CHANGE, CONGESTION, FLOW, HOP, LINK, MEASURES, NEW, OCCUPANCY, PATH, TABLES, Config)
 
 EACH = 500  # records of one random configuration
 SPECIFIED = [Settings(version, "dscp", formats.DSCP, 0x3F, 0, 0) for version in ("0.5", "1.0", "2.1")]
@@ -83,6 +84,16 @@ FRAME_0_5 = (
     "880078bef20100000000080803ff00000000000004000200030000000400050006000000075ad9f9400005000a00000001"
     "00000005000200030000000400050006000000075ad9f9400005000a000000010000000600020003000000040005000600"
     "0000075ad9f9400005000a000000010000000e")
+
+
+def cut_stacks():
+    """Ten seconds of stacks that were cut, and the path that was known has no latency any more."""
+    frame = bytes.fromhex(FRAME_1_0)
+    model, points = told(config(lenient=True), [frame] + 13 * [frame[:-30]] + [frame], 1_000_000_000)
+    demand(model.counters["reports_partial"], 13, "reports with a cut stack")
+    demand(sum(points[1:14], []), [], "events of cut stacks")
+    demand(sorted(points[14])[:4], [(FLOW, PATH)] + 3 * [(HOP, NEW)], "the path is known again")
+    return "13 reports"
 
 
 def frames_of_intercollector():
@@ -183,6 +194,7 @@ def random_reports(options, tunnels=False):
 def tests(options):
     yield "vectors of the specifications", vectors_of_the_specifications
     yield "frames of INTCollector", frames_of_intercollector
+    yield "stacks that were cut", cut_stacks
     yield "reports that the tool sends", reports_that_the_tool_sends
     yield "random reports", lambda: random_reports(options)
     yield "random reports of packets with INT in GRE, VXLAN-GPE and Geneve", lambda: random_reports(options, True)

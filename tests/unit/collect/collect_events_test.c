@@ -307,6 +307,28 @@ static void a_path_that_always_lacks_hops_is_marked(void **state)
 	done();
 }
 
+// If all reports of ten seconds are of no hop, the path is what it was, marked, without a sum.
+static void a_path_that_no_report_tells_is_marked(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	open_with(&config);
+	for (int64_t i = 2; i < 12; i++) {
+		send_lacking(usual, 0, E, i * SECOND);
+		check_flow(N, false);
+	}
+	send_lacking(usual, 0, E, 12 * SECOND);
+	check_flow(N, true);
+	send_lacking(usual, 0, E, 13 * SECOND);
+	check_flow(N, true);
+	assert_int_equal(told.n_points, 0);
+	send(usual, N, 14 * SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 1);
+	check_flow(N, false);
+	done();
+}
+
 // The same hops without the bit are another path: the whole one, whose sum is known.
 static void a_path_is_whole_when_a_packet_says_so(void **state)
 {
@@ -568,6 +590,7 @@ int main(void)
 			cmocka_unit_test(a_latency_that_is_not_told_stays_in_the_sum),
 			cmocka_unit_test(packets_that_lack_hops_change_no_path),
 			cmocka_unit_test(a_path_that_always_lacks_hops_is_marked),
+			cmocka_unit_test(a_path_that_no_report_tells_is_marked),
 			cmocka_unit_test(a_path_is_whole_when_a_packet_says_so),
 			cmocka_unit_test(the_same_hops_may_be_a_part),
 			cmocka_unit_test(node_ids_alone_say_it_too),
