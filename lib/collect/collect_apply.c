@@ -43,16 +43,15 @@ static void see_flow(struct hs_collect *c, uint32_t number)
 	flow->last_ns = c->now_ns;
 }
 
-// Returns whether a flow keeps its whole path although a report lacks hops: if only large packets
-// lack hops, the path is as before. It is not if all reports of ten seconds lack hops.
+// Returns whether a flow keeps its path although a report lacks hops: if only large packets lack
+// hops, the path is as before. It is not if all reports of ten seconds lack hops.
 static bool keeps_path(const struct hs_collect *c, struct hs_collect_flow_entry *flow)
 {
-	if (hs_collect_lacks_hops(flow))
-		return false;
 	if (flow->lacking_at + 1 != flow->reports)
 		flow->lacking_ns = c->now_ns;
-	flow->lacking_at = flow->reports;
-	return (uint64_t)(c->now_ns - flow->lacking_ns) < HS_COLLECT_LACKING_NS;
+	bool keeps = (uint64_t)(c->now_ns - flow->lacking_ns) < HS_COLLECT_LACKING_NS;
+	flow->lacking_at = keeps ? flow->reports : 0;
+	return keeps;
 }
 
 // After ten seconds of reports that do not tell the path, the path is that of the last report that
@@ -72,8 +71,7 @@ static bool is_of_the_middle(const struct hs_collect *c, const struct hs_collect
 	const struct hs_collect_flow_entry *flow = &c->flow[number];
 	struct hs_collect_values values = view->own;
 
-	if (!view->own.q || !view->has_reporter || hs_collect_lacks_hops(flow) ||
-			walk->n_hops >= flow->n_hops)
+	if (!view->own.q || !view->has_reporter || walk->n_hops >= flow->n_hops)
 		return false;
 	for (unsigned place = 0; place < walk->n_hops; place++) {
 		if (place == view->n_hops)
@@ -109,8 +107,9 @@ static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, 
 			lose_path(&c->flow[number]);
 		return;
 	}
-	if (!walk->is_new && (is_of_the_middle(c, view, walk, number) ||
-					     (view->incomplete && keeps_path(c, &c->flow[number]))))
+	bool is_lacking = view->incomplete && !hs_collect_lacks_hops(&c->flow[number]);
+	if (!walk->is_new && (is_lacking || is_of_the_middle(c, view, walk, number)) &&
+			keeps_path(c, &c->flow[number]))
 		return;
 	walk->flow = &c->flow[number];
 	walk->number = number;

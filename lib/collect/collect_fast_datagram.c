@@ -175,12 +175,12 @@ static int read_anew(struct hs_collect *c, const struct hs_collect_datagram *dat
 }
 
 // Keeps a datagram that the next ones may be like: its hops begin where the compared bytes end, and
-// no byte after the hops matters. A report without a stack is not kept, because its flow depends on
-// its reporter.
+// no byte after the hops matters. A report without a stack or of a drop is not kept, because its
+// flow depends on its reporter.
 static void keep_like(struct hs_collect *c, const struct hs_collect_datagram *datagram,
 		const struct hs_collect_view *view)
 {
-	if (datagram->len < LEAST || !view->has_stack ||
+	if (datagram->len < LEAST || !view->has_stack || view->dropped ||
 			view->hops != datagram->bytes + REPORT + HOPS_AT ||
 			view->dialect->packet.version != HS_INT_1_0)
 		return;

@@ -271,13 +271,12 @@ class Model:
 
     @staticmethod
     def keeps_path(flow, now):
-        """Whether a flow keeps its whole path although a report lacks hops: not all reports of 10 s do."""
-        if flow["lacking"]:
-            return False
+        """Whether a flow keeps its path although a report lacks hops: not all reports of 10 s do."""
         if flow["lacked"] != flow["reports"]:
             flow["lacked_ns"] = now
-        flow["lacked"] = flow["reports"] + 1
-        return 0 <= now - flow["lacked_ns"] < 10 * SECOND
+        keeps = 0 <= now - flow["lacked_ns"] < 10 * SECOND
+        flow["lacked"] = flow["reports"] + 1 if keeps else 0
+        return keeps
 
     @staticmethod
     def lose_path(flow):
@@ -290,14 +289,15 @@ class Model:
     def is_of_the_middle(flow, nodes):
         """Whether a node of the path, not the sink, sent a report of its queue: it has the path's begin."""
         known = [node for node, _ in flow["hops"]]
-        return not flow["lacking"] and len(nodes) < len(known) and nodes == known[:len(nodes)]
+        return len(nodes) < len(known) and nodes == known[:len(nodes)]
 
     def flow(self, key, hops, cut, lacking, congested, device, now, points):
         flow = self.flows.entries.get(key)
         nodes = [hop.get("node_id", UNKNOWN) for hop in hops]
         # A path that is not whole only says that the flow is alive.
-        if cut or flow and congested and self.is_of_the_middle(flow, nodes) \
-                or lacking and flow and self.keeps_path(flow, now):
+        part = flow and (lacking and not flow["lacking"]
+                         or congested and self.is_of_the_middle(flow, nodes))
+        if cut or part and self.keeps_path(flow, now):
             if cut and flow and not flow["lacking"] and not self.keeps_path(flow, now):
                 self.lose_path(flow)
             if flow:

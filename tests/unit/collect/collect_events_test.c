@@ -494,6 +494,60 @@ static void reports_from_the_middle_change_no_path(void **state)
 	done();
 }
 
+static void send_congested(const struct hop *hops, unsigned n, uint16_t bit, int64_t now_ns)
+{
+	struct bytes b;
+
+	put_report(&b, hops[0].node, ++sequence, 6000, hops, n);
+	b.at[3] |= 0x80;
+	b.at[INT_AT] |= bit >> 8;
+	forget();
+	take(c, b.at, b.n, now_ns);
+}
+
+// The same limit of ten seconds as for packets that lack hops: then the path has become shorter.
+static void a_path_of_which_only_the_begin_is_told_is_that(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	open_with(&config);
+	for (int64_t i = 2; i < 12; i++) {
+		send_congested(usual + 1, N - 1, i & 1 ? E : 0, i * SECOND);
+		check_flow(N, false);
+	}
+	send_congested(usual + 1, N - 1, E, 12 * SECOND);
+	check_flow(N - 1, true);
+	send_congested(usual + 2, 1, 0, 13 * SECOND); // in the middle of a part
+	check_flow(N - 1, true);
+	send(usual, N, 14 * SECOND);
+	check_flow(N, false);
+	done();
+}
+
+// A report of a drop is of its reporter, also in one burst with others like it.
+static void drops_of_one_burst_are_of_their_reporters(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_datagram datagrams[2];
+	struct hs_collect_flow flows[3];
+	struct bytes b[2];
+	uint64_t cursor = 0;
+
+	(void)state;
+	c = collector(&config);
+	for (unsigned i = 0; i < 2; i++) {
+		put_report(&b[i], 2 + i, 1, 6000, usual + 1, N - 1);
+		b[i].at[2] |= 0x01;
+		datagrams[i] = (struct hs_collect_datagram){
+				.bytes = b[i].at, .len = (uint32_t)b[i].n, .is_ipv4 = true};
+	}
+	hs_collect_take(c, datagrams, 2, SECOND);
+	assert_int_equal(hs_collect_flows(c, &cursor, flows, 3), 2);
+	assert_int_equal(flows[0].key.reporter + flows[1].key.reporter, 2 + 3);
+	done();
+}
+
 // 2.0: a report of node 3 with ports 7 and another, and a utilisation of 9.
 #define PORTS_2_0                                                                                  \
 	"2000000100000003100402004100000000000000"                                                 \
@@ -598,6 +652,8 @@ int main(void)
 			cmocka_unit_test(sixty_four_hops),
 			cmocka_unit_test(sixty_four_and_the_reporter),
 			cmocka_unit_test(reports_from_the_middle_change_no_path),
+			cmocka_unit_test(a_path_of_which_only_the_begin_is_told_is_that),
+			cmocka_unit_test(drops_of_one_burst_are_of_their_reporters),
 			cmocka_unit_test(a_port_that_is_not_known_is_no_link),
 			cmocka_unit_test(congestion_by_q),
 			cmocka_unit_test(push),
