@@ -61,7 +61,7 @@ def held(values, threshold, rate):
         data = formats.report_1_0(1, 0, i, i, "F", formats.ethernet(formats.packet_of(flow, inside)))
         records.append(Record(BEGIN_NS + i * SECOND // rate, 0, ADDRESS, data))
     only = {name: (threshold, 0) if name == "hop_latency" else None for name in MEASURES}
-    told = {index: point.value for index, _, points in replay.run(config(only), records).events
+    told = {index: point.value for index, _, _, points in replay.run(config(only), records).events
             for point in points if point.kind == HOP}
     known, out = None, []
     for i in range(len(values)):
