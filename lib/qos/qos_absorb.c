@@ -211,7 +211,7 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	note_pace(flow, report, step);
 	hs_qos_order_note_step(flow, &step->e2e);
 	if (flow->multipath)
-		sum->flags |= hs_qos_entries_flag(flow, report->sink_ts_ns) | HS_QOS_ALTERNATED;
+		sum->flags |= hs_qos_entries_flags(flow, report->sink_ts_ns);
 	else if (!plan->same_path)
 		sum->path_changed = true;
 }

@@ -217,11 +217,11 @@ static bool passed_by(const struct hs_qos_flow *flow)
 
 // ---- flags ----
 
-uint32_t hs_qos_entries_flag(const struct hs_qos_flow *flow, int64_t now_ns)
+uint32_t hs_qos_entries_flags(const struct hs_qos_flow *flow, int64_t now_ns)
 {
 	const struct hs_qos_entries *entries = &flow->entries;
 	bool several = entries->several && now_ns - entries->several_ns <= HS_QOS_CALM_NS;
-	return several ? HS_QOS_MULTIPATH : HS_QOS_ENTRIES_MISSING;
+	return HS_QOS_ALTERNATES | (several ? HS_QOS_MULTIPATH : HS_QOS_ENTRIES_MISSING);
 }
 
 void hs_qos_entries_judge(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)

@@ -21,8 +21,12 @@ void hs_qos_entries_path(
 // Counts a report, while paths alternate.
 void hs_qos_entries_count(struct hs_qos_flow *flow, const struct hs_report *report);
 
-// Returns the flag of a window in which paths alternate.
-uint32_t hs_qos_entries_flag(const struct hs_qos_flow *flow, int64_t now_ns);
+// Of a sum, and of no window: paths alternate. Links between nodes that are not on all of the paths
+// have no counts.
+#define HS_QOS_ALTERNATES (UINT32_C(1) << 30)
+
+// Returns the flags of a sum in which paths alternate: this one, and which of two a window has.
+uint32_t hs_qos_entries_flags(const struct hs_qos_flow *flow, int64_t now_ns);
 // Corrects the flag of a shortest window that ends, or that is read before its end. The counts may
 // show more now than at the reports.
 void hs_qos_entries_judge(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_metrics.h"
 
+#include "qos_entries.h"
 #include "qos_local.h"
 #include "qos_path.h"
 #include "qos_ranks.h"
@@ -327,7 +328,7 @@ static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 	window->age_ns = 0;
 	window->path_changed = sum->path_changed;
 	window->reports = sum->reports;
-	window->flags = sum->flags & ~HS_QOS_ALTERNATED;
+	window->flags = sum->flags & ~HS_QOS_ALTERNATES;
 }
 
 // Returns whether a node's entries lack counts that the packets requested. Then a link has no loss
@@ -336,7 +337,7 @@ static bool lacks_counts(const struct hs_qos_window *window, const struct hs_rep
 {
 	bool asked = path_of->telemetry.trace_type & HS_HOP_PACKETS;
 	bool explained = window->path_changed || window->e2e.has & HS_QOS_HAS_REPORTS ||
-			 window->flags & (HS_QOS_ALTERNATES | HS_QOS_EPOCH |
+			 window->flags & (HS_QOS_MULTIPATH | HS_QOS_ENTRIES_MISSING | HS_QOS_EPOCH |
 							 HS_QOS_COUNTER_AMBIGUOUS);
 
 	if (!asked || explained || !(window->e2e.has & HS_QOS_HAS_LOSS))
@@ -405,7 +406,7 @@ static bool common_end(const struct hs_qos_flow *flow, uint32_t node)
 
 void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
-	if (!(sum->flags & HS_QOS_ALTERNATED))
+	if (!(sum->flags & HS_QOS_ALTERNATES))
 		return;
 	for (unsigned i = 1; i < flow->n_links; i++) {
 		struct hs_qos_link_sum *link = &sum->links[i];

@@ -252,7 +252,7 @@ void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	if (!flow->multipath)
 		start_multipath(flow, report);
 	note_alternation(flow, report);
-	sum->flags |= hs_qos_entries_flag(flow, report->sink_ts_ns) | HS_QOS_ALTERNATED;
+	sum->flags |= hs_qos_entries_flags(flow, report->sink_ts_ns);
 }
 
 // Begins a plan, and marks the links of the newest path as used, so that no new link replaces them.

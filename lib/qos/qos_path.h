@@ -8,11 +8,6 @@
 
 #include "qos_flow.h"
 
-#define HS_QOS_ALTERNATES (HS_QOS_MULTIPATH | HS_QOS_ENTRIES_MISSING)
-// Of a sum only: its reports took paths in turn, so that links between nodes that are not common to
-// all paths have no counts.
-#define HS_QOS_ALTERNATED (UINT32_C(1) << 30)
-
 static inline bool hs_qos_path_same(const struct hs_decoded *a, const struct hs_decoded *b)
 {
 	if (a->n_hops != b->n_hops)
