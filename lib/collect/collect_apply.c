@@ -63,24 +63,32 @@ static void lose_path(struct hs_collect_flow_entry *flow)
 	flow->has_latency = false;
 }
 
+// Reads the values of a hop of the stack, or behind the stack those of the reporter. `place` counts
+// from the source.
+static void read_place(const struct hs_collect_view *view, unsigned place,
+		struct hs_collect_values *values)
+{
+	size_t newest = view->n_hops - 1u - place;
+
+	if (place == view->n_hops)
+		*values = view->own;
+	else
+		hs_collect_read_hop(view->dialect, view->layout,
+				view->hops + newest * view->hop_bytes, values);
+}
+
 // Returns whether a report of a congested queue has the first hops of the flow's path only: a node
 // in the middle of the path sent it.
 static bool is_of_the_middle(const struct hs_collect *c, const struct hs_collect_view *view,
 		const struct walk *walk, uint32_t number)
 {
 	const struct hs_collect_flow_entry *flow = &c->flow[number];
-	struct hs_collect_values values = view->own;
+	struct hs_collect_values values;
 
 	if (!view->own.q || !view->has_reporter || walk->n_hops >= flow->n_hops)
 		return false;
 	for (unsigned place = 0; place < walk->n_hops; place++) {
-		if (place == view->n_hops)
-			values.node_id = view->own.node_id;
-		else
-			hs_collect_read_hop(view->dialect, view->layout,
-					view->hops + (size_t)(view->n_hops - 1u - place) *
-									view->hop_bytes,
-					&values);
+		read_place(view, place, &values);
 		if (hs_collect_hop_node(hs_collect_hop_at(c, number, place)) != values.node_id)
 			return false;
 	}
@@ -206,19 +214,15 @@ static void fill_in(const struct hs_collect_values *own, struct hs_collect_value
 
 static void note_hops(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
 {
-	const struct hs_collect_dialect *dialect = view->dialect;
 	struct hs_collect_values values;
 
-	for (unsigned place = 0; place < view->n_hops; place++) {
-		unsigned newest = view->n_hops - 1u - place;
-		hs_collect_read_hop(dialect, view->layout,
-				view->hops + (size_t)newest * view->hop_bytes, &values);
-		if (!newest && view->has_reporter && values.node_id == view->own.node_id)
+	for (unsigned place = 0; place < walk->n_hops; place++) {
+		bool is_newest = place + 1u == view->n_hops;
+		read_place(view, place, &values);
+		if (is_newest && view->has_reporter && values.node_id == view->own.node_id)
 			fill_in(&view->own, &values);
 		note_hop(c, walk, place, &values);
 	}
-	if (walk->n_hops > view->n_hops)
-		note_hop(c, walk, view->n_hops, &view->own);
 }
 
 // ---- the report ----
