@@ -28,7 +28,7 @@ enum hs_collector_frame hs_collector_frame_read(const uint8_t *frame, size_t len
 
 // The last datagram in a plain frame of Ethernet and IPv4.
 struct hs_collector_frame_like {
-	uint32_t frame_bytes; // 0: there was no such datagram
+	uint32_t frame_bytes; // UINT32_MAX: there was no such datagram
 	_Alignas(16) uint8_t head[HS_COLLECTOR_FRAME_HEAD];
 	struct hs_collect_datagram datagram; // its listener is that of all frames
 };
@@ -54,7 +54,7 @@ static inline bool hs_collector_frame_is_like(
 	};
 	vector differs = {0}, x, y, m;
 
-	if (len != last->frame_bytes || !len)
+	if (len != last->frame_bytes)
 		return false;
 	for (unsigned at = 0; at < HS_COLLECTOR_FRAME_HEAD; at += sizeof(x)) {
 		memcpy(&x, frame + at, sizeof(x));

@@ -189,12 +189,12 @@ static unsigned take_queue(
 		struct hs_collector_worker *worker, unsigned index, uint16_t queue, int64_t now_ns)
 {
 	struct hs_port *port = worker->ports[index];
-	struct hs_collector_frame_like last; // not cleared: frame_bytes 0 says that there is none
+	struct hs_collector_frame_like last; // not cleared: frame_bytes says that there is none
 	struct rte_mbuf *mbufs[AT_ONCE];
 	unsigned got = port->rx_burst(port, queue, mbufs, 2 * HS_BURST);
 	bool more = got == 2 * HS_BURST;
 
-	last.frame_bytes = 0;
+	last.frame_bytes = UINT32_MAX;
 	last.datagram.listener = (uint8_t)(worker->n_sockets + index);
 	for (unsigned i = 0; i < RTE_MIN(got, HS_BURST); i++)
 		rte_prefetch0(mbufs[i]);

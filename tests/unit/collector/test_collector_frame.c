@@ -223,7 +223,7 @@ static bool read_both(struct hs_collector_frame_like *last, const struct built *
 
 static void each_frame_is_read_as_if_it_came_alone(void **state)
 {
-	struct hs_collector_frame_like last = {.frame_bytes = 0, .datagram.listener = 3};
+	struct hs_collector_frame_like last = {.frame_bytes = UINT32_MAX, .datagram.listener = 3};
 	struct built frames[8];
 	unsigned alike = 0, n = 0;
 
@@ -243,10 +243,11 @@ static void each_frame_is_read_as_if_it_came_alone(void **state)
 
 static void only_plain_frames_are_kept(void **state)
 {
-	struct hs_collector_frame_like last = {.frame_bytes = 0, .datagram.listener = 3};
+	struct hs_collector_frame_like last = {.frame_bytes = UINT32_MAX, .datagram.listener = 3};
 	struct built frame = ethernet(0x0800, 1);
 
 	(void)state;
+	assert_false(hs_collector_frame_is_like(&last, frame.bytes, 0)); // without a byte
 	put_ipv4(&frame, 0, 0x4000, 34);
 	put_udp(&frame, REPORTS, "a report of twenty-six byt", 34);
 	assert_false(read_both(&last, &frame));
