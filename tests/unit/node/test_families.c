@@ -58,12 +58,13 @@ static unsigned count_sent(struct fixture *f, unsigned port)
 }
 
 // INT of a host in a GRE tunnel of IPv6 that the source added (G), around IPv4, made by scapy.
-#define IN_GRE                                                                                     \
+#define IN_GRE_OF(version_and_d)                                                                   \
 	HOST "86dd"                                                                                \
 	     "60000000003c2f4020010db800010000000000000000000220010db8000200000000000000000008"    \
 	     "000088b5"                                                                            \
-	     "18040800200001078000000000000000"                                                    \
+	     "18040800" version_and_d "0001078000000000000000"                                     \
 	     "00000009"
+#define IN_GRE	IN_GRE_OF("20")
 #define IN_IPV4 "4500002400010000401166c60a0000010a00000200010002001026037171717171717171"
 
 // What the guard strips may become IPv4. It is routed, whatever else is in its burst.
@@ -93,14 +94,6 @@ static void ipv4_that_was_in_a_tunnel_of_ipv6_is_routed(void **state)
 }
 
 // D in the INT header says that the packet ends at the sink, also if a bridge floods it there.
-#define GRE_6                                                                                      \
-	HOST "86dd"                                                                                \
-	     "60000000003c2f4020010db800010000000000000000000220010db8000200000000000000000008"    \
-	     "000088b5"                                                                            \
-	     "18040800"
-#define INT_REST                                                                                   \
-	"0001078000000000000000"                                                                   \
-	"00000009"
 static void a_packet_that_ends_at_the_sink_is_not_flooded(void **state)
 {
 	static const enum hs_port_side sides[] = {HS_SIDE_NETWORK, HS_SIDE_HOST, HS_SIDE_HOST};
@@ -112,10 +105,10 @@ static void a_packet_that_ends_at_the_sink_is_not_flooded(void **state)
 	config.profiles[0] = (struct hs_profile){
 			.family = &hs_int_steps[HS_INT_2_1], .settings = &settings};
 	struct fixture *f = fixture_open(sides, 3, 1500, config);
-	feed_split(f, 0, GRE_6 "20" INT_REST IN_IPV4, 0);
+	feed_split(f, 0, IN_GRE IN_IPV4, 0);
 	test_node_run(&f->t);
 	assert_int_equal(count_sent(f, 1) + count_sent(f, 2), 2);
-	feed_split(f, 0, GRE_6 "28" INT_REST IN_IPV4, 0);
+	feed_split(f, 0, IN_GRE_OF("28") IN_IPV4, 0);
 	test_node_run(&f->t);
 	assert_int_equal(count_sent(f, 1) + count_sent(f, 2), 0);
 	assert_int_equal(drops(f, 0, HS_DROP_DISCARDED), 1);
