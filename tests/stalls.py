@@ -25,8 +25,9 @@ def _watch(core, last, parent):
     except OSError:
         print(f"core {core} is not watched for stalls: no real-time priority", flush=True)
         return  # each late wake would look like a stall
+    end = time.monotonic()
     while os.getppid() == parent:
-        begin = time.monotonic()
+        begin = end
         time.sleep(_EACH_S)
         end = time.monotonic()
         if end - begin - _EACH_S > STALL_S:
@@ -48,6 +49,10 @@ class Stalls:
 
     def pids(self):
         return [watcher.pid for watcher, _ in self._cores]
+
+    def woke(self):
+        """Returns whether each core is watched: its watcher woke once."""
+        return all(last[2] for _, last in self._cores)
 
     def since(self, begin):
         """Returns the length in seconds of the longest of the cores' last stalls that ended after `begin`

@@ -74,7 +74,8 @@ def a_core_that_stood_still_is_noticed(_workspace):
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         except PermissionError as error:
             raise Skip("no real-time priority") from error
-        until(lambda: all(os.sched_getscheduler(pid) == os.SCHED_FIFO for pid in pids), 5, "the watchers' priority")
+        until(stalls.woke, 5, "watchers that wake")
+        check(all(os.sched_getscheduler(pid) == os.SCHED_FIFO for pid in pids), "the watchers' priority")
         equal(len(pids), len(os.sched_getaffinity(0)), "watchers")
         for pid in pids:
             begin = time.monotonic()
