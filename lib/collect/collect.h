@@ -126,7 +126,8 @@ struct hs_collect_flow {
 struct hs_collect_queue {
 	uint32_t node_id, queue_id; // queue_id UINT32_MAX: not sent
 	bool has_occupancy, has_congestion;
-	bool was_congested; // once, by Q of a report that the node sent of its own queue
+	bool was_congested; // once, by Q of a report that the node sent of its own queue; false
+			    // where it said Q ten seconds before the newest value, and not since
 	bool congested;	    // by Q of its last one
 	uint32_t occupancy, congestion;
 	int64_t last_ns;

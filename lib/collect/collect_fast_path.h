@@ -175,15 +175,15 @@ HS_COLLECT_INLINE bool hs_collect_fast_path_hop(struct hs_collect *c,
 	return hs_collect_fast_path_values(c, form, hop, &entry->at, keys, q);
 }
 
-// Returns whether the newest hop's congestion makes no event: the reporter is another node, or the
-// queue is as congested as before.
+// Returns whether the newest hop's congestion changes nothing: the reporter is another node, or the
+// queue is not congested and was not.
 HS_COLLECT_INLINE bool hs_collect_fast_path_congestion(struct hs_collect *c,
 		const struct hs_collect_view *view, uint32_t newest,
 		const struct hs_collect_fast_path *q)
 {
 	if (newest != view->own.node_id)
 		return true;
-	if (q->queue->congested != view->own.q)
+	if (q->queue->congested || view->own.q)
 		return false;
 	c->counters.suppressed[HS_COLLECT_POINT_CONGESTION]++;
 	return true;

@@ -24,7 +24,7 @@
 #define HS_COLLECT_WHOLE_PATH UINT32_MAX
 #define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
 #define HS_COLLECT_HINT_BITS  14
-#define HS_COLLECT_LACKING_NS (10 * HS_COLLECT_SECOND_NS) // no whole path for so long
+#define HS_COLLECT_LACKING_NS (10 * HS_COLLECT_SECOND_NS) // no whole path, or no Q, for so long
 #define HS_COLLECT_KEEP_S     11	// a begun second and ten whole: only flows are replaced
 #define HS_COLLECT_WINDOW     256	// latest sequence numbers that are remembered
 #define HS_COLLECT_AHEAD      (1 << 16) // a number farther ahead needs one that follows it
@@ -102,9 +102,20 @@ struct hs_collect_queue_entry {
 	uint32_t congestion, event_congestion;
 	int64_t last_ns;
 	uint64_t after_device_ns; // hs_collect_device_ns
+	int64_t congested_ns;	  // when bit Q said so last
 	bool has_occupancy, has_congestion, has_q, congested;
 	uint32_t second; // that of the entry's place
 };
+
+// Returns whether what bit Q said last may be told: a node says Q once when a queue becomes
+// congested, and need not say when this ends. So if values of the queue came for ten seconds and
+// none had Q, nobody knows.
+static inline bool hs_collect_knows_q(const struct hs_collect_queue_entry *queue)
+{
+	uint64_t since_ns = (uint64_t)(queue->last_ns - queue->congested_ns);
+
+	return queue->has_q && (!queue->congested || since_ns < HS_COLLECT_LACKING_NS);
+}
 
 struct hs_collect_link_entry {
 	_Alignas(64) uint64_t key; // of node and port

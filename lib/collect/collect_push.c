@@ -48,7 +48,7 @@ static void push_queue(struct hs_collect *c, uint32_t number)
 	if (q->has_congestion)
 		add(c, HS_COLLECT_POINT_CONGESTION, node, hs_collect_key_id(q->key), q->congestion,
 				hs_collect_device_ns(q->after_device_ns));
-	if (q->has_q) {
+	if (hs_collect_knows_q(q)) {
 		add(c, HS_COLLECT_POINT_CONGESTION, node, hs_collect_key_id(q->key), q->congested,
 				hs_collect_device_ns(q->after_device_ns));
 		c->points[c->n_points - 1].by_q = true;

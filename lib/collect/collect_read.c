@@ -26,13 +26,14 @@ void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs
 static void copy_queue(const struct hs_collect *c, uint32_t number, struct hs_collect_queue *out)
 {
 	const struct hs_collect_queue_entry *queue = &c->queue[number];
+	bool knows_q = hs_collect_knows_q(queue);
 
 	*out = (struct hs_collect_queue){.node_id = hs_collect_key_node(queue->key),
 			.queue_id = hs_collect_key_id(queue->key),
 			.has_occupancy = queue->has_occupancy,
 			.has_congestion = queue->has_congestion,
-			.was_congested = queue->has_q,
-			.congested = queue->congested,
+			.was_congested = knows_q,
+			.congested = knows_q && queue->congested,
 			.occupancy = queue->occupancy,
 			.congestion = queue->congestion,
 			.last_ns = queue->last_ns,

@@ -98,10 +98,13 @@ static void note_congestion(struct hs_collect *c, struct hs_collect_queue_entry 
 static void note_q(struct hs_collect *c, struct hs_collect_queue_entry *queue,
 		const struct hs_collect_values *values)
 {
-	bool known = queue->has_q, before = queue->congested;
+	bool lapsed = values->q && !hs_collect_knows_q(queue);
+	bool known = queue->has_q && !lapsed, before = queue->congested && !lapsed;
 
 	queue->has_q = known || values->q;
 	queue->congested = values->q;
+	if (values->q)
+		queue->congested_ns = c->now_ns;
 	if (before == values->q || c->config.thresholds[HS_COLLECT_QUEUE_CONGESTION].off) {
 		c->counters.suppressed[HS_COLLECT_POINT_CONGESTION]++;
 		return;

@@ -1397,7 +1397,8 @@ class QueueGetReplyQueues(TypedDict):
     queue_id: NotRequired[int]  # the queue there; left out where the node did not say it
     occupancy: NotRequired[int]  # the newest, in the unit beside it
     congestion: NotRequired[int]  # the newest; INT 2016-06 and 0.5 have it
-    congested: NotRequired[Literal[True]]  # the node's last report about it said so
+    # the node's last report about it said so, less than ten seconds before the newest value
+    congested: NotRequired[Literal[True]]
     last_ns: int  # when the newest value came
     device_ns: NotRequired[int]  # the node's time of it
     unit: NotRequired[str]  # of the occupancy

@@ -246,7 +246,10 @@ static const struct hs_schema_field queue_rows[] = {
 		QUEUE(UINT, occupancy, "the newest, in the unit beside it", .given = has_occupancy),
 		QUEUE(UINT, congestion, "the newest; INT 2016-06 and 0.5 have it",
 				.given = has_congestion),
-		QUEUE(BOOL, congested, "the node's last report about it said so", .optional = true),
+		QUEUE(BOOL, congested,
+				"the node's last report about it said so, less than ten seconds "
+				"before the newest value",
+				.optional = true),
 		QUEUE(INT, last_ns, "when the newest value came"),
 		QUEUE(UINT, device_ns, "the node's time of it", .optional = true),
 		{NULL},

@@ -120,8 +120,8 @@ def rows(name, wanted, got):
 
 def tables(model, told):
     rows("flows", map(flow_of, model.flows.entries.values()), map(flow_row, told.rows["flow"]))
-    rows("queues", ([*q["key"], q["occupancy"], q["congestion"], int(q["congested"]), q["last_ns"],
-                     q["device_ns"]] for q in model.queues.entries.values()), told.rows["queue"])
+    rows("queues", ([*q["key"], q["occupancy"], q["congestion"], int(q["congested"] and not model.lapses(q)),
+                     q["last_ns"], q["device_ns"]] for q in model.queues.entries.values()), told.rows["queue"])
     rows("links", ([*e["key"], e["utilisation"], e["last_ns"], e["device_ns"]]
                    for e in model.links.entries.values()), told.rows["link"])
     rows("drops", ([*e["key"], e["reports"], e["first_ns"], e["last_ns"]]

@@ -376,8 +376,8 @@ class World:
         rng = self.rng
         for _ in range(n):
             self.now += rng.choice((0, 0, 0, 1000, 100_000, rng.randint(0, SECOND // 20)))
-            if rng.random() < 0.002:
-                self.now += rng.randint(0, 3 * SECOND)
+            if rng.random() < 0.006:
+                self.now += rng.choice((1, 15)) * rng.randint(0, SECOND)
             record = self.datagram()
             if rng.random() < 0.02:
                 record = self.broken(record)

@@ -407,10 +407,15 @@ class Model:
     def queue(self, node, queue, now, device):
         entry, _ = self.queues.get((node, queue), now, {
             "key": (node, queue), "base_occupancy": None, "base_congestion": None, "congested": False,
-            "occupancy": None, "congestion": None, "by_q": None})
+            "occupancy": None, "congestion": None, "by_q": None, "q_ns": 0})
         if entry is not None:
             entry.update(last_ns=now, device_ns=device)
         return entry
+
+    @staticmethod
+    def lapses(queue):
+        """Q of ten seconds ago is not known to be true any more, if newer values came."""
+        return queue["congested"] and not 0 <= queue["last_ns"] - queue["q_ns"] < 10 * SECOND
 
     def value(self, entry, kind, name, value, node, number, device, points):
         if entry is None:
@@ -425,7 +430,9 @@ class Model:
         entry[f"base_{name}"] = value
 
     def by_q(self, entry, q, hop, device, points):
-        was, entry["congested"] = entry["by_q"], q
+        was = None if q and self.lapses(entry) else entry["by_q"]
+        entry["congested"] = q
+        entry["q_ns"] = entry["last_ns"] if q else entry["q_ns"]
         entry["by_q"] = q or None if was is None else q
         if was == entry["by_q"] or self.config.thresholds["congestion"] is None:
             self.counters[f"suppressed_{CONGESTION}"] += 1
@@ -498,7 +505,7 @@ class Model:
             if entry.get(name) is not None:
                 points.append(of(kind, entry[name]))
                 entry[f"base_{name}"] = entry[name]
-        if entry.get("by_q") is not None:
+        if entry.get("by_q") is not None and not Model.lapses(entry):
             points.append(of(CONGESTION, int(entry["congested"]), True))
             entry["by_q"] = entry["congested"]
         return points

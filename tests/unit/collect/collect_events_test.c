@@ -572,29 +572,6 @@ static void a_port_that_is_not_known_is_no_link(void **state)
 	done();
 }
 
-static void congestion_by_q(void **state)
-{
-	struct hs_collect_config config = config_50();
-	uint8_t q[24];
-
-	(void)state;
-	c = collector(&config);
-	assert_int_equal(unhex("163400030000000300000007075bcd15000100020500001e", q), sizeof(q));
-	take(c, q, sizeof(q), SECOND);
-	assert_int_equal(told.n_points, 1);
-	q[3] |= 0x80;
-	take(c, q, sizeof(q), SECOND);
-	assert_int_equal(count(HS_COLLECT_POINT_CONGESTION, HS_COLLECT_NEW), 1);
-	assert_true(point_of(HS_COLLECT_POINT_CONGESTION, 3, 5)->by_q);
-	take(c, q, sizeof(q), SECOND);
-	assert_int_equal(told.n_points, 2);
-	q[3] &= 0x7f;
-	take(c, q, sizeof(q), SECOND);
-	assert_int_equal(count(HS_COLLECT_POINT_CONGESTION, HS_COLLECT_CHANGE), 1);
-	assert_int_equal(told.points[2].value, 0);
-	done();
-}
-
 // In each period everything once, spread; what was pushed is what the next value is compared with.
 static void push(void **state)
 {
@@ -655,7 +632,6 @@ int main(void)
 			cmocka_unit_test(a_path_of_which_only_the_begin_is_told_is_that),
 			cmocka_unit_test(drops_of_one_burst_are_of_their_reporters),
 			cmocka_unit_test(a_port_that_is_not_known_is_no_link),
-			cmocka_unit_test(congestion_by_q),
 			cmocka_unit_test(push),
 	};
 
