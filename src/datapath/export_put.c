@@ -138,6 +138,8 @@ void hs_export_complete(const struct hs_export_target *target, struct hs_int_rep
 	report->inner = HS_INT_INNER_ETHERNET;
 	report->has |= needed(target->config.format);
 	report->hw_id = target->hw_id;
+	report->congested = report->has & HS_INT_REPORT_QUEUE && target->config.queue_packets &&
+			    report->queue_packets >= target->config.queue_packets;
 	report->sequence = target->sequence + target->n;
 }
 

@@ -28,7 +28,6 @@ static void report_queue(const struct hs_worker *worker, const struct hs_burst *
 			.has = HS_INT_REPORT_NODE | HS_INT_REPORT_PORTS | HS_INT_REPORT_LATENCY |
 			       HS_INT_REPORT_QUEUE | HS_INT_REPORT_INGRESS_TIME |
 			       HS_INT_REPORT_EGRESS_TIME | HS_INT_REPORT_UTILISATION,
-			.congested = true,
 			.node_id = worker->node_id,
 			.ingress_port = hs_export_port_name(burst->in),
 			.egress_port = hs_export_port_name(out),

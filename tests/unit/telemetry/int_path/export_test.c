@@ -1,88 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Telemetry reports of nodes of the family int: bytes of each format, sequence numbers without a
 // gap, postcards, drops.
-#include "int_report_reader.h"
-#include "int_steps.h"
-#include "ip_address.h"
-#include "toy_flow.h"
-
-#define NOW INT64_C(1700000000000000000) // 0x17979cfe362a0000
-enum {
-	IN,
-	OUT,
-	MON,
-	N_PORTS
-};
-
-static struct rte_mempool *pool;
-static struct hs_clock *hs_test_clock;
-
-static struct hs_export_config to_collector(enum hs_int_report_version format)
-{
-	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
-	struct hs_export_config config = {.format = format,
-			.flows = true,
-			.bytes = HS_EXPORT_BYTES,
-			.port = MON,
-			.to.port = 32766};
-
-	assert_null(hs_ip_address_read("192.0.2.9", config.to.address));
-	assert_null(hs_ip_address_read("192.0.2.1", config.from));
-	memcpy(config.mac, mac, sizeof(mac));
-	return config;
-}
-
-struct place {
-	enum hs_port_side in, out;
-	uint16_t id;
-	bool forwards;
-};
-static const struct place SOURCE = {HS_SIDE_HOST, HS_SIDE_NETWORK, 1, true};
-static const struct place TRANSIT = {HS_SIDE_NETWORK, HS_SIDE_NETWORK, 2, true};
-static const struct place SINK = {HS_SIDE_NETWORK, HS_SIDE_HOST, 4, true};
-
-static void open_node(struct test_node *node, const struct place *place,
-		const struct hs_int_settings *settings, const struct hs_export_config *exports,
-		unsigned n)
-{
-	const enum hs_port_side sides[N_PORTS] = {place->in, place->out, HS_SIDE_HOST};
-	struct hs_node_config config = {.id = place->id,
-			.n_workers = 1,
-			.rules = 64,
-			.n_pairs = place->forwards,
-			.pairs = {{IN, OUT}},
-			.n_exports = n};
-
-	if (n)
-		memcpy(config.exports, exports, n * sizeof(*exports));
-	for (unsigned p = 0; p < N_PORTS; p++)
-		config.profiles[p] = (struct hs_profile){
-				.family = &hs_int_steps[settings->version], .settings = settings};
-	test_node_open(node, &config, sides, N_PORTS, 1500, pool, hs_test_clock);
-}
-
-static void ask(struct test_node *node, uint16_t instructions)
-{
-	struct hs_rule rule = vector_rule(7);
-
-	rule.method = HS_RULE_INT;
-	rule.trace_type = HS_RULE_TRACE_INT | instructions;
-	test_node_rule(node, &rule);
-}
-
-static size_t through(struct test_node *node, uint8_t *frame, size_t len)
-{
-	test_node_feed(node, IN, frame, len, 0);
-	test_node_run(node);
-	return test_node_take(node, OUT, frame, 2048);
-}
-
-static void close_node(struct test_node *node)
-{
-	test_node_audit(node);
-	test_node_close(node);
-	assert_int_equal(rte_mempool_avail_count(pool), 255);
-}
+#include "export_node.h"
 
 static struct hs_worker_counters counters_of(const struct test_node *node)
 {
@@ -101,24 +20,6 @@ static size_t measured(const struct hs_int_settings *settings, uint8_t *frame)
 	ask(&source, HS_RULE_ASKS_node_id | HS_RULE_ASKS_ingress_timestamp);
 	size_t len = through(&source, frame, unhex(PACKET, frame));
 	close_node(&source);
-	return len;
-}
-
-// Takes a datagram, checks what is in front, and reads its report.
-static size_t receive(struct test_node *node, struct hs_int_report *report, uint8_t *frame,
-		struct hs_int_report_reader *reader)
-{
-	size_t len = test_node_take(node, MON, frame, 2048);
-
-	if (!len)
-		return 0;
-	assert_int_equal(frame[16] << 8 | frame[17], len - 14); // IPv4's total length
-	assert_int_equal(frame[38] << 8 | frame[39], len - 34); // UDP's
-	assert_int_equal(hs_int_report_open(reader, frame + 42, len - 42,
-					 HS_INT_REPORT_TAKE_0_5 | HS_INT_REPORT_TAKE_1_0 |
-							 HS_INT_REPORT_TAKE_2_0),
-			0);
-	assert_int_equal(hs_int_report_next(reader, report), 1);
 	return len;
 }
 
@@ -584,80 +485,6 @@ static void a_quota_limits_each_second(void **state)
 	close_node(&sink);
 }
 
-// ---- queues ----
-
-#define US INT64_C(1000) // a byte's time at 8 Mbit/s
-
-static void expect_queue_reports(struct test_node *node, unsigned first, unsigned n, size_t len)
-{
-	struct hs_int_report_reader reader;
-	struct hs_int_report report;
-	uint8_t got[2048];
-
-	for (unsigned depth = first; depth < first + n; depth++) {
-		assert_int_not_equal(receive(node, &report, got, &reader), 0);
-		assert_true(report.congested && !report.dropped && report.tracked);
-		assert_int_equal(report.queue_packets, depth);
-		assert_int_equal(report.egress_port, 2);
-		assert_int_equal(report.hop_latency_ns, (depth + 1) * (int64_t)len * US);
-		assert_int_equal(report.egress_ns - report.ingress_ns, report.hop_latency_ns);
-	}
-}
-
-static void a_deep_queue_and_what_it_drops_are_reported(void **state)
-{
-	struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
-	struct hs_int_settings settings;
-	struct hs_int_report_reader reader;
-	struct hs_int_report report;
-	struct test_node node;
-	uint8_t frame[2048], got[2048];
-	size_t len = unhex(PACKET, frame);
-	(void)state;
-
-	config.flows = false;
-	config.drops = true;
-	config.queue_packets = 5;
-	config.queue_quota = 2;
-	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
-	settings.mode = HS_INT_XD;
-	test_port_configs[OUT].rate_bps = 8000000;
-	test_port_configs[OUT].queue_packets = 10;
-	open_node(&node, &SOURCE, &settings, &config, 1);
-	ask(&node, HS_RULE_ASKS_node_id);
-	for (unsigned round = 0; round < 3; round++) {
-		hs_clock_set(hs_test_clock, NOW + round * INT64_C(1000000000));
-		test_node_run(&node); // sends what waited
-		while (test_node_take(&node, OUT, got, sizeof(got)))
-			;
-		for (unsigned n = 0; n < 15; n++)
-			test_node_feed(&node, IN, frame, len, 0);
-		test_node_run(&node);
-		expect_queue_reports(&node, 5, 2, len);
-		for (unsigned n = 0; n < 4; n++) { // 11 have a place
-			assert_int_not_equal(receive(&node, &report, got, &reader), 0);
-			assert_int_equal(report.drop_reason, HS_INT_DROP_TRAFFIC_MANAGER);
-			assert_int_equal(report.egress_port, 2);
-		}
-		assert_int_equal(receive(&node, &report, got, &reader), 0);
-	}
-	hs_clock_set(hs_test_clock, NOW + INT64_C(9000000000));
-	test_node_run(&node);
-	while (test_node_take(&node, OUT, got, sizeof(got)))
-		;
-	hs_clock_set(hs_test_clock, NOW);
-	test_port_configs[OUT].rate_bps = 0;
-	test_port_configs[OUT].queue_packets = 0;
-	close_node(&node);
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	pool = rte_pktmbuf_pool_create("export", 255, 0, 0, 2048, SOCKET_ID_ANY);
-	return !pool || hs_clock_create_manual(NOW, &hs_test_clock);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -673,7 +500,6 @@ int main(void)
 			cmocka_unit_test(only_a_change_is_reported),
 			cmocka_unit_test(changes_that_are_lost_together_are_told_again),
 			cmocka_unit_test(a_quota_limits_each_second),
-			cmocka_unit_test(a_deep_queue_and_what_it_drops_are_reported),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, begin, NULL);
