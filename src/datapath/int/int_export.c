@@ -216,6 +216,7 @@ void hs_int_export_watched(
 	struct hs_flow_worker *flow = &worker->flows.own[slot];
 
 	if (!is_wanted(worker) || !(flow->trace_type & HS_RULE_TRACE_INT) ||
+			hs_flow_is_off(flow, HS_RULE_TRACE_INT) ||
 			!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst)))
 		return;
 	export(worker, burst, i, out, hs_int_ask(HS_INT_2_1, flow->trace_type, NULL), 0);

@@ -291,6 +291,31 @@ static void each_node_sends_a_postcard(void **state)
 	}
 }
 
+// A report of a watched flow is the node's own data.
+static void a_rule_switches_a_watch_off(void **state)
+{
+	static const struct place *const places[] = {&SOURCE, &TRANSIT, &SINK};
+	const struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
+	struct hs_rule rule = vector_rule(7);
+	struct hs_int_settings settings;
+	(void)state;
+
+	rule.method = HS_RULE_INT;
+	rule.trace_type = HS_RULE_TRACE_INT | HS_RULE_ASKS_node_id;
+	rule.hop_enabled = false;
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	settings.mode = HS_INT_XD;
+	for (unsigned n = 0; n < 3; n++) {
+		struct test_node node;
+		uint8_t frame[2048];
+		open_node(&node, places[n], &settings, &config, 1);
+		test_node_rule(&node, &rule);
+		assert_int_not_equal(through(&node, frame, unhex(PACKET, frame)), 0);
+		assert_int_equal(test_node_take(&node, MON, frame, sizeof(frame)), 0);
+		close_node(&node);
+	}
+}
+
 static void a_transit_of_md_reports_nothing(void **state)
 {
 	const struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
@@ -495,6 +520,7 @@ int main(void)
 			cmocka_unit_test(lost_reports_leave_no_gap),
 			cmocka_unit_test(an_empty_pool_loses_reports_and_nothing_else),
 			cmocka_unit_test(each_node_sends_a_postcard),
+			cmocka_unit_test(a_rule_switches_a_watch_off),
 			cmocka_unit_test(a_transit_of_md_reports_nothing),
 			cmocka_unit_test(drops_of_a_rules_packets_are_reported),
 			cmocka_unit_test(only_a_change_is_reported),
