@@ -11,34 +11,46 @@
 
 // ---- paths ----
 
-static bool is_part_of(const uint32_t *part, unsigned n_part, const uint32_t *whole, unsigned n)
+// The nodes that a report names, in the order of the path. The first one is the source, if the
+// report says which node is the source.
+struct named {
+	uint32_t nodes[1 + HS_TELEMETRY_MAX_HOPS];
+	unsigned n;
+};
+
+static struct named named_by(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry)
+{
+	struct named named;
+	named.n = 0;
+	for (int i = telemetry->e2e.node_id == HS_NODE_UNKNOWN ? 0 : -1; i < telemetry->n_hops; i++)
+		named.nodes[named.n++] = hs_qos_flow_node(flow, telemetry, i);
+	return named;
+}
+
+static struct named longest_of(const struct hs_qos_entries *entries)
+{
+	struct named named = {.nodes = {entries->source}, .n = entries->source != HS_NODE_UNKNOWN};
+	memcpy(named.nodes + named.n, entries->nodes, entries->n * sizeof(entries->nodes[0]));
+	named.n += entries->n;
+	return named;
+}
+
+static bool is_part_of(const struct named *part, const struct named *whole)
 {
 	unsigned found = 0;
-	for (unsigned i = 0; i < n && found < n_part; i++)
-		found += part[found] == whole[i];
-	return found == n_part;
+	for (unsigned i = 0; i < whole->n && found < part->n; i++)
+		found += part->nodes[found] == whole->nodes[i];
+	return found == part->n;
 }
 
-static unsigned nodes_of(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry,
-		uint32_t nodes[HS_TELEMETRY_MAX_HOPS])
+static void set_longest(struct hs_qos_flow *flow, const struct hs_decoded *telemetry)
 {
+	struct hs_qos_entries *entries = &flow->entries;
+	entries->source = telemetry->e2e.node_id;
+	entries->n = telemetry->n_hops;
 	for (int i = 0; i < telemetry->n_hops; i++)
-		nodes[i] = hs_qos_flow_node(flow, telemetry, i);
-	return telemetry->n_hops;
-}
-
-static bool is_of_longest(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry)
-{
-	uint32_t nodes[HS_TELEMETRY_MAX_HOPS];
-	unsigned n = nodes_of(flow, telemetry, nodes);
-	return is_part_of(nodes, n, flow->entries.nodes, flow->entries.n);
-}
-
-static void set_longest(struct hs_qos_flow *flow, const uint32_t *nodes, unsigned n)
-{
-	flow->entries.n = (uint16_t)n;
-	memcpy(flow->entries.nodes, nodes, n * sizeof(nodes[0]));
-	memset(&flow->entries.counts, 0, sizeof(flow->entries.counts));
+		entries->nodes[i] = hs_qos_flow_node(flow, telemetry, i);
+	memset(&entries->counts, 0, sizeof(entries->counts));
 }
 
 // Returns the number of the first of the newest LOOK_BACK reports of this epoch.
@@ -54,10 +66,12 @@ static uint64_t look_back(const struct hs_qos_flow *flow)
 // several paths before it was known.
 static bool were_parts(const struct hs_qos_flow *flow)
 {
+	const struct named longest = longest_of(&flow->entries);
 	struct hs_report report;
 	for (uint64_t number = flow->ring.next, first = look_back(flow); number-- > first;) {
 		hs_qos_ring_get(&flow->ring, number, &report);
-		if (!is_of_longest(flow, &report.telemetry))
+		const struct named nodes = named_by(flow, &report.telemetry);
+		if (!is_part_of(&nodes, &longest))
 			return false;
 	}
 	return true;
@@ -68,12 +82,11 @@ static bool were_parts(const struct hs_qos_flow *flow)
 static void take_path(struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns)
 {
 	struct hs_qos_entries *entries = &flow->entries;
-	uint32_t nodes[HS_TELEMETRY_MAX_HOPS];
-	unsigned n = nodes_of(flow, telemetry, nodes);
-	if (is_part_of(nodes, n, entries->nodes, entries->n))
+	const struct named nodes = named_by(flow, telemetry), longest = longest_of(entries);
+	if (is_part_of(&nodes, &longest))
 		return;
-	bool contains = is_part_of(entries->nodes, entries->n, nodes, n);
-	set_longest(flow, nodes, n);
+	bool contains = is_part_of(&longest, &nodes);
+	set_longest(flow, telemetry);
 	if (!contains) {
 		entries->several = true;
 		entries->several_ns = now_ns;
@@ -95,6 +108,7 @@ void hs_qos_entries_begin(
 	struct hs_report report;
 	flow->entries.several = false;
 	flow->entries.n = 0;
+	flow->entries.source = HS_NODE_UNKNOWN;
 	hs_qos_entries_path(flow, telemetry, now_ns);
 	for (uint64_t number = look_back(flow); number < flow->ring.next; number++) {
 		hs_qos_ring_get(&flow->ring, number, &report);

@@ -128,6 +128,7 @@ struct hs_qos_entries {
 	bool several; // some path is no part of the longest
 	int64_t several_ns;
 	uint16_t n;
+	uint32_t source; // of the longest; HS_NODE_UNKNOWN: its reports do not say which node it is
 	uint32_t nodes[HS_TELEMETRY_MAX_HOPS]; // of the longest
 	struct hs_qos_entry_counts counts;
 };

@@ -322,6 +322,42 @@ static void the_path_begins_with_the_id_of_the_source(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// INT says with M that a node had no room, and not which one. Without M, the oldest values are the
+// source's. With it, they may be another node's.
+static void one_path_of_which_packets_lack_values_is_not_several(void **state)
+{
+	static const struct visit visits[NODES] = {
+			{T0, T0 + 5, 0}, {T0 + 9, T0 + 11, 0}, {T0 + 20, T0 + 27, 0}};
+	static const uint32_t used[NODES] = {0};
+	static const uint32_t lacking[][2] = {{6, 70000}, {8, 70000}, {6, 8}}; // the newest first
+	(void)state;
+	for (unsigned k = 0; k < 6; k++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_new(&catcher);
+		for (unsigned i = 1; i <= 50; i++) {
+			struct hs_report report = report_of(i, visits, T0 + i * MS, used, true);
+			struct hs_decoded *telemetry = &report.telemetry;
+			telemetry->e2e.node_id = 70000;
+			telemetry->hops[1].node_id = 8;
+			telemetry->hops[0].node_id = 6;
+			if (i % 2 == k % 2) {
+				telemetry->e2e = (struct hs_e2e){.node_id = HS_NODE_UNKNOWN};
+				telemetry->hops[0].node_id = lacking[k / 2][0];
+				telemetry->hops[1].node_id = lacking[k / 2][1];
+				telemetry->locals[2] = (struct hs_hop_local){0};
+				telemetry->nodes_missing = true;
+			}
+			give(qos, &report);
+		}
+		flush_all(qos);
+		const struct caught *caught = caught_at(&catcher, SECOND, 0);
+		assert_non_null(caught);
+		assert_true(caught->window.flags & HS_QOS_ENTRIES_MISSING);
+		assert_false(caught->window.flags & HS_QOS_MULTIPATH);
+		monitor_free(qos, &catcher);
+	}
+}
+
 // No zeros stand for ids: what is not known is not there, and a flag says why.
 static void a_path_of_nodes_without_ids_is_absent_and_flagged(void **state)
 {
@@ -361,6 +397,7 @@ int main(void)
 			cmocka_unit_test(longer_and_moved_windows_have_the_same),
 			cmocka_unit_test(what_a_format_does_not_give_is_absent),
 			cmocka_unit_test(the_path_begins_with_the_id_of_the_source),
+			cmocka_unit_test(one_path_of_which_packets_lack_values_is_not_several),
 			cmocka_unit_test(a_path_of_nodes_without_ids_is_absent_and_flagged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
