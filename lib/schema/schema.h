@@ -42,8 +42,8 @@ int hs_schema_read_value(const struct hs_schema_field *field, json_t *value, con
 int hs_schema_read_value_all(const struct hs_schema_field *field, json_t *value, const char *path,
 		void *into, struct hs_errors *errors);
 
-// Prints a struct as JSON, the inverse of reading. Returns a new reference, or NULL if memory is
-// out.
+// Prints a struct as JSON, the inverse of reading. Leaves out integers that are greater than
+// INT64_MAX. Returns a new reference, or NULL if memory is out.
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
 // Adds the members to an object. Returns 0, or -1 if memory is out.
 int hs_schema_print_into(json_t *object, const struct hs_schema_field *fields, const void *from);

@@ -19,6 +19,7 @@ static json_t *print_name(const void *root, const struct hs_schema_field *field,
 	return name ? json_string(name) : NULL;
 }
 
+// Returns NULL, so that the key is left out, for an integer that JSON's integers here cannot have.
 static json_t *print_scalar(const struct hs_schema_field *field, const void *from)
 {
 	char text[HS_SCHEMA_TEXT_BYTES];
@@ -26,6 +27,8 @@ static json_t *print_scalar(const struct hs_schema_field *field, const void *fro
 
 	switch (value.type) {
 	case HS_SCHEMA_IS_INTEGER:
+		if (!value.negative && value.magnitude > INT64_MAX)
+			return NULL;
 		return json_integer((json_int_t)(value.negative ? 0 - value.magnitude
 								: value.magnitude));
 	case HS_SCHEMA_IS_REAL:

@@ -199,6 +199,22 @@ static void what_is_printed_is_what_was_read(void **state)
 	json_decref(object);
 }
 
+static void an_integer_that_is_too_great_is_left_out(void **state)
+{
+	static const struct hs_schema_field clock[] = {
+			{"time_ns", HS_SCHEMA_UINT, 0, sizeof(uint64_t)}, {NULL}};
+	const uint64_t times[] = {INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		json_t *printed = hs_schema_print(clock, &times[i]);
+		json_t *time = json_object_get(printed, "time_ns");
+		assert_int_equal(time != NULL, i == 0);
+		assert_int_equal(json_integer_value(time), i == 0 ? INT64_MAX : 0);
+		json_decref(printed);
+	}
+}
+
 // ---- lists and names ----
 
 struct stop {
@@ -640,6 +656,7 @@ int main(void)
 			cmocka_unit_test(an_error_lists_the_words_that_are_expected),
 			cmocka_unit_test(a_required_key_that_is_absent_is_refused),
 			cmocka_unit_test(what_is_printed_is_what_was_read),
+			cmocka_unit_test(an_integer_that_is_too_great_is_left_out),
 			cmocka_unit_test(lists_stand_in_the_struct_or_on_the_heap),
 			cmocka_unit_test(items_of_a_list_without_an_array_are_taken_one_by_one),
 			cmocka_unit_test(lists_and_names_are_printed_as_they_were_read),
