@@ -146,7 +146,10 @@ static void advance(struct hs_collect *c, struct hs_collect_exporter_entry *e, u
 static void note_duplicate(
 		struct hs_collect *c, struct hs_collect_exporter_entry *e, uint32_t sequence)
 {
-	e->in_a_row = e->in_a_row && sequence == e->duplicate + 1 ? (uint8_t)(e->in_a_row + 1) : 1;
+	bool follows = hs_int_report_sequence_step((enum hs_int_report_version)e->version,
+				       e->duplicate, sequence) == 1;
+
+	e->in_a_row = e->in_a_row && follows ? (uint8_t)(e->in_a_row + 1) : 1;
 	e->duplicate = sequence;
 	e->duplicates++;
 	c->counters.reports_duplicate++;

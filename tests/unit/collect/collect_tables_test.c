@@ -301,6 +301,25 @@ static void begins_anew(void **state)
 	hs_collect_destroy(c);
 }
 
+// The numbers go on with 0 behind the greatest one.
+static void begins_anew_near_the_greatest_number(void **state)
+{
+	struct hs_collect_config config = config_50();
+	void (*ways[])(uint32_t) = {number, short_number};
+	const uint32_t greatest[] = {UINT32_MAX, 0x3fffff};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		c = collector(&config);
+		for (unsigned life = 0; life < 2; life++)
+			for (uint32_t k = 0; k < 8; k++)
+				ways[i](greatest[i] - 3 + k);
+		assert_int_equal(exporter().restarts, 1);
+		assert_int_equal(exporter().duplicates, 0);
+		hs_collect_destroy(c);
+	}
+}
+
 // A number far ahead counts what it skipped when another one follows it. A stray one counts
 // nothing.
 static void far_ahead(void **state)
@@ -510,6 +529,7 @@ int main(void)
 			cmocka_unit_test(gaps),
 			cmocka_unit_test(late_by_256),
 			cmocka_unit_test(begins_anew),
+			cmocka_unit_test(begins_anew_near_the_greatest_number),
 			cmocka_unit_test(far_ahead),
 			cmocka_unit_test(exporters_apart),
 			cmocka_unit_test(exporters_of_before),
