@@ -260,15 +260,17 @@ unsigned controller_reroute_pending(const struct hs_controller *controller)
 
 	for (size_t i = 0; i < reroute->n_routes; i++) {
 		const struct hs_gpint_route *route = &reroute->of[i];
-		pending += route->next != HS_GPINT_NO_ARC &&
-			   (!route->settled || route->now != route->next);
+		bool confirmed = route->settled && route->now == route->next;
+		pending += reroute->rows[i].refused ||
+			   (route->next != HS_GPINT_NO_ARC && !confirmed);
 	}
 	return pending;
 }
 
 // ---- what nodes are told ----
 
-static void tell(struct hs_controller *controller, unsigned d, unsigned i)
+// Returns whether the request is on its way.
+static bool tell(struct hs_controller *controller, unsigned d, unsigned i)
 {
 	const struct controller_probing *probing = controller->probing;
 	struct controller_reroute *reroute = controller->reroute;
@@ -285,15 +287,17 @@ static void tell(struct hs_controller *controller, unsigned d, unsigned i)
 	controller->budget--;
 	if (controller_call(controller, &controller->nodes[reroute->nodes[i].owner], &call,
 			    "route_add", content) < 0)
-		return;
+		return false;
 	route->settled = false;
 	route->now = HS_GPINT_NO_ARC;
 	reroute->rows[index].calling = true;
 	reroute->rows[index].again = false;
 	reroute->counters.told++;
+	return true;
 }
 
-// Tells nodes their routes to a destination. Returns false if some routes have to wait for room.
+// Tells nodes their routes to a destination. Returns false if some routes have to wait for room or
+// for a connection.
 static bool tell_destination(struct hs_controller *controller, unsigned d)
 {
 	const struct controller_probing *probing = controller->probing;
@@ -309,10 +313,8 @@ static bool tell_destination(struct hs_controller *controller, unsigned d)
 				!hs_gpint_routes_is_due(
 						&reroute->routes, to, reroute->of + first, i))
 			continue;
-		if (node->n_calls < CALLS_LABEL && controller->budget > 0)
-			tell(controller, d, i);
-		else
-			all = false;
+		bool has_room = node->n_calls < CALLS_LABEL && controller->budget > 0;
+		all &= has_room && tell(controller, d, i);
 	}
 	return all;
 }

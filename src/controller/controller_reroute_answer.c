@@ -38,20 +38,34 @@ static bool learn(char *text, size_t size, const char *now)
 	return changed;
 }
 
-static void learn_port(
-		struct hs_controller *controller, unsigned node, const struct reply_port *port)
+// Returns the port of this id, or NULL if the node has none to which a route can lead.
+static const struct reply_port *usable_port(const struct reply_ports *ports, uint32_t id)
+{
+	uint8_t mac[6];
+
+	for (unsigned at = 0; at < ports->n; at++)
+		if (ports->ports[at].id == id)
+			return hs_route_read_mac(ports->ports[at].mac, mac) ? NULL
+									    : &ports->ports[at];
+	return NULL;
+}
+
+// Sets the ports of a node's arcs, and the addresses of those that lead to it. A port that the node
+// does not have any more has none.
+static void learn_ports(
+		struct hs_controller *controller, unsigned node, const struct reply_ports *ports)
 {
 	const struct controller_probing *probing = controller->probing;
-	uint8_t bytes[6];
 
-	if (hs_route_read_mac(port->mac, bytes))
-		return; // no route leads to it
 	for (unsigned i = 0; i < probing->n_arcs; i++) {
+		const struct probing_arc *of = &probing->arcs[i];
 		struct reroute_arc *arc = &controller->reroute->arcs[i];
-		bool leaves = probing->arcs[i].from == node && probing->arcs[i].port == port->id;
-		bool comes = probing->arcs[i].to == node && probing->arcs[i].peer_port == port->id;
-		if ((leaves && learn(arc->port, sizeof(arc->port), port->name)) ||
-				(comes && learn(arc->mac, sizeof(arc->mac), port->mac)))
+		const struct reply_port *out = usable_port(ports, of->port);
+		const struct reply_port *in = usable_port(ports, of->peer_port);
+		bool changed = of->from == node &&
+			       learn(arc->port, sizeof(arc->port), out ? out->name : "");
+		changed |= of->to == node && learn(arc->mac, sizeof(arc->mac), in ? in->mac : "");
+		if (changed)
 			doubt_routes(probing, controller->reroute, i);
 	}
 }
@@ -81,8 +95,8 @@ static void take_ports(struct hs_controller *controller, struct controller_node 
 	reroute->nodes[i].refused = rc < 0;
 	if (rc < 0)
 		retry_later(controller);
-	for (unsigned at = 0; rc == 0 && at < read.n; at++)
-		learn_port(controller, i, &read.ports[at]);
+	else
+		learn_ports(controller, i, &read);
 	free(read.ports);
 	controller_reroute_use_links(controller);
 }
@@ -135,7 +149,7 @@ void controller_reroute_answered(struct hs_controller *controller, struct contro
 		row->told = false;
 		reroute->of[call->of].settled = !row->again;
 		reroute->of[call->of].now = call->ns_id;
-	} else {
+	} else if (!row->again) { // else another port or address was wanted already
 		take_refusal(controller, node, row, (unsigned)(call->of / probing->n_nodes), error);
 	}
 }

@@ -57,14 +57,13 @@ static const char *state_of(const struct hs_controller *controller, size_t index
 
 	if (reroute->sessions < reroute->config->bad_sessions)
 		return "waiting";
-	if (route->next == HS_GPINT_NO_ARC)
-		return "no_way";
-	if (route->settled && route->now == route->next)
+	if (route->next != HS_GPINT_NO_ARC && route->settled && route->now == route->next)
 		return "set";
 	if (reroute->rows[index].refused)
 		return "refused";
-	return controller_is_itself(&controller->nodes[reroute->nodes[node].owner]) ? "changing"
-										    : "unreachable";
+	if (!controller_is_itself(&controller->nodes[reroute->nodes[node].owner]))
+		return "unreachable";
+	return route->next == HS_GPINT_NO_ARC ? "no_way" : "changing";
 }
 
 static json_t *show(const struct hs_controller *controller, unsigned d, unsigned i)

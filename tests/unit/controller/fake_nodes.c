@@ -86,7 +86,7 @@ static json_t *route_ports(const struct fake_node *node)
 	char name[16], mac[18] = "00:00:00:00:00:00"; // of port 0, whose device has none
 
 	for (unsigned id = 0; id <= node->n_ports; id++) {
-		snprintf(name, sizeof(name), "p%u", id);
+		snprintf(name, sizeof(name), "%c%u", node->port_prefix, id);
 		if (id)
 			snprintf(mac, sizeof(mac), "02:00:00:%02x:%02x:%02x", node->macs,
 					node->id & 0xffu, id & 0xffu);
@@ -216,8 +216,9 @@ static struct hs_route_book *routes_of(void *context)
 
 static int port_of(void *context, const char *name)
 {
-	(void)context;
-	return atoi(name + 1);
+	const struct fake_node *node = context;
+
+	return name[0] == node->port_prefix ? atoi(name + 1) : -1;
 }
 
 static uint32_t rules_free(void *context)
@@ -360,8 +361,11 @@ void fake_run(struct fake_nodes *fake, int64_t ns)
 
 static void open_node(struct fake_node *node, uint16_t id)
 {
-	*node = (struct fake_node){
-			.id = id, .connected = true, .capacity = FAKE_RULES, .n_ports = 2};
+	*node = (struct fake_node){.id = id,
+			.connected = true,
+			.capacity = FAKE_RULES,
+			.n_ports = 2,
+			.port_prefix = 'p'};
 	snprintf(node->boot_id, sizeof(node->boot_id), "boot-%u-0", id);
 	node->backend = (struct hs_api_backend){
 			.context = node,

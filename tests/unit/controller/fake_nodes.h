@@ -46,6 +46,7 @@ struct fake_node {
 	struct hs_route_book
 			*routes; // of a node that routes, by its ports "p1" and "p2"; else NULL
 	unsigned n_ports;	 // of these, that it tells
+	char port_prefix;	 // of their names
 	uint8_t macs;		 // a byte of the addresses of these ports
 	unsigned n_requests[HS_VERB_COUNT];
 	struct hs_api_backend backend;

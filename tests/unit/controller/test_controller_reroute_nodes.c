@@ -13,6 +13,19 @@ static void a_node_that_restarts_is_told_its_routes_again(void **state)
 	assert_int_equal(hops(1, 2), 4);
 }
 
+// The connection comes back before the controller counts the node as unreachable.
+static void a_route_that_could_not_be_sent_is_sent_later(void **state)
+{
+	(void)state;
+	fake.nodes[1].connected = false;
+	cut[1] = true;
+	run(SECOND);
+	fake.nodes[1].connected = true;
+	run(5 * SECOND);
+	assert_int_equal(fake_events(&fake, "node_unreachable"), 0);
+	assert_int_equal(hops(1, 2), 4);
+}
+
 static void assert_all_arrive(void)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -90,6 +103,22 @@ static void a_controller_that_restarts_leaves_routes_that_are_right(void **state
 	assert_int_equal(hops(1, 2), 2);
 }
 
+// What probe_routes says of a node's route.
+static const char *route_state(json_int_t node_id, const char *prefix)
+{
+	json_t *routes = json_object_get(fake_ok(&fake, "{\"probe_routes\": {}}"), "routes");
+	const json_t *route;
+	size_t i;
+
+	json_array_foreach (routes, i, route) {
+		const char *to = json_string_value(json_object_get(route, "prefix"));
+		if (json_integer_value(json_object_get(route, "node_id")) == node_id &&
+				strcmp(to, prefix) == 0)
+			return json_string_value(json_object_get(route, "state"));
+	}
+	return "";
+}
+
 static void ways_go_around_a_node_that_refuses_its_route(void **state)
 {
 	(void)state;
@@ -102,6 +131,7 @@ static void ways_go_around_a_node_that_refuses_its_route(void **state)
 	assert_in_range(refused, 1, 2);	 // of two destinations
 	assert_int_equal(hops(0, 2), 3); // by 2, because 4 has no route
 	assert_int_equal(hops(3, 2), 0);
+	assert_string_equal(route_state(4, "10.3.0.0/16"), "refused");
 	cut[1] = true;
 	run(SECOND);
 	assert_int_equal(hops(0, 2), 0); // no other way
@@ -145,6 +175,31 @@ static void a_port_that_its_node_does_not_have_is_no_ones_way(void **state)
 	assert_int_equal(hops(0, 2), 3);
 }
 
+static void a_port_that_is_gone_after_a_restart_is_no_ones_way(void **state)
+{
+	(void)state;
+	fake.nodes[1].n_ports = 1;
+	fake_restart(&fake, 1);
+	run(2 * SECOND);
+	assert_string_equal(use_of(2), "avoided");
+	assert_int_equal(hops(1, 2), 4);
+	fake.nodes[1].n_ports = 2;
+	fake_restart(&fake, 1);
+	run(2 * SECOND);
+	assert_string_equal(use_of(2), "used");
+	assert_int_equal(hops(1, 2), 2);
+}
+
+static void a_restart_with_ports_of_other_names_is_no_refusal(void **state)
+{
+	(void)state;
+	fake.nodes[1].port_prefix = 'q';
+	fake_restart(&fake, 1);
+	run(2 * SECOND);
+	assert_int_equal(hops(1, 2), 2);
+	assert_int_equal(fake_events(&fake, "reroute_refused"), 0);
+}
+
 // The endpoints of two nodes are swapped: each would get the routes of the other.
 static void a_node_of_another_id_is_told_no_route(void **state)
 {
@@ -178,8 +233,10 @@ static void a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it(void 
 	run(SECOND);
 	assert_int_equal(hops(1, 2), 4); // over 4, which leads to 3 as before
 	assert_true(told() > before);
+	assert_string_equal(route_state(4, "10.3.0.0/16"), "set");
 	cut[2] = true; // 3-4: it cannot be told of another way
 	run(SECOND);
+	assert_string_equal(route_state(4, "10.3.0.0/16"), "unreachable");
 	assert_int_equal(hops(3, 0), 2);
 	assert_int_equal(hops(3, 2), 0);
 }
@@ -279,12 +336,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			ON_RING(a_node_that_restarts_is_told_its_routes_again),
+			ON_RING(a_route_that_could_not_be_sent_is_sent_later),
 			ON_RING(a_node_without_a_way_gets_none_by_its_event),
 			ON_RING(routes_follow_a_node_whose_ports_have_other_addresses),
 			ON_RING(a_controller_that_restarts_leaves_routes_that_are_right),
 			TEST(ways_go_around_a_node_that_refuses_its_route),
 			TEST(a_node_that_did_not_tell_its_ports_is_asked_again),
 			TEST(a_port_that_its_node_does_not_have_is_no_ones_way),
+			ON_RING(a_port_that_is_gone_after_a_restart_is_no_ones_way),
+			ON_RING(a_restart_with_ports_of_other_names_is_no_refusal),
 			TEST(a_node_of_another_id_is_told_no_route),
 			ON_RING(a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it),
 			ON_RING(messages_that_are_lost_make_no_loop),
