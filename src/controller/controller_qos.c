@@ -79,7 +79,7 @@ static json_t *application(struct hs_controller *controller, const struct hs_api
 
 	TAILQ_FOREACH (flow, &controller->metrics.flows, order) {
 		struct controller_rule *rule = controller_find_rule(controller, flow->ns_id);
-		if (!flows || !rule || rule->rule.app_id != args->app_id)
+		if (!flows || !rule || rule->deleted || rule->rule.app_id != args->app_id)
 			continue;
 		if (n == most)
 			left_out++;

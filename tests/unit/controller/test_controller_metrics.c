@@ -224,6 +224,25 @@ static void an_application_has_a_round_trip_where_its_sinks_publish_windows(void
 	assert_in_range(json_integer_value(json_object_get(app, "round_trip_pairs")), 98, 100);
 }
 
+// The sink publishes windows of a rule that is removed here and not yet at all nodes.
+static void an_application_has_no_flow_of_a_removed_rule(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"app_id\": 4}}";
+	char text[600];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%s", request(9, 10, NULL));
+	snprintf(strstr(text, "}}"), 30, ", \"app_id\": 4}}");
+	fake_ok(&fake, text);
+	fake_run(&fake, SECOND);
+	publish_window(9);
+	assert_int_equal(json_array_size(json_object_get(fake_ok(&fake, ask), "applications")), 1);
+	fake.nodes[0].connected = false;
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 9}}");
+	publish_window(9);
+	assert_int_equal(json_array_size(json_object_get(fake_ok(&fake, ask), "applications")), 0);
+}
+
 static void a_report_of_a_time_to_come_does_not_silence_its_flow(void **state)
 {
 	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
@@ -544,6 +563,7 @@ int main(void)
 			TEST(a_flow_found_in_the_middle_of_a_window_has_no_window_throughput_in_it),
 			TEST(an_application_is_shown_from_the_windows_of_its_flows),
 			TEST(an_application_has_a_round_trip_where_its_sinks_publish_windows),
+			TEST(an_application_has_no_flow_of_a_removed_rule),
 			TEST(a_report_of_a_time_to_come_does_not_silence_its_flow),
 			TEST(metrics_and_counters_of_a_rule_of_others_can_be_asked_for),
 			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
