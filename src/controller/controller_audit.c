@@ -18,6 +18,9 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
+// Greater revisions were not made by a controller: the clock of one is in the year 2112 then. A
+// controller that counted on from one would soon have no further number.
+#define MOST_OURS (HS_RULE_REVISION_MOST / 2)
 #define SHARE	  9 // pause between two audits for others' changes, in lengths of an audit
 
 void controller_unqueue(struct controller_node *node, struct binding *binding)
@@ -141,6 +144,11 @@ static void tell_conflict(struct hs_controller *controller, struct binding *bind
 			binding->rule->rule.ns_id);
 }
 
+static bool has_our_labels(const struct hs_controller *controller, const struct hs_rule *found)
+{
+	return found->owner == controller->owner && found->revision <= MOST_OURS;
+}
+
 // Returns whether this controller, in this process or an earlier one, gave the node this content.
 static bool is_ours(const struct hs_controller *controller, const struct binding *binding,
 		const struct hs_rule *found)
@@ -149,7 +157,7 @@ static bool is_ours(const struct hs_controller *controller, const struct binding
 
 	if (!found->owner) // a node or a controller of an earlier version
 		return controller_same(found, &rule->rule, true);
-	if (found->owner != controller->owner)
+	if (!has_our_labels(controller, found))
 		return false;
 	// Revisions of an earlier process may be higher if the clock was set back.
 	if (rule->since == 0 && !controller->nodes[binding->node].was_read)
@@ -174,7 +182,8 @@ void controller_compare(struct hs_controller *controller, struct binding *bindin
 		tell_conflict(controller, binding);
 		return;
 	}
-	if (!binding->theirs && found->revision > rule->revision)
+	if (has_our_labels(controller, found) && !binding->theirs &&
+			found->revision > rule->revision)
 		controller_raise_revision(controller, rule, found->revision);
 	controller_set_present(controller, binding,
 			same	    ? rule->revision

@@ -147,6 +147,37 @@ static void a_namesake_is_not_fought_either(void **state)
 	assert_true(fake_rule(&fake, 1, 1)->mode_setting == 3);
 }
 
+// A revision that no clock makes, of a client that uses the controller's name, or of another owner.
+static void a_great_revision_at_one_node_stops_no_rule(void **state)
+{
+	static const char *const owners[] = {"controller", "you"};
+	char text[600];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t ns_id = 1 + i;
+		fake_ok(&fake, request(ns_id, 100, NULL));
+		fake_run(&fake, SECOND);
+		snprintf(text, sizeof(text),
+				"{\"int_update\": {\"ns_id\": %u, \"mode_setting\": 3, \"owner\": "
+				"\"%s\", \"revision\": 9007199254740991}}",
+				ns_id, owners[i]);
+		fake_at_node(&fake, 1, text);
+		fake_reopen(&fake);
+		fake_run(&fake, 3 * SECOND);
+		assert_string_equal(fake_state(&fake, ns_id, "b"), "conflict");
+		snprintf(text, sizeof(text),
+				"{\"int_update\": {\"ns_id\": %u, \"mode_setting\": 5}}", ns_id);
+		fake_ok(&fake, text);
+		fake_run(&fake, 3 * SECOND);
+		assert_string_equal(fake_state(&fake, ns_id, "b"), "present");
+		fake_ok(&fake, request(10 + i, 100, NULL));
+		fake_run(&fake, 3 * SECOND);
+		assert_string_equal(fake_state(&fake, 10 + i, "a"), "present");
+		assert_string_equal(fake_state(&fake, 10 + i, "b"), "present");
+	}
+}
+
 static void a_restart_with_a_clock_in_the_past_changes_nothing(void **state)
 {
 	(void)state;
@@ -311,6 +342,7 @@ int main(void)
 			TEST(a_change_of_somebody_else_is_a_conflict_after_a_restart_too),
 			TEST(a_rule_that_another_owner_wants_too_stays_when_it_is_removed_here),
 			TEST(a_namesake_is_not_fought_either),
+			TEST(a_great_revision_at_one_node_stops_no_rule),
 			TEST(a_restart_with_a_clock_in_the_past_changes_nothing),
 			TEST(a_node_of_an_earlier_version_is_told_no_owner_and_judged_by_content),
 			TEST(a_name_that_nodes_would_refuse_is_refused_at_the_start),
