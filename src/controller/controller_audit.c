@@ -115,6 +115,10 @@ void controller_set_present(struct hs_controller *controller, struct binding *bi
 	controller_set_state(controller, binding, BINDING_PRESENT);
 	binding->has = has;
 	binding->force = binding->told = false;
+}
+
+void controller_forget_refusal(struct binding *binding)
+{
 	free(binding->code);
 	binding->code = NULL;
 }
@@ -191,6 +195,8 @@ void controller_compare(struct hs_controller *controller, struct binding *bindin
 				    : HAS_OTHER_FLOW);
 	if (binding->leaving || !same)
 		controller_queue(controller, binding);
+	else
+		controller_forget_refusal(binding);
 }
 
 static int by_id(const void *a, const void *b)

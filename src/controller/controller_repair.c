@@ -126,6 +126,7 @@ static void done(struct hs_controller *controller, struct controller_node *node,
 		struct binding *binding, const struct call *call)
 {
 	controller_set_present(controller, binding, call->of);
+	controller_forget_refusal(binding);
 	binding->theirs = false;
 	node->repairs++;
 	if (binding->leaving || binding->has != binding->rule->revision)

@@ -494,6 +494,29 @@ static void a_node_that_leaves_the_configuration_takes_no_rule_of_others_with_it
 	assert_non_null(fake_state(&fake, 10, "a"));
 }
 
+// A node whose state cannot be written refuses changes of the rules that it has.
+static void a_refused_change_is_reported_once(void **state)
+{
+	static const char *const changes[] = {
+			"{\"int_update\": {\"ns_id\": 1, \"mode_setting\": 7}}",
+			"{\"int_delete\": {\"ns_id\": 1}}"};
+	static const char *const verbs[] = {"int_update", "int_delete"};
+
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, 3 * SECOND);
+	fake.nodes[0].refusal = "{\"code\": \"not_saved\", \"message\": \"disk full\"}";
+	for (unsigned i = 0; i < 2; i++) {
+		fake.nodes[0].refused = verbs[i];
+		fake_ok(&fake, changes[i]);
+		fake_run(&fake, 300 * SECOND);
+		assert_int_equal(fake_events(&fake, "rule_refused"), 1 + i);
+		fake.nodes[0].refused = "none";
+		fake_run(&fake, 120 * SECOND); // the change is made, and the next refusal is news
+	}
+	assert_null(fake_rule(&fake, 0, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,6 +527,7 @@ int main(void)
 			TEST(a_restart_too_short_to_be_noticed_otherwise_is_seen_by_the_boot_id),
 			TEST(a_node_that_was_cut_off_is_brought_up_to_date),
 			TEST(a_node_that_takes_requests_and_does_not_answer_is_unreachable),
+			TEST(a_refused_change_is_reported_once),
 			TEST(what_a_node_refuses_is_shown_with_its_reason_and_tried_again),
 			TEST(a_controller_that_restarts_takes_over_the_rules_it_finds),
 			TEST(a_removal_that_a_node_missed_outlives_the_controller),
