@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define RULES_AT_ONCE 64 // a fraction of a millisecond
+#define RULES_AT_ONCE 64   // a fraction of a millisecond
+#define SLOTS_AT_ONCE 4096 // with rules or without
 
 static const char *name_of(const struct daemon_influx *influx)
 {
@@ -57,22 +58,26 @@ static void begin_round(struct daemon_influx *influx, unsigned index,
 	round->time_ns = now_ns - now_ns % every_ns;
 	round->next_ns = round->time_ns + every_ns;
 	round->walking = true;
-	round->slot = HS_FLOW_NONE;
+	round->slot = 0;
 	hs_control_totals(control, &totals);
 	hs_metric_lines(&influx->text, influx->node, &totals, round->time_ns);
 	add(influx, index);
 }
 
+// Rules come and go between two portions, so the walk goes by slot, which no rule leaves.
 static void write_rules(struct daemon_influx *influx, unsigned index)
 {
 	struct daemon_influx_round *round = &influx->rounds[index];
-	struct hs_flow_table *flows = hs_node_flows(influx->node);
+	const struct hs_flow_table *flows = hs_node_flows(influx->node);
+	unsigned written = 0;
 
-	for (unsigned i = 0; i < RULES_AT_ONCE && round->walking; i++) {
-		round->walking = hs_flow_table_next(flows, &round->slot);
-		if (round->walking)
-			hs_metric_lines_rule(
-					&influx->text, influx->node, round->slot, round->time_ns);
+	for (unsigned i = 0; i < SLOTS_AT_ONCE && written < RULES_AT_ONCE && round->walking; i++) {
+		uint32_t slot = round->slot++;
+		round->walking = round->slot < hs_flow_table_capacity(flows);
+		if (!hs_flow_table_rule(flows, slot))
+			continue;
+		hs_metric_lines_rule(&influx->text, influx->node, slot, round->time_ns);
+		written++;
 	}
 	add(influx, index);
 }

@@ -20,7 +20,7 @@ struct hs_control;
 struct daemon_influx_round {
 	int64_t next_ns, time_ns; // of the next round, and of the present one
 	bool walking;
-	uint32_t slot;
+	uint32_t slot; // the next one
 };
 
 struct daemon_influx {
