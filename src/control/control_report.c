@@ -225,16 +225,18 @@ unsigned hs_control_drain(struct hs_control *control, unsigned at_most)
 	return taken;
 }
 
+// A worker counts while its counters are read here, so that more reports may be lost or taken than
+// were made.
 unsigned hs_control_waiting(const struct hs_control *control)
 {
+	uint64_t handed_over = 0, taken = control->counts.reports_taken;
 	struct hs_worker_counters worker;
-	uint64_t handed_over = 0;
 
 	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
 		hs_node_worker_counters(control->node, i, &worker);
 		handed_over += worker.reports_made - worker.reports_lost;
 	}
-	return (unsigned)(handed_over - control->counts.reports_taken);
+	return (int64_t)(handed_over - taken) > 0 ? (unsigned)(handed_over - taken) : 0;
 }
 
 // Returns whether the monitor takes a report from another sink. The node does not need it if it is

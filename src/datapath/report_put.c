@@ -84,11 +84,11 @@ void hs_reports_close(struct hs_worker *worker)
 	if (!places->n)
 		return;
 	unsigned left = (unsigned)(places->end - places->next) + places->n_wrapped;
+	if (places->n > left) // before control can take them
+		hs_flow_add(&worker->reports_made, places->n - left);
 	if (places->streams)
 		rte_wmb(); // what went past the caches is no part of the ring's own order
 	rte_ring_enqueue_zc_elem_finish(worker->reports, places->n - left);
-	if (places->n > left)
-		hs_flow_add(&worker->reports_made, places->n - left);
 	*places = (struct hs_report_places){0};
 }
 
