@@ -36,7 +36,8 @@ static void watch_room(struct control_watch *watch, uint32_t slot,
 		return;
 	}
 
-	uint64_t grown = counters->no_room_mtu - note->no_room_said;
+	uint32_t grown = (uint32_t)(counters->no_room_mtu - note->no_room_said); // workers count in
+										 // 32 bits
 	uint32_t ns_id = hs_control_noted_rule(watch->rules, note)->ns_id;
 	note->no_room_said = counters->no_room_mtu;
 	note->no_room_next_ns = now_ns + REPEAT_NS;
@@ -44,7 +45,7 @@ static void watch_room(struct control_watch *watch, uint32_t slot,
 			json_pack("{s:I, s:I, s:I}", "ns_id", (json_int_t)ns_id, "packets",
 					(json_int_t)grown, "mtu_needed_bytes",
 					(json_int_t)counters->mtu_needed),
-			"rule %" PRIu32 ": %" PRIu64 " packets went on without telemetry; it would "
+			"rule %" PRIu32 ": %" PRIu32 " packets went on without telemetry; it would "
 			"have needed an MTU of %" PRIu32,
 			ns_id, grown, counters->mtu_needed);
 }

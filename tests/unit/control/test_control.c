@@ -402,6 +402,28 @@ static void telemetry_that_does_not_fit_is_an_event_that_names_rule_and_mtu(void
 	rig_close(r);
 }
 
+// A worker counts them in 32 bits.
+static void packets_without_room_are_told_where_their_number_wraps(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 95, 8);
+	struct hs_flow_view view;
+	install(r, 8, "");
+	hs_flow_table_view(hs_node_flows(r->t.node), 0, &view);
+	view.own[hs_flow_table_find(hs_node_flows(r->t.node), 8)].no_room_mtu = UINT32_MAX - 5;
+	feed_plain(r, 8);
+	step(r, SECOND);
+	assert_int_equal(count_published(r, "event.no_room_mtu"), 1);
+	for (unsigned i = 0; i < 20; i++)
+		feed_plain(r, 8);
+	step(r, 61 * SECOND);
+	step(r, SECOND);
+	assert_int_equal(count_published(r, "event.no_room_mtu"), 2);
+	assert_number(json_object_get(published(r, "event.no_room_mtu", 1), "event"), "packets",
+			20);
+	rig_close(r);
+}
+
 static void lost_reports_are_an_event_and_never_a_mistake_of_the_audit(void **state)
 {
 	(void)state;
@@ -651,6 +673,7 @@ int main(void)
 					rules_over_the_limit_are_counted_but_not_monitored_and_said_once),
 			cmocka_unit_test(
 					telemetry_that_does_not_fit_is_an_event_that_names_rule_and_mtu),
+			cmocka_unit_test(packets_without_room_are_told_where_their_number_wraps),
 			cmocka_unit_test(
 					lost_reports_are_an_event_and_never_a_mistake_of_the_audit),
 			cmocka_unit_test(events_are_numbered_and_can_be_asked_for_from_any_number),
