@@ -284,16 +284,17 @@ void hs_in_band_backlog_publish(struct backlog *b, uint32_t slot)
 
 // ---- adding ----
 
-// Drops the oldest report that no packet is just carrying.
-static void lose_oldest(struct backlog *b)
+// Drops the oldest report that no packet is just carrying. Returns false if packets carry all.
+static bool lose_oldest(struct backlog *b)
 {
 	for (unsigned k = 0; k < b->n; k++) {
 		const struct waiting_report *report = nth(b, k);
 		if (report->load && !withdraw(b, report->load - 1u))
 			continue;
 		remove_nth(b, k);
-		return;
+		return true;
 	}
+	return false;
 }
 
 unsigned hs_in_band_backlog_add(struct backlog *b, uint8_t *cbor, uint16_t len, uint32_t serial)
@@ -305,9 +306,12 @@ unsigned hs_in_band_backlog_add(struct backlog *b, uint8_t *cbor, uint16_t len, 
 		squeeze(b);
 	}
 	if (b->n == HS_BACKLOG_REPORTS) {
-		lose_oldest(b);
-		squeeze(b);
 		lost = 1;
+		if (!lose_oldest(b)) { // then the new one
+			free(cbor);
+			return lost;
+		}
+		squeeze(b);
 	}
 	*nth(b, b->n++) = (struct waiting_report){.cbor = cbor, .len = len, .serial = serial};
 	b->n_waiting++;

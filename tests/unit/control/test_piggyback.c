@@ -208,6 +208,40 @@ static void what_a_packet_has_is_left_alone_when_the_store_is_full(void **state)
 	close_with_audit(r);
 }
 
+// A burst of packets takes all loads, which have all reports of a full store, while one more comes.
+static void the_new_report_is_lost_where_packets_have_all_others(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	for (unsigned i = 0; i < 256; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, MS);
+	}
+	step(r, 10 * MS);
+	struct hs_flow_pending *_Atomic *loads = pending_at(r, reverse_of(r, 7))->loads->list;
+	unsigned carried_now = 0;
+	for (unsigned i = 0; i < HS_FLOW_LOADS; i++) {
+		if (!loads[i] || !is_ready(loads[i]))
+			continue;
+		carried_now += read_pending(loads[i]);
+		atomic_store(&loads[i]->state, HS_PENDING_TAKEN);
+	}
+	assert_int_equal(carried_now, 256);
+	for (unsigned i = 0; i < 3; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, MS);
+	}
+	assert_total(r, "reports_piggyback_waiting", 256);
+	assert_total(r, "reports_piggyback_lost", 3);
+	for (unsigned i = 0; i < HS_FLOW_LOADS; i++)
+		if (loads[i] && atomic_load(&loads[i]->state) == HS_PENDING_TAKEN)
+			atomic_store(&loads[i]->state, HS_PENDING_SENT);
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", 256);
+	assert_total(r, "reports_piggyback_waiting", 0);
+	close_with_audit(r);
+}
+
 static void packets_without_room_for_several_are_asked_to_take_fewer(void **state)
 {
 	(void)state;
@@ -538,6 +572,7 @@ int main(void)
 			cmocka_unit_test(a_packet_is_asked_for_512_bytes_and_8_options_at_most),
 			cmocka_unit_test(the_newest_are_kept_when_none_goes_back),
 			cmocka_unit_test(what_a_packet_has_is_left_alone_when_the_store_is_full),
+			cmocka_unit_test(the_new_report_is_lost_where_packets_have_all_others),
 			cmocka_unit_test(packets_without_room_for_several_are_asked_to_take_fewer),
 			cmocka_unit_test(
 					a_rule_of_the_reverse_flow_carries_them_from_its_installation_on),
