@@ -47,6 +47,8 @@ static bool make_ready(struct in_band_advertised *all, struct advertised *s)
 		s->refused += atomic_load_explicit(&pending->refused, memory_order_relaxed);
 	// The counter must not repeat when the clock was set back.
 	s->counter = now > s->counter ? now : s->counter + 1;
+	if (s->counter > all->counter)
+		all->counter = s->counter;
 	int len = hs_in_band_write(&all->base->settings, rule, s->counter, bytes, NULL);
 	if (len < 0) // the rule was checked, so only memory can be out
 		return false;
@@ -194,6 +196,7 @@ void hs_in_band_advertised_begin(struct in_band_advertised *all, uint32_t slot)
 	}
 	all->base->notes[slot].advertised = s;
 	s->slot = slot;
+	s->counter = all->counter; // receivers keep that of an earlier rule of the namespace
 	s->due_ns = now_ns(all);
 	TAILQ_INSERT_TAIL(&all->rules, s, order);
 	all->n++;
@@ -233,6 +236,15 @@ void hs_in_band_advertised_end(struct in_band_advertised *all, uint32_t slot)
 
 // ---- a step of the clock ----
 
+// Receivers that compare times have not accepted a time so far ahead.
+static void forget_times_ahead(const struct in_band_advertised *all, uint64_t *counter)
+{
+	int64_t age_ns = all->base->settings.max_age_s * SECOND_NS;
+
+	if (age_ns && *counter > (uint64_t)(now_ns(all) + age_ns))
+		*counter = 0;
+}
+
 static void shift(struct in_band_advertised *all, struct advertised *s, int64_t by_ns)
 {
 	struct hs_flow_pending *pending = hs_flow_table_pending(all->base->flows, s->slot);
@@ -242,10 +254,7 @@ static void shift(struct in_band_advertised *all, struct advertised *s, int64_t 
 	hs_clock_shift(&s->first_ns, by_ns);
 	hs_clock_shift(&s->last_ns, by_ns);
 	s->signed_ns = 0; // long ago, so that waiting requests are signed again with the new time
-	// Receivers that compare times have not accepted a time so far ahead.
-	int64_t age_ns = all->base->settings.max_age_s * SECOND_NS;
-	if (age_ns && s->counter > (uint64_t)(now_ns(all) + age_ns))
-		s->counter = 0;
+	forget_times_ahead(all, &s->counter);
 	if (pending && hs_in_band_pending_state(pending) == HS_PENDING_SENT)
 		atomic_fetch_add_explicit(&pending->sent_ns, by_ns, memory_order_relaxed);
 }
@@ -256,6 +265,7 @@ void hs_in_band_advertised_shift(struct in_band_advertised *all, int64_t by_ns)
 
 	hs_clock_shift(&all->next_ns, by_ns);
 	hs_clock_shift(&all->soonest_ns, by_ns);
+	forget_times_ahead(all, &all->counter);
 	TAILQ_FOREACH (s, &all->rules, order)
 		shift(all, s, by_ns);
 }

@@ -34,6 +34,7 @@ struct in_band_advertised {
 	struct in_band_base *base;
 	struct advertised_list rules;
 	uint32_t n;
+	uint64_t counter;	     // the greatest of all signatures
 	struct advertised *at;	     // where the next look continues; NULL: at the beginning
 	int64_t next_ns, soonest_ns; // time of the next look; earliest time that this look found so
 				     // far

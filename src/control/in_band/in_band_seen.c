@@ -52,8 +52,10 @@ void hs_in_band_seen_destroy(struct in_band_seen *seen)
 
 void hs_in_band_seen_shift(struct in_band_seen *seen, int64_t by_ns)
 {
-	if (seen)
-		hs_clock_shift(&seen->save_ns, by_ns);
+	if (!seen)
+		return;
+	hs_clock_shift(&seen->save_ns, by_ns);
+	hs_clock_shift(&seen->start_ns, by_ns);
 }
 
 static struct seen_entry *set_of(struct in_band_seen *seen, uint32_t ns_id)

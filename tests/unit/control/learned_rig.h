@@ -30,9 +30,9 @@ static inline struct hs_rule_key a_key(uint8_t byte)
 	return key;
 }
 
-// Brings the rule's request to a port, and has control look; key 0: unsigned.
-static inline void bring_signed(struct rig *r, const struct hs_rule *rule, uint16_t port,
-		uint8_t key_byte, int64_t at_ns)
+// Brings the rule's request to a port; key 0: unsigned.
+static inline void bring_request(
+		const struct hs_rule *rule, uint16_t port, uint8_t key_byte, int64_t at_ns)
 {
 	uint8_t bytes[HS_RULE_CBOR_BYTES];
 	struct hs_rule_key key = a_key(key_byte);
@@ -43,6 +43,13 @@ static inline void bring_signed(struct rig *r, const struct hs_rule *rule, uint1
 				&key, (uint64_t)at_ns, bytes, (size_t)len, sizeof(bytes), NULL);
 	assert_true(len > 0);
 	bring(HS_OPT_REQUEST, 0, 1, port, bytes, (size_t)len);
+}
+
+// Does the same, and has control look.
+static inline void bring_signed(struct rig *r, const struct hs_rule *rule, uint16_t port,
+		uint8_t key_byte, int64_t at_ns)
+{
+	bring_request(rule, port, key_byte, at_ns);
 	step(r, 1000000);
 }
 

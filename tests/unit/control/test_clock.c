@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Control on a node whose system clock is set.
-#include "pending_rig.h"
+#include "learned_rig.h"
 
 #include "int_steps.h"
 
-#define MS INT64_C(1000000)
+#define MS	 INT64_C(1000000)
+#define KEY_BYTE 0x5a
 
 // A machine that stands still until it is moved.
 struct machine {
@@ -45,7 +46,8 @@ static bool kernel(void *context, struct hs_clock_kernel *kernel)
 }
 
 // The rig with a clock that follows this machine's.
-static struct rig *open_on_machine(const enum hs_port_side *sides)
+static struct rig *open_with(
+		const enum hs_port_side *sides, const struct hs_in_band_settings *in_band)
 {
 	static const struct hs_clock_source source = {.ticks = ticks,
 			.realtime_ns = realtime,
@@ -57,9 +59,24 @@ static struct rig *open_on_machine(const enum hs_port_side *sides)
 
 	machine = (struct machine){0};
 	rig_source = &source;
-	struct rig *r = rig_open(sides, 1500, 8);
+	struct rig *r = rig_open_with(sides, 1500, 8, in_band);
 	rig_source = NULL;
 	return r;
+}
+
+static struct rig *open_on_machine(const enum hs_port_side *sides)
+{
+	return open_with(sides, NULL);
+}
+
+static struct rig *open_with_key(const enum hs_port_side *sides)
+{
+	struct hs_in_band_settings in_band;
+
+	hs_in_band_init(&in_band);
+	in_band.has_key = true;
+	in_band.key = a_key(KEY_BYTE);
+	return open_with(sides, &in_band);
 }
 
 static void pass(struct rig *r, int64_t ns)
@@ -158,6 +175,58 @@ static void repeats_in_band_come_at_their_times(void **state)
 	}
 }
 
+static void what_was_signed_before_the_start_is_refused_after_a_step_too(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < JUMPS; i++) {
+		struct rig *r = open_with_key(TRANSIT);
+		const struct hs_rule rule = a_rule(7);
+		pass(r, 2 * SECOND);
+		machine.set_ns += jumps_ns[i];
+		pass(r, SECOND);
+		bring_request(&rule, 0, KEY_BYTE, r->now_ns - 30 * SECOND);
+		pass(r, 20 * MS);
+		assert_false(is_installed(r, 7));
+		assert_reason(r, "before this node started");
+		bring_request(&rule, 0, KEY_BYTE, r->now_ns);
+		pass(r, 20 * MS);
+		assert_true(is_installed(r, 7));
+		rig_close(r);
+	}
+}
+
+// The counter in the request that waits for a packet.
+static uint64_t counter_of_request(struct rig *r, uint32_t ns_id)
+{
+	const struct hs_flow_pending *pending = pending_of(r, ns_id);
+	const struct hs_rule_key key = a_key(KEY_BYTE);
+	struct hs_error err = {0};
+	uint64_t counter = 0;
+
+	assert_true(is_ready(pending));
+	assert_int_equal(hs_rule_auth_verify(&key, pending->bytes + 2, pending->bytes[1], &counter,
+					 &err),
+			0);
+	return counter;
+}
+
+// Receivers take no request of a namespace that is older than the last one.
+static void a_rule_that_is_made_again_after_a_step_back_is_newer(void **state)
+{
+	struct rig *r = open_with_key(SOURCE);
+
+	(void)state;
+	pass(r, SECOND);
+	install(r, 7, ", \"in_band\": true");
+	uint64_t before = counter_of_request(r, 7);
+	machine.set_ns -= 60 * SECOND;
+	pass(r, SECOND);
+	json_decref(ask(r, "{\"int_delete\": {\"ns_id\": 7}}"));
+	install(r, 7, ", \"in_band\": true");
+	assert_true(counter_of_request(r, 7) > before);
+	rig_close(r);
+}
+
 // A telemetry report of each packet of a rule goes to a receiver that nobody can send to.
 static void export_to_nobody(struct hs_node_config *node, struct hs_control_output *output)
 {
@@ -216,6 +285,9 @@ int main(void)
 			cmocka_unit_test(control_goes_on_as_often_as_before),
 			cmocka_unit_test(repeats_in_band_come_at_their_times),
 			cmocka_unit_test(a_loss_is_told_again_after_a_minute),
+			cmocka_unit_test(
+					what_was_signed_before_the_start_is_refused_after_a_step_too),
+			cmocka_unit_test(a_rule_that_is_made_again_after_a_step_back_is_newer),
 	};
 
 	dpdk_env_init("64");
