@@ -131,7 +131,8 @@ static void add_path(
 	add_window_tags(line, node, content);
 	for (const struct hs_schema_field *row = hs_qos_window_fields; row->key; row++) {
 		const json_t *value = json_object_get(content, row->key);
-		if (!value || is_of_line(row->key))
+		bool is_old = stale && row->kind == HS_SCHEMA_OBJECT; // of the window before
+		if (!value || is_of_line(row->key) || is_old)
 			continue;
 		if (row->kind == HS_SCHEMA_OBJECT)
 			add_inner(line, row->key, row->fields, value);

@@ -264,8 +264,8 @@ def flat(members):
 
 def fields_of_path(window):
     found = flat(window)
-    found.update({f"clock_{key}": value for key, value in window["clock"].items()})
     if not window["stale"]:
+        found.update({f"clock_{key}": value for key, value in window["clock"].items()})
         found.update(flat(window["e2e"]))
         found["path"] = ">".join(str(node) for node in window["path"])
     if window["flags"]:

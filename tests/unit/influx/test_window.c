@@ -95,7 +95,6 @@ static void a_window_without_reports_has_no_old_numbers(void **state)
 	stale.reports = 0;
 	stale.age_ns = 5;
 	stale.window_ns = 60000000000;
-	stale.clock.known = false;
 	assert_string_equal(lines_of(&stale, "my node"),
 			"hopsight_path,node=my\\ node,ns_id=7,app_id=2,window=60s "
 			"start_ns=1700000000000000000i,end_ns=1700000001000000000i,reports=0i,"
