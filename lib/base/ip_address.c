@@ -19,6 +19,14 @@ bool hs_ip_address_is_multicast(const uint8_t address[16])
 	return hs_ip_address_is_ipv4(address) ? address[12] >> 4 == 0xe : address[0] == 0xff;
 }
 
+void hs_ip_address_of_host(uint8_t address[16])
+{
+	if (!hs_ip_address_is_ipv4(address))
+		memset(address + 8, 0, 8);
+	else if (hs_ip_address_is_loopback(address))
+		memset(address + 13, 0, 3);
+}
+
 const char *hs_ip_address_read(const char *text, uint8_t address[16])
 {
 	uint8_t ipv6[16], ipv4[4];

@@ -33,6 +33,10 @@ bool hs_ip_address_is_multicast(const uint8_t address[16]);
 // Returns whether nobody outside this machine can reach the address.
 bool hs_ip_address_is_loopback(const uint8_t address[16]);
 
+// Makes all addresses equal that one host can use at will: those of the same 64 bits of a network,
+// and those of 127.0.0.0/8. For limits of what a host may take.
+void hs_ip_address_of_host(uint8_t address[16]);
+
 // Returns NULL, or the reason why a text cannot be read, for people. *address does not change then.
 const char *hs_ip_address_read(const char *text, uint8_t address[16]);
 // Returns text.

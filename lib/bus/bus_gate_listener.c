@@ -6,6 +6,8 @@
 #include "bus_gate_connection.h"
 #include "bus_socket.h"
 
+#include "ip_address.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -55,20 +57,15 @@ static void name_address(const struct sockaddr_storage *address, char peer[64], 
 {
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
-	char text[INET6_ADDRSTRLEN] = "";
+	uint8_t bytes[16];
 
-	if (address->ss_family == AF_INET) {
-		inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text));
-		*who = mix((const uint8_t *)&v4->sin_addr, sizeof(v4->sin_addr));
-	} else if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
-		inet_ntop(AF_INET, v6->sin6_addr.s6_addr + 12, text, sizeof(text));
-		*who = mix(v6->sin6_addr.s6_addr + 12, 4);
-	} else {
-		inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
-		// A host that has one address of a network can use any last 64 bits there.
-		*who = mix(v6->sin6_addr.s6_addr, 8);
-	}
-	snprintf(peer, 64, "%s", text);
+	if (address->ss_family == AF_INET)
+		hs_ip_address_map((const uint8_t *)&v4->sin_addr, bytes);
+	else
+		memcpy(bytes, &v6->sin6_addr, sizeof(bytes));
+	hs_ip_address_write(bytes, peer);
+	hs_ip_address_of_host(bytes);
+	*who = mix(bytes, sizeof(bytes));
 }
 
 static void name_peer(int fd, const struct sockaddr_storage *address, struct connection *connection)

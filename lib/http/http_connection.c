@@ -42,6 +42,7 @@ static void take_address(const struct sockaddr *from, uint8_t address[16])
 				address);
 	else
 		memcpy(address, &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr, 16);
+	hs_ip_address_of_host(address);
 }
 
 enum MHD_Result http_connection_admit(void *context, const struct sockaddr *address, socklen_t len)

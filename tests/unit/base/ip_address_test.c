@@ -178,9 +178,28 @@ static void what_is_no_prefix_is_refused(void **state)
 	}
 }
 
+static void a_host_has_many_addresses(void **state)
+{
+	static const struct {
+		const char *address, *of_host;
+	} cases[] = {{"127.0.0.1", "127.0.0.0"}, {"127.9.8.7", "127.0.0.0"},
+			{"192.0.2.7", "192.0.2.7"}, {"2001:db8:0:1::7", "2001:db8:0:1::"},
+			{"2001:db8:0:1:2:3:4:5", "2001:db8:0:1::"}, {"::1", "::"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[HS_IP_ADDRESS_TEXT];
+		uint8_t bytes[16];
+		assert_null(hs_ip_address_read(cases[i].address, bytes));
+		hs_ip_address_of_host(bytes);
+		assert_string_equal(hs_ip_address_write(bytes, text), cases[i].of_host);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_host_has_many_addresses),
 			cmocka_unit_test(each_version_is_read_and_written),
 			cmocka_unit_test(a_value_has_one_text),
 			cmocka_unit_test(an_address_with_a_port_is_read_and_written),
