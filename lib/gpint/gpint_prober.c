@@ -523,6 +523,8 @@ static void take_data(struct hs_gpint_prober *r, struct attempt *attempt, uint32
 	uint32_t next = attempt->first + n_hops, index = attempt->probe;
 
 	if (!probe->hops) {
+		if (n_hops < attempt->n)
+			suspect(r, &probe->pair[0], probe->pair[1].at, true);
 		if (probe->progress == SENT && &r->attempts[probe->attempt] == attempt)
 			time_out(r, probe);
 		return;
