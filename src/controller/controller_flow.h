@@ -19,6 +19,7 @@ struct controller_flow {
 	uint32_t ns_id; // the key
 	uint32_t app_id;
 	int64_t published_ns; // when its sink last published metrics itself, or this flow began
+	int64_t heard_ns;     // when its newest report came
 	int64_t every_ns;     // the shortest windows that its sink publishes; 0: none yet
 	// The newest window of each length: the content of a qos_report as text, which takes a
 	// tenth of the memory, and the time at which it came, by the controller's clock.

@@ -227,6 +227,15 @@ static bool computes(const struct hs_controller *controller, const struct contro
 	return !publishes(controller, flow);
 }
 
+// Notes that a report came. A sink that publishes metrics publishes none of a flow that is silent
+// for long. When the flow goes on, the sink has time for its next window, as with a new flow.
+static void hear(struct hs_controller *controller, struct controller_flow *flow)
+{
+	if (flow->every_ns && controller->now_ns - flow->heard_ns > HS_QOS_STALE_NS)
+		flow->published_ns = controller->now_ns;
+	flow->heard_ns = controller->now_ns;
+}
+
 // Keeps the trip of a report if the rule is wanted. Only applications need trips, and their flows
 // are wanted.
 static void take_trip(struct controller_flow *flow, const struct hs_report *report)
@@ -284,6 +293,7 @@ static void take_report(struct hs_controller *controller, const json_t *message)
 		controller->metrics.counters.ahead++;
 		return;
 	}
+	hear(controller, flow);
 	take_trip(flow, &read.report);
 	if (controller->config->prometheus.on)
 		hs_delay_buckets_add(

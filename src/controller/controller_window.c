@@ -79,6 +79,7 @@ void controller_shift_windows(struct hs_controller *controller, int64_t ns)
 
 	TAILQ_FOREACH (flow, &controller->metrics.flows, order) {
 		flow->published_ns += ns;
+		flow->heard_ns += ns;
 		for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 			flow->windows[i].taken_ns += ns;
 	}

@@ -378,6 +378,28 @@ static void a_window_that_the_sink_publishes_too_is_published_once(void **state)
 	assert_int_equal(member("{\"qos_get\": {\"ns_id\": 9}}", "reports"), 5);
 }
 
+// The sink publishes nothing while the flow is silent for more than a minute.
+static void a_flow_that_goes_on_after_a_pause_has_each_window_once(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, 3 * SECOND / 2 - fake.now_ns % SECOND);
+	publish_window(9);
+	fake_run(&fake, 70 * SECOND);
+	unsigned before = published_of("qos.9");
+	for (unsigned k = 0; k < 300; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+		if (k % 100 == 80) {
+			publish_window(9);
+			n++;
+		}
+	}
+	assert_int_equal(published_of("qos.9"), before + n);
+}
+
 // The first window of the sink ends seven seconds after the controller met the flow.
 static void long_windows_that_the_sink_publishes_too_are_published_once(void **state)
 {
@@ -570,6 +592,7 @@ int main(void)
 			TEST(a_new_rule_shows_no_windows_of_the_rule_before),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(a_window_that_the_sink_publishes_too_is_published_once),
+			TEST(a_flow_that_goes_on_after_a_pause_has_each_window_once),
 			TEST(long_windows_that_the_sink_publishes_too_are_published_once),
 			TEST(the_first_windows_of_a_flow_are_kept_and_not_published),
 			TEST(windows_of_lengths_that_the_sink_does_not_publish_go),
