@@ -26,9 +26,11 @@ struct label_port {
 	uint8_t key;   // the bits of the id that items have; ports of one key are one port here
 	uint8_t shift; // S that is in force
 	bool up;
-	bool counted; // tx_packets and counted_ns are there
-	uint64_t tx_packets, from_packets;
-	int64_t counted_ns, from_ns; // of the last answer; of one a second or two ago, or the first
+	bool counted; // the members that follow are there
+	// Of the last answer; of one at most a second ago; of one a second or two ago, or the
+	// first.
+	uint64_t tx_packets, mid_packets, from_packets;
+	int64_t mid_ns, from_ns;
 	char name[HS_API_MAX_PORT_NAME + 1];
 };
 

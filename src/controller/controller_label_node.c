@@ -69,7 +69,8 @@ static void keep_counts(const struct label_node *of, struct label_port *port)
 	port->up = before->up;
 	port->counted = before->counted;
 	port->tx_packets = before->tx_packets;
-	port->counted_ns = before->counted_ns;
+	port->mid_packets = before->mid_packets;
+	port->mid_ns = before->mid_ns;
 	port->from_packets = before->from_packets;
 	port->from_ns = before->from_ns;
 }
@@ -144,13 +145,14 @@ static bool count(struct label_port *port, uint64_t tx_packets, int64_t now_ns, 
 	bool sent = tx_packets > port->tx_packets &&
 		    tx_packets - port->from_packets >= (uint64_t)intervals;
 
-	if (!port->counted || now_ns - port->from_ns >= FROM_NS) {
-		port->from_packets = port->counted ? port->tx_packets : tx_packets;
-		port->from_ns = port->counted ? port->counted_ns : now_ns;
+	if (!port->counted || now_ns - port->mid_ns >= FROM_NS) {
+		port->from_packets = port->counted ? port->mid_packets : tx_packets;
+		port->from_ns = port->counted ? port->mid_ns : now_ns;
+		port->mid_packets = tx_packets;
+		port->mid_ns = now_ns;
 	}
 	port->counted = true;
 	port->tx_packets = tx_packets;
-	port->counted_ns = now_ns;
 	return sent;
 }
 

@@ -113,6 +113,22 @@ static void a_port_that_sends_seldom_does_not_count_when_it_sends(void **state)
 	}
 }
 
+// Two packets at once are 7 in a second; active ports send 10 and more.
+static void a_port_with_few_bursts_does_not_count_when_it_sends(void **state)
+{
+	(void)state;
+	give_ports(0, 2);
+	fake.nodes[0].labels[1].pps = 0;
+	fake_run(&fake, 2 * SECOND);
+	for (unsigned i = 0; i < 60; i++) {
+		fake.nodes[0].labels[1].tx_packets += 2;
+		for (unsigned k = 0; k < 3; k++) {
+			fake_run(&fake, INTERVAL);
+			assert_int_equal(of("coverage", "last_ports"), 1);
+		}
+	}
+}
+
 static void ports_that_are_not_seen_are_told_of_once_a_minute(void **state)
 {
 	(void)state;
@@ -209,6 +225,7 @@ int main(void)
 			BASE(coverage_counts_each_interval_and_each_active_port),
 			BASE(a_port_counts_while_it_is_up_and_sends),
 			FAST(a_port_that_stops_counts_no_more_after_an_interval),
+			FAST(a_port_with_few_bursts_does_not_count_when_it_sends),
 			FAST(a_port_that_sends_seldom_does_not_count_when_it_sends),
 			BASE(ports_that_are_not_seen_are_told_of_once_a_minute),
 			BASE(a_node_that_refuses_to_tell_its_ports_expects_nothing),
