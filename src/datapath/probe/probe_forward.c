@@ -224,6 +224,9 @@ static bool pass_on(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 	if (!passage.out) {
 		fill(burst, i, &passage, 0);
 		hs_probe_leave(worker, burst, i);
+		// The node does not know by which port feedback would come.
+		if (recovers && passage.stack.n_entries > 1)
+			hs_event(worker, burst, HS_EVENT_PROBE_NOT_HELD);
 	} else if (!send_on(worker, burst, i, &passage, recovers)) {
 		rte_pktmbuf_free(feedback);
 		return false;

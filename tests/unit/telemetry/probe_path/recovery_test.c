@@ -67,6 +67,25 @@ static void the_recovery_packet_may_go_as_the_node_forwards_others(void **state)
 	stand_close(s);
 }
 
+// The node forwards the probe as it forwards others, and does not know which node gives feedback.
+static void a_probe_that_goes_by_no_port_of_its_own_is_not_held_and_counted(void **state)
+{
+	(void)state;
+	struct hs_probe_profile profile = usual_profile;
+	uint8_t frame[2048];
+	profile.monitor_port = 0;
+	struct stand *s = stand_open(&profile);
+
+	feed_made(s, IN, 0x17, "000b 0002 000001 030002 0000 0000");
+	assert_int_not_equal(test_node_take(&s->t, OUT, frame, sizeof(frame)), 0);
+	assert_sent_made(s, IN, 0x19, REQUEST);
+	assert_int_equal(event_at(s, IN, HS_EVENT_PROBE_NOT_HELD), 1);
+	assert_int_equal(hs_node_probes_held(s->t.node), 0);
+	advance(s, 1000 * MS);
+	assert_silent(s);
+	stand_close(s);
+}
+
 static void feedback_of_others_ends_nothing(void **state)
 {
 	(void)state;
@@ -348,6 +367,8 @@ int main(void)
 			cmocka_unit_test(
 					without_feedback_a_recovery_packet_goes_to_the_monitor_in_time),
 			cmocka_unit_test(the_recovery_packet_may_go_as_the_node_forwards_others),
+			cmocka_unit_test(
+					a_probe_that_goes_by_no_port_of_its_own_is_not_held_and_counted),
 			cmocka_unit_test(feedback_of_others_ends_nothing),
 			cmocka_unit_test(as_many_copies_are_held_as_may_be_and_probes_go_on),
 			cmocka_unit_test(feedback_finds_copies_whose_ids_begin_at_one_place),
