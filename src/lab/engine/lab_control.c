@@ -47,7 +47,7 @@ void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns)
 		node->unfold_ns += (back_ns + MINUTE_NS - 1) / MINUTE_NS * MINUTE_NS;
 	node->unfold_ns += MINUTE_NS;
 	node->stepped_ns = stepped_ns;
-	node->lab->run.measured->ahead_ns[node->scenario->id] = node->unfold_ns;
+	node->lab->run.measured->ahead_ns[node->index] = node->unfold_ns;
 }
 
 int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)

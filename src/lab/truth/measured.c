@@ -120,15 +120,30 @@ static int keep_window(struct hs_measured *measured, const struct hs_measured_wi
 	return 0;
 }
 
+// Returns what is added to the times of a node that a window of the flow names. Several nodes may
+// have id 0; of these, the sink is meant.
+static int64_t ahead_of(const struct hs_measured *measured, uint32_t flow, uint16_t node_id)
+{
+	const struct hs_scenario *scenario = measured->scenario;
+	uint32_t sink = scenario->flows[flow].sink, index = 0;
+
+	if (scenario->nodes[sink].id == node_id)
+		return measured->ahead_ns[sink];
+	while (index < scenario->n_nodes && scenario->nodes[index].id != node_id)
+		index++;
+	return index < scenario->n_nodes ? measured->ahead_ns[index] : 0;
+}
+
 static void move_window(const struct hs_measured *measured, struct hs_measured_window *window)
 {
 	static const char *const keys[] = {"span_start_ns", "span_end_ns"};
-	window->start_ns += measured->ahead_ns[window->node_id];
-	window->end_ns += measured->ahead_ns[window->node_id];
+	int64_t ahead_ns = ahead_of(measured, window->flow, window->node_id);
+	window->start_ns += ahead_ns;
+	window->end_ns += ahead_ns;
 	for (uint32_t i = 0; i < 2 * (window->n_hops + 1); i++) {
 		json_t *time = json_object_get(hs_measured_hop(window, i / 2), keys[i % 2]);
-		uint16_t node_id = hs_measured_ends(window, i / 2).to;
-		json_integer_set(time, json_integer_value(time) + measured->ahead_ns[node_id]);
+		ahead_ns = ahead_of(measured, window->flow, hs_measured_ends(window, i / 2).to);
+		json_integer_set(time, json_integer_value(time) + ahead_ns);
 	}
 }
 
@@ -207,8 +222,8 @@ static int take_report(struct hs_measured *measured, uint32_t index, json_t *bod
 	if (source_ns == INT64_MIN) // the source wrote none
 		return 0;
 	const struct hs_trip trip = {
-			.source_ns = source_ns + measured->ahead_ns[scenario->nodes[of->source].id],
-			.sink_ns = sink_ns + measured->ahead_ns[scenario->nodes[of->sink].id],
+			.source_ns = source_ns + measured->ahead_ns[of->source],
+			.sink_ns = sink_ns + measured->ahead_ns[of->sink],
 	};
 	return HS_ARRAY_APPEND(flow->trips, flow->n_trips, trip) ? 0 : -ENOMEM;
 }

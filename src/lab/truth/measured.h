@@ -63,7 +63,8 @@ struct hs_measured {
 	struct hs_measured_window *windows;
 	size_t n_windows;
 	struct hs_u32_map by_ns_id; // -> flows[]
-	// [node id]: what is added to times of the node's clock in windows and trips, from now on.
+	// [index of a node]: what is added to times of the node's clock in windows and trips, from
+	// now on.
 	int64_t ahead_ns[UINT16_MAX + 1];
 	struct hs_measured_flow flows[];
 };

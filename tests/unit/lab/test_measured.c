@@ -27,7 +27,7 @@
 static const struct hs_report_origin ORIGIN = {.seq = 5, .node_id = 9, .boot_id = "b-1"};
 
 static struct hs_scenario_flow flows[] = {
-		{.ns_id = 7, .app_id = 1, .traffic = 0, .reverse = false},
+		{.ns_id = 7, .app_id = 1, .traffic = 0, .reverse = false, .sink = 1},
 		{.ns_id = 4294967295u, .app_id = 1, .traffic = 0, .reverse = true},
 		{.ns_id = 3, .app_id = 2, .traffic = 1, .reverse = false},
 		{.ns_id = 70, .app_id = 2, .traffic = 2, .reverse = true}, // other traffic
@@ -37,7 +37,8 @@ static struct hs_scenario_flow flows[] = {
 		{.ns_id = 8, .app_id = 1, .traffic = 0, .reverse = false},
 };
 
-static struct hs_scenario_node one_node;
+// Several nodes may have one id, if it is 0.
+static struct hs_scenario_node two_nodes[] = {{.id = 9}, {.id = 9}};
 static struct hs_scenario_host one_host;
 static struct hs_scenario_traffic entries[3] = {{.kind = HS_TRAFFIC_PING}};
 
@@ -45,7 +46,8 @@ static const struct hs_scenario scenario = {
 		.window_ns = SECOND,
 		.n_flows = sizeof(flows) / sizeof(flows[0]),
 		.flows = flows,
-		.nodes = &one_node,
+		.nodes = two_nodes,
+		.n_nodes = sizeof(two_nodes) / sizeof(two_nodes[0]),
 		.hosts = &one_host,
 		.traffic = entries,
 };
@@ -316,7 +318,8 @@ static const char BY_HAND[] =
 
 static void a_window_written_by_hand_is_read_as_it_says(void **state)
 {
-	((struct hs_measured *)*state)->ahead_ns[9] = 100;
+	((struct hs_measured *)*state)->ahead_ns[0] = 10000; // of the source
+	((struct hs_measured *)*state)->ahead_ns[1] = 100;
 	assert_int_equal(hs_measured_take(*state, "qos.7", BY_HAND), 0);
 	assert_int_equal(MEASURED(state)->n_windows, 1);
 	const struct hs_measured_window *window = &MEASURED(state)->windows[0];
