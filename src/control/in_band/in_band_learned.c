@@ -220,6 +220,18 @@ static void take_new(struct in_band_learned *all, const struct hs_punt *punt,
 	tell_taken(all, punt, rule->ns_id, action);
 }
 
+// Returns whether the port may bring one more rule, also one in place of another.
+static bool is_admitted(
+		struct in_band_learned *all, const struct hs_punt *punt, const struct hs_rule *rule)
+{
+	if (all->base->settings.has_key || hs_in_band_rank_admits(&all->ranks, punt->port))
+		return true;
+	refuse(all, &all->base->host.counts->requests_in_band_limited,
+			"the port brings more new rules than telemetry.in_band.new_rules_per_s",
+			rule->ns_id);
+	return false;
+}
+
 static void take_known(struct in_band_learned *all, const struct hs_punt *punt,
 		struct learned *learned, const struct hs_rule *rule)
 {
@@ -234,7 +246,7 @@ static void take_known(struct in_band_learned *all, const struct hs_punt *punt,
 		refresh(all, learned);
 		all->base->host.counts->requests_in_band_installed++;
 		tell_taken(all, punt, rule->ns_id, "updated");
-	} else {
+	} else if (is_admitted(all, punt, rule)) {
 		all->base->host.remove(all->base->host.context, rule->ns_id, &err);
 		take_new(all, punt, rule, "replaced");
 	}
@@ -255,12 +267,7 @@ static void take(
 		refuse(all, &all->base->host.counts->requests_in_band_refused,
 				"this node has been given another rule of this namespace",
 				rule->ns_id);
-	else if (!all->base->settings.has_key && !hs_in_band_rank_admits(&all->ranks, punt->port))
-		refuse(all, &all->base->host.counts->requests_in_band_limited,
-				"the port brings more new rules than telemetry.in_band."
-				"new_rules_per_s",
-				rule->ns_id);
-	else
+	else if (is_admitted(all, punt, rule))
 		take_new(all, punt, rule, "installed");
 }
 

@@ -385,6 +385,23 @@ static void a_port_brings_so_many_new_rules_a_second_and_other_ports_theirs(void
 	close_with_audit(r);
 }
 
+static void requests_that_replace_a_rule_are_limited_too(void **state)
+{
+	(void)state;
+	struct rig *r = rig_for(64, 10);
+	struct hs_rule rule = a_rule(1);
+	for (unsigned i = 0; i < 50; i++) {
+		rule.dst_port = (uint16_t)(99 + i % 2);
+		bring_rule(r, &rule);
+	}
+	assert_total(r, "requests_in_band_installed", 11);
+	// Those that the rule has already are repeats.
+	assert_total(r, "requests_in_band_limited", 20);
+	assert_total(r, "requests_in_band_refreshed", 19);
+	assert_true(is_installed(r, 1));
+	close_with_audit(r);
+}
+
 static void a_full_table_takes_no_rule_in_band(void **state)
 {
 	(void)state;
@@ -591,6 +608,7 @@ int main(void)
 			cmocka_unit_test(no_more_rules_come_in_band_than_may),
 			cmocka_unit_test(a_rule_without_a_flow_makes_room_for_another),
 			cmocka_unit_test(repeats_of_a_request_prove_no_flow),
+			cmocka_unit_test(requests_that_replace_a_rule_are_limited_too),
 			cmocka_unit_test(
 					a_port_brings_so_many_new_rules_a_second_and_other_ports_theirs),
 			cmocka_unit_test(a_full_table_takes_no_rule_in_band),
