@@ -228,10 +228,13 @@ static bool computes(const struct hs_controller *controller, const struct contro
 }
 
 // Notes that a report came. A sink that publishes metrics publishes none of a flow that is silent
-// for long. When the flow goes on, the sink has time for its next window, as with a new flow.
+// for long. When the flow goes on, such a sink has time for its next window, as with a new flow. A
+// sink that has published nothing since the report before has none.
 static void hear(struct hs_controller *controller, struct controller_flow *flow)
 {
-	if (flow->every_ns && controller->now_ns - flow->heard_ns > HS_QOS_STALE_NS)
+	bool paused = controller->now_ns - flow->heard_ns > HS_QOS_STALE_NS;
+
+	if (paused && flow->published_ns > flow->heard_ns)
 		flow->published_ns = controller->now_ns;
 	flow->heard_ns = controller->now_ns;
 }

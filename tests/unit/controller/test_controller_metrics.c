@@ -400,6 +400,26 @@ static void a_flow_that_goes_on_after_a_pause_has_each_window_once(void **state)
 	assert_int_equal(published_of("qos.9"), before + n);
 }
 
+// The controller computes the windows since the sink stopped, also after pauses.
+static void a_sink_that_stopped_is_not_waited_for_after_each_pause(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, 3 * SECOND / 2 - fake.now_ns % SECOND);
+	publish_report(0);
+	publish_window(9);
+	for (unsigned pause = 0; pause < 3; pause++) {
+		fake_run(&fake, 70 * SECOND);
+		unsigned before = published_of("qos.9");
+		for (unsigned k = 1; k <= 200; k++) {
+			publish_report(pause * 1000 + k);
+			fake_run(&fake, SECOND / 100);
+		}
+		// The first time, the sink could go on.
+		assert_true(pause == 0 || published_of("qos.9") >= before + 1);
+	}
+}
+
 // The first window of the sink ends seven seconds after the controller met the flow.
 static void long_windows_that_the_sink_publishes_too_are_published_once(void **state)
 {
@@ -593,6 +613,7 @@ int main(void)
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(a_window_that_the_sink_publishes_too_is_published_once),
 			TEST(a_flow_that_goes_on_after_a_pause_has_each_window_once),
+			TEST(a_sink_that_stopped_is_not_waited_for_after_each_pause),
 			TEST(long_windows_that_the_sink_publishes_too_are_published_once),
 			TEST(the_first_windows_of_a_flow_are_kept_and_not_published),
 			TEST(windows_of_lengths_that_the_sink_does_not_publish_go),
