@@ -284,10 +284,12 @@ static bool tell(struct hs_controller *controller, unsigned d, unsigned i)
 	hs_route_prefix_text(prefix->bytes, prefix->depth, text);
 	json_t *content = json_pack("{s:s, s:s, s:s}", "prefix", text, "port", arc->port,
 			"next_hop_mac", arc->mac);
-	controller->budget--;
 	if (controller_call(controller, &controller->nodes[reroute->nodes[i].owner], &call,
-			    "route_add", content) < 0)
+			    "route_add", content) < 0) {
+		reroute->nodes[i].unsent = true;
 		return false;
+	}
+	controller->budget--;
 	route->settled = false;
 	route->now = HS_GPINT_NO_ARC;
 	reroute->rows[index].calling = true;
@@ -313,7 +315,8 @@ static bool tell_destination(struct hs_controller *controller, unsigned d)
 				!hs_gpint_routes_is_due(
 						&reroute->routes, to, reroute->of + first, i))
 			continue;
-		bool has_room = node->n_calls < CALLS_LABEL && controller->budget > 0;
+		bool has_room = node->n_calls < CALLS_LABEL && controller->budget > 0 &&
+				!reroute->nodes[i].unsent;
 		all &= has_room && tell(controller, d, i);
 	}
 	return all;
@@ -371,6 +374,8 @@ void controller_step_reroute(struct hs_controller *controller)
 	try_again(controller);
 	if (!reroute->dirty || reroute->sessions < reroute->config->bad_sessions)
 		return;
+	for (unsigned i = 0; i < controller->probing->n_nodes; i++)
+		reroute->nodes[i].unsent = false;
 	for (unsigned d = 0; d < reroute->config->n_destinations; d++) {
 		if (reroute->stale[d] && controller->budget > 0)
 			find_ways(controller, d);

@@ -26,6 +26,7 @@ struct reroute_node {
 	unsigned owner; // index of the node in `nodes` of the controller
 	bool asked;	// for its ports, or has told them
 	bool refused;	// to tell them, until it is asked again
+	bool unsent;	// a request could not be sent in this step
 };
 
 // The route of a node to a destination, beside its struct hs_gpint_route.
