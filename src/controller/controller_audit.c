@@ -18,10 +18,11 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
-// Greater revisions were not made by a controller: the clock of one is in the year 2112 then. A
-// controller that counted on from one would soon have no further number.
-#define MOST_OURS (HS_RULE_REVISION_MOST / 2)
-#define SHARE	  9 // pause between two audits for others' changes, in lengths of an audit
+// The clock of a controller makes no greater revisions, until the year 2112. If a controller
+// counted on from the greatest that nodes take, it would have no further number.
+#define MOST_RAISED (HS_RULE_REVISION_MOST / 2)
+#define MOST_OURS   (HS_RULE_REVISION_MOST / 4 * 3) // never reached by counting on from that
+#define SHARE	    9 // pause between two audits for others' changes, in lengths of an audit
 
 void controller_unqueue(struct controller_node *node, struct binding *binding)
 {
@@ -117,12 +118,6 @@ void controller_set_present(struct hs_controller *controller, struct binding *bi
 	binding->force = binding->told = false;
 }
 
-void controller_forget_refusal(struct binding *binding)
-{
-	free(binding->code);
-	binding->code = NULL;
-}
-
 void controller_set_missing(struct hs_controller *controller, struct binding *binding)
 {
 	controller_set_state(controller, binding, BINDING_MISSING);
@@ -187,7 +182,7 @@ void controller_compare(struct hs_controller *controller, struct binding *bindin
 		return;
 	}
 	if (has_our_labels(controller, found) && !binding->theirs &&
-			found->revision > rule->revision)
+			found->revision > rule->revision && found->revision <= MOST_RAISED)
 		controller_raise_revision(controller, rule, found->revision);
 	controller_set_present(controller, binding,
 			same	    ? rule->revision

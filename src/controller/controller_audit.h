@@ -19,8 +19,6 @@ void controller_unqueue(struct controller_node *node, struct binding *binding);
 // audit or CALL_LOOK found.
 void controller_set_present(
 		struct hs_controller *controller, struct binding *binding, uint64_t has);
-// Lets the next refusal be reported, even if its code is that of the one before.
-void controller_forget_refusal(struct binding *binding);
 void controller_set_missing(struct hs_controller *controller, struct binding *binding);
 void controller_compare(struct hs_controller *controller, struct binding *binding,
 		const struct hs_rule *found);

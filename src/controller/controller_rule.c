@@ -254,11 +254,18 @@ void controller_set_state(
 	count(controller, binding, 1);
 }
 
+void controller_forget_refusal(struct binding *binding)
+{
+	free(binding->code);
+	binding->code = NULL;
+}
+
 static void set_leaving(struct hs_controller *controller, struct binding *binding, bool leaving)
 {
 	count(controller, binding, -1);
 	binding->leaving = leaving;
 	count(controller, binding, 1);
+	controller_forget_refusal(binding);
 }
 
 static void insert_binding(struct hs_controller *controller, struct controller_rule *rule,
@@ -421,6 +428,7 @@ void controller_rule_changed(struct hs_controller *controller, struct controller
 			binding->force = true;
 		}
 		binding->force |= binding->theirs;
+		controller_forget_refusal(binding);
 		controller_queue(controller, binding);
 	}
 }

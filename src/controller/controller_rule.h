@@ -34,5 +34,7 @@ bool controller_same(const struct hs_rule *a, const struct hs_rule *b, bool all)
 // Gives the rule's content a revision above all that were given and above this one.
 void controller_raise_revision(
 		struct hs_controller *controller, struct controller_rule *rule, uint64_t above);
+// Lets the next refusal be reported, even if its code is that of the one before.
+void controller_forget_refusal(struct binding *binding);
 // Queues a binding: what is wanted has changed, or differs from what is there.
 void controller_queue(struct hs_controller *controller, struct binding *binding);

@@ -150,22 +150,26 @@ static void a_namesake_is_not_fought_either(void **state)
 // A revision that no clock makes, of a client that uses the controller's name, or of another owner.
 static void a_great_revision_at_one_node_stops_no_rule(void **state)
 {
-	static const char *const owners[] = {"controller", "you"};
+	static const struct {
+		const char *owner, *revision, *state;
+	} cases[] = {{"controller", "9007199254740991", "conflict"},
+			{"you", "9007199254740991", "conflict"},
+			{"controller", "4503599627370495", "present"}};
 	char text[600];
 
 	(void)state;
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t ns_id = 1 + i;
 		fake_ok(&fake, request(ns_id, 100, NULL));
 		fake_run(&fake, SECOND);
 		snprintf(text, sizeof(text),
 				"{\"int_update\": {\"ns_id\": %u, \"mode_setting\": 3, \"owner\": "
-				"\"%s\", \"revision\": 9007199254740991}}",
-				ns_id, owners[i]);
+				"\"%s\", \"revision\": %s}}",
+				ns_id, cases[i].owner, cases[i].revision);
 		fake_at_node(&fake, 1, text);
 		fake_reopen(&fake);
 		fake_run(&fake, 3 * SECOND);
-		assert_string_equal(fake_state(&fake, ns_id, "b"), "conflict");
+		assert_string_equal(fake_state(&fake, ns_id, "b"), cases[i].state);
 		snprintf(text, sizeof(text),
 				"{\"int_update\": {\"ns_id\": %u, \"mode_setting\": 5}}", ns_id);
 		fake_ok(&fake, text);
@@ -176,6 +180,14 @@ static void a_great_revision_at_one_node_stops_no_rule(void **state)
 		assert_string_equal(fake_state(&fake, 10 + i, "a"), "present");
 		assert_string_equal(fake_state(&fake, 10 + i, "b"), "present");
 	}
+	fake_run(&fake, 120 * SECOND); // the nodes are read again
+	for (uint32_t i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "{\"int_delete\": {\"ns_id\": %u}}", 10 + i);
+		fake_ok(&fake, text);
+	}
+	fake_run(&fake, 3 * SECOND);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_null(fake_rule(&fake, 1, 10 + i));
 }
 
 static void a_restart_with_a_clock_in_the_past_changes_nothing(void **state)
