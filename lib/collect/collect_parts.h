@@ -107,9 +107,9 @@ struct hs_collect_queue_entry {
 	uint32_t second; // that of the entry's place
 };
 
-// Returns whether what bit Q said last may be told: a node says Q once when a queue becomes
-// congested, and need not say when this ends. So if values of the queue came for ten seconds and
-// none had Q, nobody knows.
+// Returns whether what bit Q said last may be told. A node says Q once when a queue becomes
+// congested, and need not say when this ends. If the newest values of the queue came ten seconds
+// later, nobody knows.
 static inline bool hs_collect_knows_q(const struct hs_collect_queue_entry *queue)
 {
 	uint64_t since_ns = (uint64_t)(queue->last_ns - queue->congested_ns);
