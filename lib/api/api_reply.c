@@ -43,7 +43,7 @@ static const struct hs_schema_field connection_fields[] = {
 				"ones are lost to the subscriber"),
 		CONNECTION(connections, "connections that are open at once"),
 		CONNECTION(connections_of_one,
-				"of these, those of one process, or of one address over tcp"),
+				"of these, those of one process, or of one host over tcp"),
 		{NULL},
 };
 

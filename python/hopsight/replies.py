@@ -272,7 +272,7 @@ class HelloReplyLimitsConnection(TypedDict):
     subscription_bytes: int
     queued_messages: int  # published messages that wait for a subscriber; further ones are lost to the subscriber
     connections: int  # connections that are open at once
-    connections_of_one: int  # of these, those of one process, or of one address over tcp
+    connections_of_one: int  # of these, those of one process, or of one host over tcp
 
 
 class HelloReplyLimits(TypedDict):
