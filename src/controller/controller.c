@@ -23,15 +23,9 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-// Sets the time. If the clock was set, or nothing ran because the process was stopped, time limits
-// do not count that time. The first moment is that of the creation.
-static void set_time(struct hs_controller *controller, int64_t now_ns)
+// Moves all times, so that time limits do not count this time.
+static void shift(struct hs_controller *controller, int64_t ns)
 {
-	int64_t ns = now_ns - controller->now_ns;
-
-	controller->now_ns = now_ns;
-	if (ns >= 0 && ns < SECOND_NS)
-		return;
 	controller->start_ns += ns;
 	controller->metrics.bad_limit.next_ns += ns;
 	// Windows of a future time would stay open until then.
@@ -43,6 +37,28 @@ static void set_time(struct hs_controller *controller, int64_t now_ns)
 	controller_shift_probing(controller, ns);
 	controller_shift_relays(controller, ns);
 	controller_shift_windows(controller, ns);
+}
+
+// Sets the time. If the clock was set back, or nothing ran for a second because the process was
+// stopped, time limits do not count that time. The first moment is that of the creation.
+static void set_time(struct hs_controller *controller, int64_t now_ns)
+{
+	int64_t ns = now_ns - controller->now_ns;
+
+	controller->now_ns = now_ns;
+	if (ns < 0 || ns >= SECOND_NS)
+		shift(controller, ns);
+}
+
+void hs_controller_clock_step(struct hs_controller *controller, int64_t now_ns, int64_t by_ns)
+{
+	int64_t before_ns = now_ns - by_ns;
+
+	// A call since the step has brought the new time.
+	if (llabs(now_ns - controller->now_ns) <= llabs(before_ns - controller->now_ns))
+		return;
+	controller->now_ns += by_ns;
+	shift(controller, by_ns);
 }
 
 #define BUDGET 512 // calls, which take a few milliseconds

@@ -31,7 +31,8 @@
 #define REQUESTS_PER_ROUND 64
 #define CHANGES_PER_ROUND  64
 #define LONGEST_WAIT_MS	   50
-#define TOLD_LINES	   20 // lines of the state that the log complains about
+#define LEAST_STEP_NS	   INT64_C(10000000) // of the clock
+#define TOLD_LINES	   20		     // lines of the state that the log complains about
 
 struct daemon {
 	const struct hs_controller_config *config;
@@ -49,6 +50,7 @@ struct daemon {
 	struct hs_service service;
 	uint64_t state_line; // that was read last
 	unsigned told;
+	int64_t clock_offset_ns; // from the monotonic clock to the wall clock; 0: not known yet
 	struct controller_influx influx;
 };
 
@@ -338,6 +340,20 @@ static int wait_ms(const struct daemon *d, bool more)
 	return (int)(left_ns / 1000000) + 1;
 }
 
+// Tells the controller by how much the clock was set since the last call.
+static void follow_clock(struct daemon *d)
+{
+	int64_t before_ns = hs_os_clock_ns(CLOCK_MONOTONIC), wall_ns = hs_os_clock_wall_ns(),
+		after_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	int64_t by_ns = wall_ns - after_ns - d->clock_offset_ns;
+
+	if (llabs(by_ns) < LEAST_STEP_NS + after_ns - before_ns)
+		return;
+	if (d->clock_offset_ns)
+		hs_controller_clock_step(d->controller, wall_ns, by_ns);
+	d->clock_offset_ns += by_ns;
+}
+
 static void serve(void *context)
 {
 	struct daemon *d = context;
@@ -356,7 +372,9 @@ static void serve(void *context)
 	hs_scrape_set_ready(d->scrape, NULL);
 
 	for (;;) {
-		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, n))
+		bool asked = hs_bus_poll(d->bus, wait_ms(d, more), fds, n);
+		follow_clock(d);
+		if (asked)
 			take_requests(d);
 		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;

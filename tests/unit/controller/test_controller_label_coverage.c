@@ -217,6 +217,26 @@ static void a_clock_that_is_set_makes_no_intervals(void **state)
 	assert_in_range(of("coverage", "intervals"), before + 10, before + 13);
 }
 
+// NTP steps a clock by less than a second, too.
+static void a_clock_that_is_set_by_little_makes_no_intervals(void **state)
+{
+	static const int64_t steps_ns[] = {900 * MS, -900 * MS, 130 * MS};
+
+	(void)state;
+	give_ports(0, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		fake_run(&fake, SECOND);
+		json_int_t before = of("coverage", "intervals");
+		fake.now_ns += steps_ns[i];
+		for (unsigned k = 0; k < 2; k++) // the second time, the step is known
+			hs_controller_clock_step(fake.controller, fake.now_ns, steps_ns[i]);
+		for (unsigned k = 0; k < fake.n_messages; k++)
+			fake.messages[(fake.head + k) % FAKE_MESSAGES].due_ns += steps_ns[i];
+		fake_run(&fake, 200 * MS);
+		assert_in_range(of("coverage", "intervals"), before + 1, before + 3);
+	}
+}
+
 #define FAST(name) cmocka_unit_test_setup_teardown(name, setup_fast, teardown)
 
 int main(void)
@@ -232,6 +252,7 @@ int main(void)
 			BASE(a_node_of_another_id_says_nothing_of_the_ports_of_this_one),
 			BASE(a_node_that_does_not_answer_expects_nothing),
 			BASE(a_clock_that_is_set_makes_no_intervals),
+			BASE(a_clock_that_is_set_by_little_makes_no_intervals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
