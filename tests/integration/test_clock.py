@@ -32,9 +32,11 @@ class Clock:
         with open(self.file, "r+b") as f:
             self.map = mmap.mmap(f.fileno(), struct.calcsize(self.SHOWN))
 
+        self.environment = {"LD_PRELOAD": self.shim, "CLOCK_SHIM": self.file}
+
     def give(self, *nodes):
         for node in nodes:
-            node.environment = {"LD_PRELOAD": self.shim, "CLOCK_SHIM": self.file}
+            node.environment = self.environment
 
     def set(self, offset_ns):
         struct.pack_into("q", self.map, 0, offset_ns)

@@ -43,13 +43,14 @@ class Controller:
             **config,
         }
         self.client = Client(self.api)
+        self.environment = {}
 
     def launch(self):
         path = self.workspace.path(f"{self.name}.json")
         with open(path, "w", encoding="ascii") as f:
             json.dump(self.config, f)
         self.process = self.workspace.spawn([PROGRAM, "--config", path], namespace=self.namespace,
-                                            log=f"{self.name}.log")
+                                            log=f"{self.name}.log", env={**os.environ, **self.environment})
         return self
 
     def start(self):

@@ -19,6 +19,7 @@ from netlab import Refused
 from prometheus_text import scrape
 from test_cli import PROGRAM
 from test_controller import Controller
+from test_clock import Clock
 from test_label import A4, B4, chain_of
 
 PORT = 32768
@@ -86,11 +87,13 @@ class FakeLabelNode:
 class Labelling:
     """A controller with INT-label, and a socket to it."""
 
-    def __init__(self, workspace, nodes, namespace=None, **label):
+    def __init__(self, workspace, nodes, namespace=None, clock=None, **label):
         self.namespace = namespace or workspace.namespace("ctl")
         self.label = {"listen": [f"127.0.0.1:{PORT}"], "poll_ms": 200, **label}
-        self.controller = Controller(workspace, nodes, namespace=self.namespace, label=self.label,
-                                     prometheus={}).start()
+        self.controller = Controller(workspace, nodes, namespace=self.namespace, label=self.label, prometheus={})
+        if clock:
+            clock.give(self.controller)
+        self.controller.start()
         with InNamespace(self.namespace):
             self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.connect(("127.0.0.1", PORT))
@@ -184,6 +187,37 @@ def coverage_is_exactly_what_was_sent(workspace):
     equal([row["id"] for row in after["not_seen"]], [2], "ports that the last interval missed")
     kind = next(event for event in lab.controller.call("events")["events"] if event["kind"] == "ports_not_seen")
     equal((kind["node"], kind["node_id"], kind["port"] in ("p1", "p2")), ("a", 1, True), "event")
+    lab.controller.stop()
+
+
+@test(looks=3)
+def a_clock_that_is_set_by_little_adds_no_interval_without_items(workspace):
+    """The controller's clock is set by 0.9 s, as NTP may do, while items come every 25 ms."""
+    need()
+    clock, node = Clock(workspace), FakeLabelNode(workspace, "a", 1, (1,))
+    lab = Labelling(workspace, [node], clock=clock, interval_ms=100)
+    lab.until_active(1)
+    base = now_us()
+    stop = threading.Event()
+
+    def label():
+        while not stop.wait(0.025):
+            lab.send(datagram(item(1, 1, base + int(time.monotonic() * 1e6))))
+
+    thread = threading.Thread(target=label, daemon=True)
+    thread.start()
+    time.sleep(0.5)
+    before, began = lab.get(), time.monotonic()
+    for offset_ns in (900_000_000, 0, 900_000_000):
+        clock.set(offset_ns)
+        time.sleep(0.5)
+    after, passed_s = lab.get(), time.monotonic() - began
+    stop.set()
+    thread.join()
+    intervals = after["coverage"]["intervals"] - before["coverage"]["intervals"]
+    check(passed_s * 10 - 6 <= intervals <= passed_s * 10 + 2, f"{intervals} intervals in {passed_s} s")
+    missed = after["counters"]["not_seen"] - before["counters"]["not_seen"]
+    check(missed <= 3, f"{missed} intervals without an item of the port")
     lab.controller.stop()
 
 
