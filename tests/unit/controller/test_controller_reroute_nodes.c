@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Routes around bad links at a controller whose nodes restart, refuse, differ or cannot be reached.
 #include "reroute_ring.h"
+#include "sanitized.h"
 
 static void a_node_that_restarts_is_told_its_routes_again(void **state)
 {
@@ -244,7 +245,7 @@ static void a_node_that_cannot_be_reached_keeps_its_route_and_ways_heed_it(void 
 static void messages_that_are_lost_make_no_loop(void **state)
 {
 	(void)state;
-	for (unsigned seed = 1; seed <= 8; seed++) {
+	for (unsigned seed = 1; seed <= (SANITIZED ? 1 : 8); seed++) {
 		fake.lost = seed;
 		fake.lose_percent = 20;
 		for (unsigned i = 0; i < 4; i++) {
