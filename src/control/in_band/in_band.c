@@ -258,6 +258,8 @@ int hs_in_band_replay(struct hs_in_band *in_band, json_t *line, json_t **rest, s
 {
 	json_t *seen = json_object_get(line, HS_SEEN_LINE);
 
-	*rest = seen ? NULL : hs_in_band_own_replay(&in_band->own, in_band->learned.n, line);
+	// No rule is installed yet, and as many may come back as the node can learn.
+	*rest = seen ? NULL
+		     : hs_in_band_own_replay(&in_band->own, in_band->base.settings.max_rules, line);
 	return seen ? hs_in_band_seen_read(in_band->learned.seen, seen, err) : 0;
 }

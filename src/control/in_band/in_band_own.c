@@ -38,17 +38,16 @@ static void forget(struct in_band_own *all, struct own *own)
 	free(own);
 }
 
-// Removes the oldest settings of a rule that is not installed, if there are too many settings.
+// Removes the oldest settings of rules that are not installed, until there is room for one more.
 static void keep_few(struct in_band_own *all, uint32_t n_learned)
 {
-	struct own *own = TAILQ_FIRST(&all->list);
+	struct own *own = TAILQ_FIRST(&all->list), *next;
 
-	if (all->n < n_learned + ABSENT_MOST)
-		return;
-	while (own && hs_flow_table_find(all->base->flows, own->rule.ns_id) != HS_FLOW_NONE)
-		own = TAILQ_NEXT(own, order);
-	if (own)
-		forget(all, own);
+	for (; own && all->n >= n_learned + ABSENT_MOST; own = next) {
+		next = TAILQ_NEXT(own, order);
+		if (hs_flow_table_find(all->base->flows, own->rule.ns_id) == HS_FLOW_NONE)
+			forget(all, own);
+	}
 }
 
 static struct own *find_or_make(struct in_band_own *all, uint32_t n_learned, uint32_t ns_id)

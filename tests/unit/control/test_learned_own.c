@@ -221,6 +221,25 @@ static void what_is_left_of_a_line_of_the_state_keeps_its_place(void **state)
 	close_with_audit(r);
 }
 
+// While the state is read, no rule is installed yet: the settings may be of as many rules as the
+// node can learn, and of 1,024 others.
+static void settings_of_many_rules_are_read_from_the_state(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_in_band *in_band = r->control->in_band;
+	for (uint32_t ns_id = 1; ns_id <= 2100; ns_id++) {
+		struct hs_error err = {0};
+		json_t *rest, *line = json_pack("{s:{s:i, s:b}}", "int_update", "ns_id", (int)ns_id,
+					      "transmit_report", 0);
+		assert_int_equal(hs_in_band_replay(in_band, line, &rest, &err), 0);
+		assert_null(rest);
+		json_decref(line);
+	}
+	assert_int_equal(hs_in_band_count_lines(in_band), 2048); // 1,024 rules may come in band
+	rig_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +254,7 @@ int main(void)
 					fields_of_a_rule_that_came_in_band_are_told_and_given_back),
 			cmocka_unit_test(a_rule_that_came_in_band_has_no_owner),
 			cmocka_unit_test(what_was_told_about_rules_that_went_is_bounded),
+			cmocka_unit_test(settings_of_many_rules_are_read_from_the_state),
 			cmocka_unit_test(what_is_left_of_a_line_of_the_state_keeps_its_place),
 	};
 	dpdk_env_init("64");
