@@ -52,7 +52,7 @@ int top_feed_create(const struct hs_cli *cli, int64_t interval_ns, const char *w
 	feed->timeout_ns = cli->timeout_ms * MS_NS;
 	feed->window = window;
 	feed->clean = !cli->values[HS_CLI_JSON];
-	if (hs_bus_peer_open(cli->endpoint, hs_cli_keys(cli), &feed->peer, &err)) {
+	if (hs_bus_peer_open(cli->endpoint, hs_cli_keys(cli), -1, &feed->peer, &err)) {
 		fprintf(stderr, "hopsight: %s\n", err.message);
 		free(feed);
 		return HS_CLI_UNREACHABLE;

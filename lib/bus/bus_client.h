@@ -42,8 +42,9 @@ struct hs_bus_peer_state {
 
 // Connects in the background and reconnects whenever the connection breaks. After a refused
 // handshake, only the calls below reconnect, so call one of them now and then. All peers of a
-// process share ZeroMQ's thread. `keys` as for a client. Returns 0, or a negative errno with *err.
-int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys,
+// process share ZeroMQ's thread. `keys` as for a client. A reply of more than most_bytes (-1: any)
+// breaks the connection. Returns 0, or a negative errno with *err.
+int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys, int64_t most_bytes,
 		struct hs_bus_peer **peer, struct hs_error *err);
 void hs_bus_peer_close(struct hs_bus_peer *peer);
 

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SOCKETS 8192      // each peer needs three
-#define MAX_REPLY   (1 << 20) // the counters of a node of 32 ports have 250 KiB
+#define MAX_SOCKETS 8192 // each peer needs three
 #define SEND_QUEUE  1000
 #define LOOK_MS	    500
 
@@ -57,9 +56,8 @@ static void give_context(void)
 		;
 }
 
-static int open_line(struct hs_bus_peer *peer, void *context)
+static int open_line(struct hs_bus_peer *peer, void *context, int64_t most_bytes)
 {
-	int64_t max = MAX_REPLY;
 	size_t size = sizeof(peer->fd);
 	int rc = hs_bus_line_open(&peer->line, context, ZMQ_DEALER, 0);
 
@@ -67,15 +65,16 @@ static int open_line(struct hs_bus_peer *peer, void *context)
 	// There is no limit: at a limit, ZeroMQ would stop reading, and abort if the node died
 	// then. There are as many replies as requests, and the queue of requests has a limit.
 	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_RCVHWM, 0);
-	if (rc == 0 && zmq_setsockopt(peer->line.socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)))
+	if (rc == 0 && zmq_setsockopt(peer->line.socket, ZMQ_MAXMSGSIZE, &most_bytes,
+				       sizeof(most_bytes)))
 		rc = -errno;
 	if (rc == 0 && zmq_getsockopt(peer->line.socket, ZMQ_FD, &peer->fd, &size))
 		rc = -errno;
 	return rc;
 }
 
-int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys, struct hs_bus_peer **out,
-		struct hs_error *err)
+int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys, int64_t most_bytes,
+		struct hs_bus_peer **out, struct hs_error *err)
 {
 	struct hs_bus_peer *peer = calloc(1, sizeof(*peer));
 	void *context = peer ? take_context() : NULL;
@@ -85,7 +84,7 @@ int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys, struc
 		hs_error_set(err, "internal", "", "", "memory is out");
 		return -ENOMEM;
 	}
-	int rc = open_line(peer, context);
+	int rc = open_line(peer, context, most_bytes);
 	if (rc) {
 		errno = -rc;
 		hs_bus_error(err, "internal", "", "a ZeroMQ socket cannot be made");

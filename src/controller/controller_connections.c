@@ -10,6 +10,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#define MOST_REPLY	   (1 << 20) // bytes; the counters of a node of 32 ports have 250 KiB
+#define MOST_REPLY	   (1 << 20) // bytes; the counters of a node of 32 ports have 250 KiB
 #define EVENTS_AT_ONCE	   64
 #define MESSAGES_PER_ROUND 256
 #define BYTES_PER_ROUND	   (256 << 10)
@@ -145,8 +147,8 @@ static int open_peer(struct hs_controller_connections *links, unsigned i, struct
 {
 	struct hs_bus_keys keys;
 	bool used = node_keys(links->config, i, &keys);
-	int rc = hs_bus_peer_open(
-			links->config->nodes[i].api, used ? &keys : NULL, &links->peers[i], err);
+	int rc = hs_bus_peer_open(links->config->nodes[i].api, used ? &keys : NULL, MOST_REPLY,
+			&links->peers[i], err);
 
 	if (rc == 0)
 		rc = watch(links, hs_bus_peer_fd(links->peers[i]), i);

@@ -265,6 +265,14 @@ def top_that_is_not_on_a_terminal_prints_rounds(workspace):
     check("rx total" in header and "ports" in lines and "rules" in lines and "hops" in lines, lines)
 
 
+@test()
+def top_takes_replies_of_more_than_a_mebibyte(workspace):
+    """As those of a controller with many nodes are."""
+    node = Counting(workspace, ports=8000)
+    check(len(json.dumps(node.replies["ports_get"]())) > 1 << 20, "the reply is too short for this test")
+    equal(len(json_rounds(node.endpoint, n=2)[1]["ports"]), 8000, "ports")
+
+
 class Stream:
     """Sends a frame again and again, and counts."""
 

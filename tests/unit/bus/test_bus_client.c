@@ -113,7 +113,7 @@ static void a_client_of_nobody_is_told_so(void **state)
 static struct hs_bus_peer *open_peer(const char *endpoint)
 {
 	struct hs_bus_peer *peer = NULL;
-	assert_int_equal(hs_bus_peer_open(endpoint, NULL, &peer, NULL), 0);
+	assert_int_equal(hs_bus_peer_open(endpoint, NULL, 1 << 20, &peer, NULL), 0);
 	return peer;
 }
 

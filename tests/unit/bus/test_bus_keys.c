@@ -217,7 +217,7 @@ static void *flood(void *argument)
 
 	while (!__atomic_load_n(&flood->stop, __ATOMIC_RELAXED)) {
 		for (size_t i = 0; i < 40; i++)
-			hs_bus_peer_open(flood->f->tcp, i % 2 ? &flood->keys : NULL, &peers[i],
+			hs_bus_peer_open(flood->f->tcp, i % 2 ? &flood->keys : NULL, -1, &peers[i],
 					NULL);
 		for (size_t i = 0; i < 40; i++) {
 			struct hs_bus_peer_state seen = {0};
@@ -295,7 +295,7 @@ static void a_peer_is_told_that_it_is_refused_and_gets_in_when_it_may(void **sta
 	size_t len;
 
 	start_node(f);
-	assert_int_equal(hs_bus_peer_open(f->tcp, keys_of(f, "stranger", "node", &keys), &peer,
+	assert_int_equal(hs_bus_peer_open(f->tcp, keys_of(f, "stranger", "node", &keys), -1, &peer,
 					 NULL),
 			0);
 	int64_t end = now_ms() + LIMIT_MS;

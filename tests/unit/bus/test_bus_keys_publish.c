@@ -244,7 +244,7 @@ static void half_a_key_is_refused_to_clients(void **state)
 	assert_string_equal(err.path, "controller");
 	keys_of(f, "alice", "node", &keys);
 	keys.secret_file = NULL;
-	assert_int_equal(hs_bus_peer_open(f->ipc, &keys, &peer, &err), -EINVAL);
+	assert_int_equal(hs_bus_peer_open(f->ipc, &keys, -1, &peer, &err), -EINVAL);
 	assert_string_equal(err.path, "secret");
 	assert_int_equal(hs_bus_subscriber_open(f->ipc, "", false, &keys, &subscriber, &err),
 			-EINVAL);
