@@ -108,11 +108,13 @@ static int read_every(const char *text, json_t *content)
 // the setting is 100. Other modes have no default setting.
 static int complete_mode(json_t *content)
 {
-	const char *mode = json_string_value(json_object_get(content, "mode"));
+	const json_t *given = json_object_get(content, "mode");
+	const char *mode = given ? json_string_value(given) : "count";
 
-	if (!mode)
-		json_object_set_new(content, "mode", json_string("count"));
-	if (json_object_get(content, "mode_setting"))
+	if (!given)
+		json_object_set_new(content, "mode", json_string(mode));
+	if (!mode || json_object_get(content,
+				     "mode_setting")) // the node says what is wrong with null
 		return HS_CLI_DONE;
 	if (strcmp(mode, "frequency") == 0)
 		return hs_cli_usage("--mode frequency needs --setting MILLISECONDS, or write "
