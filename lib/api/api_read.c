@@ -2,6 +2,7 @@
 #include "api_read.h"
 
 #include "api_verbs.h"
+#include "ip_address.h"
 #include "route_text.h"
 #include "rule_json.h"
 
@@ -79,12 +80,12 @@ static int check_next_hop(const json_t *content, struct hs_api_args *args, struc
 // Group addresses, loopback and the unspecified address belong to no neighbour.
 static int check_neighbour(struct hs_api_args *args, struct hs_error *err)
 {
-	static const uint8_t zeros[15];
 	const uint8_t *addr = args->route.prefix;
 
 	args->route.kind = HS_ROUTE_NEIGHBOUR;
 	args->route.depth = 128;
-	if (addr[0] == 0xff || (addr[15] <= 1 && memcmp(addr, zeros, sizeof(zeros)) == 0))
+	if (hs_ip_address_is_multicast(addr) || hs_ip_address_is_loopback(addr) ||
+			hs_ip_address_is_any(addr))
 		return hs_error_set(err, "bad_value", "addr", "the address of one station",
 				"addr: no neighbour can have this address");
 	return 0;
