@@ -84,7 +84,18 @@ static void relay(struct lab_node *node, const struct hs_packet_truth *packet_tr
 	}
 }
 
-// Counts a packet that arrives at a node that is up, and polls the node.
+// Returns whether the host that the packet is addressed to is at the node, which is the packet's
+// sink.
+static bool is_sink(const struct lab_node *node, const struct hs_packet_truth *packet_truth)
+{
+	const struct hs_scenario *s = node->lab->scenario;
+	const struct hs_scenario_traffic *of = &s->traffic[packet_truth->traffic];
+
+	return s->hosts[packet_truth->reply ? of->from : of->to].at == node->index;
+}
+
+// Counts a packet that arrives at a node that is up, and polls the node. A sink measures a packet
+// before the packet finds its queue to the host full.
 static void arrive(struct lab_port *port, struct rte_mbuf *m)
 {
 	struct lab_node *node = port->node;
@@ -100,6 +111,8 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 		relay(node, packet_truth);
 		hs_truth_arrive(lab->run.truth, packet_truth, node->index, lab->now_ns,
 				lab_told_ns(node), rte_pktmbuf_pkt_len(m));
+		if (is_sink(node, packet_truth))
+			hs_truth_sink(lab->run.truth, packet_truth);
 		if (unlikely(node->has_queue) && !lab->probing)
 			lab_queue_arrive(port, packet_truth);
 	}
@@ -246,7 +259,6 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	}
 	if (unlikely(port->queue))
 		lab_queue_depart(port, packet_truth, m, NULL);
-	hs_truth_sink(lab->run.truth, packet_truth);
 	if (unlikely(lab->config.packets))
 		write_line(lab, port, m, false, NULL, NULL);
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)

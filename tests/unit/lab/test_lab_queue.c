@@ -74,6 +74,12 @@ static void a_node_serves_its_rate_of_packets_and_drops_what_finds_its_queue_ful
 	assert_int_equal(of_b->wrong_drops + of_c->wrong_drops, 0);
 	assert_int_equal(r.run->node_drops, 40);
 	assert_int_equal(traffic_of(0).delivered[0], 10);
+	// The sink reports what it takes out, and then finds the queue to its host full.
+	uint64_t reports = 0;
+	for (size_t i = 0; i < r.run->measured->n_windows; i++)
+		reports += r.run->measured->windows[i].reports;
+	assert_int_equal(reports, 11);
+	assert_int_equal(r.run->truth->flows[0].n_reports, 11);
 	for (size_t i = 0; i < r.run->truth->flows[0].n_reports; i++) {
 		const struct hs_truth_report *report = report_at(i);
 		int64_t ms = (int64_t)report->number; // all that c took was the first of b's
