@@ -127,7 +127,8 @@ static const uint8_t *next_other(
 	return NULL;
 }
 
-// After one type is removed, all other options are left, in order and at their offset modulo eight.
+// After one type is removed, all other options are left, in order and at their offset modulo eight;
+// telemetry modulo four, because it may lead the header then.
 static void takes_one_type(
 		const uint8_t *frame, size_t len, const struct hs_packet *packet, uint8_t type)
 {
@@ -147,7 +148,9 @@ static void takes_one_type(
 		HOLDS(!is == !was);
 		if (!is)
 			break;
-		HOLDS(n == n_after && at % 8 == at_after % 8 && !memcmp(is, was, n));
+		bool telemetry = memchr(telemetry_types, was[0], sizeof(telemetry_types));
+		size_t align = telemetry ? 4 : 8;
+		HOLDS(n == n_after && at % align == at_after % align && !memcmp(is, was, n));
 	}
 	free(copy);
 }

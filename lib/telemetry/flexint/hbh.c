@@ -155,19 +155,20 @@ static bool goes(uint8_t option, uint8_t type)
 	return type == ALL_TELEMETRY ? hs_hbh_is_telemetry(option) : option == type;
 }
 
-// Packs the options that stay. Every option moves towards the front or stays in place, so that
-// unread bytes are never overwritten. Returns the new length; `out` NULL: writes nothing.
-static size_t pack(const uint8_t *hbh, size_t bytes, size_t from, uint8_t type, uint8_t *out)
+// Packs the options from `at` on that stay, from `to` on, each to the first place with its offset
+// modulo `align`. Every option moves towards the front or stays in place, so that unread bytes are
+// never overwritten. Returns the new length; `out` NULL: writes nothing.
+static size_t pack_to(const uint8_t *hbh, size_t bytes, size_t at, size_t to, size_t align,
+		uint8_t type, uint8_t *out)
 {
-	size_t to = from;
 	size_t n;
-	for (size_t at = from; at < bytes; at += n) {
+	for (; at < bytes; at += n) {
 		n = hs_hbh_option_bytes(hbh, bytes, at);
 		if (!n)
 			return bytes;
 		if (hs_hbh_is_padding(hbh[at]) || goes(hbh[at], type))
 			continue;
-		size_t gap = (at - to) & 7;
+		size_t gap = (at - to) & (align - 1);
 		if (out) {
 			memmove(out + to + gap, hbh + at, n);
 			hs_hbh_pad(out + to, gap);
@@ -179,6 +180,11 @@ static size_t pack(const uint8_t *hbh, size_t bytes, size_t from, uint8_t type, 
 	if (out)
 		hs_hbh_pad(out + to, -to & 7);
 	return to + (-to & 7);
+}
+
+static size_t pack(const uint8_t *hbh, size_t bytes, size_t from, uint8_t type, uint8_t *out)
+{
+	return pack_to(hbh, bytes, from, from, 8, type, out);
 }
 
 size_t hs_hbh_repack(uint8_t *hbh, size_t bytes)
@@ -204,6 +210,24 @@ static size_t first_of_type(const uint8_t *hbh, size_t bytes, uint8_t type, bool
 	return first;
 }
 
+static bool is_all_telemetry(const uint8_t *hbh, size_t bytes)
+{
+	struct survey s;
+
+	return survey(hbh, bytes, &s) && !s.foreign;
+}
+
+// Moves the telemetry behind the options of a type, which lead a header without options of the
+// host, to where it would be without them: behind `01 00`. With more padding in front, the header
+// would look like one of the host.
+static size_t let_rest_lead(uint8_t *hbh, size_t bytes, size_t first, uint8_t type)
+{
+	size_t next = first + hs_hbh_option_bytes(hbh, bytes, first);
+
+	hs_hbh_pad(hbh + HS_HBH_OPTIONS, 2);
+	return pack_to(hbh, bytes, next, HS_HBH_OPTIONS + 2, 4, type, hbh);
+}
+
 size_t hs_hbh_take_type(uint8_t *hbh, size_t bytes, uint8_t type)
 {
 	bool last;
@@ -211,8 +235,11 @@ size_t hs_hbh_take_type(uint8_t *hbh, size_t bytes, uint8_t type)
 
 	if (!first)
 		return bytes;
-	if (last && is_block(hbh, first, &kept))
+	bool is_ours = is_block(hbh, first, &kept);
+	if (last && is_ours)
 		return kept;
+	if (is_ours && !kept && is_all_telemetry(hbh, bytes))
+		return let_rest_lead(hbh, bytes, first, type);
 	return pack(hbh, bytes, first, type, hbh);
 }
 

@@ -60,6 +60,7 @@ bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes);
 size_t hs_hbh_repack(uint8_t *hbh, size_t bytes);
 
 // Does the same for the options of one type and leaves everything before the first of them byte for
-// byte. Where our nodes put these options, that is everything that the host sent. A header without
-// such an option does not change.
+// byte. Where our nodes put these options, that is everything that the host sent. If nothing is
+// before them and only telemetry behind, that begins at 4 then, as a source writes it. A header
+// without such an option does not change.
 size_t hs_hbh_take_type(uint8_t *hbh, size_t bytes, uint8_t type);

@@ -837,7 +837,8 @@ def block_cases():
 
 def without(options, otype):
     """Leaves everything before the first option of the type unchanged and the rest at its offset
-    modulo 8. None: nothing is left."""
+    modulo 8. If nothing is before it and only telemetry behind, that goes to 4 and what follows, at
+    its offset modulo 4. None: nothing is left."""
     types = [option.otype for option in options]
     if otype not in types:
         return options
@@ -848,11 +849,13 @@ def without(options, otype):
     leads = not kept or [bytes(option) for option in kept] == [b"\1\0"]
     if not rest and leads:
         return None
-    at, to = start, start
+    at, to, align = start, start, 8
+    if leads and all(option.otype in (TRACE, E2E, REQUEST, REPORT) for option in rest):
+        kept, to, align = padding(2), 4, 4
     for option in options[first:]:
         n = len(bytes(option))
         if option.otype not in (otype, 0, 1):
-            gap = (at - to) % 8
+            gap = (at - to) % align
             kept += padding(gap) + [option]
             to += gap + n
         at += n

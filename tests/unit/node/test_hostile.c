@@ -173,7 +173,9 @@ static size_t keep_rest(const uint8_t *frame, size_t len, uint8_t *rest)
 		if (option[0] <= 1 || option[0] == HS_OPT_REPORT)
 			continue;
 		assert_int_equal(at + n <= bytes, true);
-		rest[kept++] = at % 8; // their alignment is kept, too
+		// Their alignment is kept, too. Telemetry that leads then is behind two bytes.
+		bool telemetry = option[0] == 0x11 || option[0] == 0x31 || option[0] == 0x32;
+		rest[kept++] = at % (telemetry ? 4 : 8);
 		memcpy(rest + kept, option, n);
 		kept += n;
 	}

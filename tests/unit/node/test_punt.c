@@ -258,7 +258,7 @@ static void a_rule_for_any_port_takes_its_reports_out(void **state)
 	fixture_close(f);
 }
 
-// Foreign nodes may put both into one packet.
+// A source puts reports in front of its telemetry. Other nodes may put them behind.
 static void a_report_goes_and_telemetry_beside_it_gets_its_entry(void **state)
 {
 	struct fixture *f = open_node(TRANSIT_SIDES);

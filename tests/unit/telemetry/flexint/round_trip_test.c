@@ -152,7 +152,8 @@ static void only_telemetry_came_in(const struct frame *frame, const struct hs_pa
 	frame_parse(frame, &packet);
 	size_t added = packet.l3_bytes - host->l3_bytes;
 	assert_int_equal(packet.telemetry_bytes, added);
-	assert_int_equal(packet.flags & ~HS_PACKET_HBH & ~HS_PACKET_REQUEST & ~HS_PACKET_PLAIN,
+	assert_int_equal(packet.flags & ~HS_PACKET_HBH & ~HS_PACKET_REQUEST & ~HS_PACKET_REPORT &
+					 ~HS_PACKET_PLAIN,
 			(host->flags & ~HS_PACKET_HBH) | HS_PACKET_TELEMETRY |
 					HS_PACKET_ANY_TELEMETRY);
 	assert_int_equal(packet.l4_off, host->l4_off ? host->l4_off + added : 0);
@@ -179,6 +180,15 @@ static void assert_told(const struct frame *frame, uint32_t ns_id, uint32_t trac
 		assert_memory_equal(&told.hops[n - 1 - i], &hops[i], sizeof(hops[i])); // no holes
 }
 
+// Reports that go back by this packet lie in front of its telemetry.
+static void insert_reports(struct draft *d, struct frame *frame)
+{
+	uint8_t data[255] = {0};
+
+	for (uint32_t n = 1 + below(d, 3); n > 0; n--)
+		frame_insert_option(frame, HS_OPT_REPORT, data, below(d, 80));
+}
+
 static void round_trip(struct draft *d, uint32_t trace_type, enum hs_flexint_layout layout)
 {
 	draft_frame(d);
@@ -194,6 +204,9 @@ static void round_trip(struct draft *d, uint32_t trace_type, enum hs_flexint_lay
 	uint32_t ns_id = hs_rng_u32(&d->rng);
 	struct hs_e2e e2e;
 	random_e2e(d, (uint16_t)(trace_type >> 16), &e2e);
+	bool has_reports = below(d, 4) == 0;
+	if (has_reports)
+		insert_reports(d, &frame);
 	frame_insert_source(&frame, ns_id, trace_type, layout, &e2e);
 	only_telemetry_came_in(&frame, &host);
 
@@ -208,6 +221,10 @@ static void round_trip(struct draft *d, uint32_t trace_type, enum hs_flexint_lay
 			uint8_t data[255] = {0};
 			frame_insert_option(&frame, HS_OPT_REQUEST, data, 1 + below(d, 40));
 		}
+	}
+	if (has_reports) { // a node on the way takes them out
+		frame_take_type(&frame, HS_OPT_REPORT);
+		only_telemetry_came_in(&frame, &host);
 	}
 	assert_told(&frame, ns_id, trace_type, &e2e, hops, n);
 
