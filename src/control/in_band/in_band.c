@@ -131,7 +131,7 @@ int hs_in_band_update(struct hs_in_band *in_band, uint32_t slot, struct hs_rule_
 {
 	const struct learned *learned = learned_of(in_band, slot);
 
-	return learned ? hs_in_band_own_update(&in_band->own, in_band->learned.n, &learned->asked,
+	return learned ? hs_in_band_own_update(&in_band->own, &learned->asked,
 					 hs_flow_table_rule(in_band->base.flows, slot), update)
 		       : 0;
 }
@@ -258,8 +258,6 @@ int hs_in_band_replay(struct hs_in_band *in_band, json_t *line, json_t **rest, s
 {
 	json_t *seen = json_object_get(line, HS_SEEN_LINE);
 
-	// No rule is installed yet, and as many may come back as the node can learn.
-	*rest = seen ? NULL
-		     : hs_in_band_own_replay(&in_band->own, in_band->base.settings.max_rules, line);
+	*rest = seen ? NULL : hs_in_band_own_replay(&in_band->own, line);
 	return seen ? hs_in_band_seen_read(in_band->learned.seen, seen, err) : 0;
 }

@@ -39,24 +39,26 @@ static void forget(struct in_band_own *all, struct own *own)
 }
 
 // Removes the oldest settings of rules that are not installed, until there is room for one more.
-static void keep_few(struct in_band_own *all, uint32_t n_learned)
+static void keep_few(struct in_band_own *all)
 {
+	// At a restart, rules come back one by one.
+	uint32_t most = all->base->settings.max_rules + ABSENT_MOST;
 	struct own *own = TAILQ_FIRST(&all->list), *next;
 
-	for (; own && all->n >= n_learned + ABSENT_MOST; own = next) {
+	for (; own && all->n >= most; own = next) {
 		next = TAILQ_NEXT(own, order);
 		if (hs_flow_table_find(all->base->flows, own->rule.ns_id) == HS_FLOW_NONE)
 			forget(all, own);
 	}
 }
 
-static struct own *find_or_make(struct in_band_own *all, uint32_t n_learned, uint32_t ns_id)
+static struct own *find_or_make(struct in_band_own *all, uint32_t ns_id)
 {
 	struct own *own = find(all, ns_id);
 
 	if (own)
 		return own;
-	keep_few(all, n_learned);
+	keep_few(all);
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return NULL;
@@ -98,10 +100,9 @@ void hs_in_band_own_apply(struct in_band_own *all, struct hs_rule *rule)
 
 // Keeps the fields `set` with their values in `rule`, the rule after the update, and forgets
 // `back`.
-static int change(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *rule,
-		uint32_t set, uint32_t back)
+static int change(struct in_band_own *all, const struct hs_rule *rule, uint32_t set, uint32_t back)
 {
-	struct own *own = set ? find_or_make(all, n_learned, rule->ns_id) : find(all, rule->ns_id);
+	struct own *own = set ? find_or_make(all, rule->ns_id) : find(all, rule->ns_id);
 
 	if (!own)
 		return set ? -ENOMEM : 0;
@@ -117,7 +118,7 @@ bool hs_in_band_own_has(const struct in_band_own *all, uint32_t ns_id)
 	return find(all, ns_id) != NULL;
 }
 
-int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *asked,
+int hs_in_band_own_update(struct in_band_own *all, const struct hs_rule *asked,
 		const struct hs_rule *rule, struct hs_rule_update *update)
 {
 	uint32_t back = whole(update->back);
@@ -127,7 +128,7 @@ int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const str
 	int rc = hs_rule_apply(&changed, update, &err);
 
 	if (rc == 0)
-		rc = change(all, n_learned, &changed, set, back & ~set);
+		rc = change(all, &changed, set, back & ~set);
 	if (rc == 0)
 		hs_rule_update_take(update, asked, back & ~set);
 	return rc;
@@ -158,7 +159,7 @@ void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, j
 
 // ---- the state ----
 
-static void read_update(struct in_band_own *all, uint32_t n_learned, const json_t *content)
+static void read_update(struct in_band_own *all, const json_t *content)
 {
 	struct hs_rule rule = {0};
 	struct hs_rule_update update;
@@ -169,7 +170,7 @@ static void read_update(struct in_band_own *all, uint32_t n_learned, const json_
 	hs_rule_copy_rows(&rule, &update.to, update.rows);
 	// Whether a setting fits its mode is checked when the rule comes.
 	uint32_t set = update.rows & ~update.back;
-	change(all, n_learned, &rule, set, whole(update.back));
+	change(all, &rule, set, whole(update.back));
 }
 
 // Returns the ns_id of a request, 0 if it has none.
@@ -182,8 +183,7 @@ static uint32_t ns_id_of(const json_t *content)
 // Takes a change of a rule that is not installed. Returns whether it did. `asked` has the
 // namespaces for which the line has an int_request: their changes are left to others. In a list, a
 // deletion that finds no settings is taken, because an update before it reset the last one.
-static bool take_change(struct in_band_own *all, uint32_t n_learned, const json_t *line,
-		bool listed, json_t *asked)
+static bool take_change(struct in_band_own *all, const json_t *line, bool listed, json_t *asked)
 {
 	const json_t *update = json_object_get(line, "int_update");
 	const json_t *deletion = json_object_get(line, "int_delete");
@@ -198,23 +198,23 @@ static bool take_change(struct in_band_own *all, uint32_t n_learned, const json_
 			hs_flow_table_find(all->base->flows, ns_id) != HS_FLOW_NONE)
 		return false;
 	if (update)
-		read_update(all, n_learned, update);
+		read_update(all, update);
 	else
 		hs_in_band_own_forget(all, ns_id);
 	return true;
 }
 
-json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line)
+json_t *hs_in_band_own_replay(struct in_band_own *all, json_t *line)
 {
 	json_t *rest = json_is_array(line) ? json_array() : NULL, *asked = json_object(), *one;
 	size_t i, taken = 0;
 
-	if (!rest && !take_change(all, n_learned, line, false, asked))
+	if (!rest && !take_change(all, line, false, asked))
 		rest = json_incref(line);
 	// A null stands for a change that is taken, so that errors name the others by their
 	// positions.
 	json_array_foreach (line, i, one) {
-		bool take = take_change(all, n_learned, one, true, asked);
+		bool take = take_change(all, one, true, asked);
 		json_array_append_new(rest, take ? json_null() : json_incref(one));
 		taken += take;
 	}

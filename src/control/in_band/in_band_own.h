@@ -34,8 +34,8 @@ void hs_in_band_own_fini(struct in_band_own *all);
 void hs_in_band_own_apply(struct in_band_own *all, struct hs_rule *rule);
 // Handles a checked update of a rule that came in band as `asked` and is `rule` now: keeps the
 // fields that it sets, forgets those that it resets, and puts their values into *update.
-// `n_learned` rules came in band. Returns 0 or -ENOMEM.
-int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *asked,
+// Returns 0 or -ENOMEM.
+int hs_in_band_own_update(struct in_band_own *all, const struct hs_rule *asked,
 		const struct hs_rule *rule, struct hs_rule_update *update);
 bool hs_in_band_own_has(const struct in_band_own *all, uint32_t ns_id);
 void hs_in_band_own_forget(struct in_band_own *all, uint32_t ns_id);
@@ -45,7 +45,7 @@ void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, j
 		json_t **in_band);
 // Reads a line of the state: takes its changes of rules that are not installed yet. Returns the
 // rest of the line, a new reference, or NULL if there is none.
-json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line);
+json_t *hs_in_band_own_replay(struct in_band_own *all, json_t *line);
 // Returns the settings as such lines, one for each call: a new reference, NULL at the end. Settings
 // that are forgotten meanwhile are left out.
 json_t *hs_in_band_own_line(struct in_band_own *all, bool first);

@@ -237,6 +237,11 @@ static void settings_of_many_rules_are_read_from_the_state(void **state)
 		json_decref(line);
 	}
 	assert_int_equal(hs_in_band_count_lines(in_band), 2048); // 1,024 rules may come in band
+	// Nor does a setting of the first rule that comes back.
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	tell(r, "\"hop_enabled\": false");
+	assert_int_equal(hs_in_band_count_lines(in_band), 2048);
 	rig_close(r);
 }
 
