@@ -54,10 +54,12 @@ void hs_controller_clock_step(struct hs_controller *controller, int64_t now_ns, 
 {
 	int64_t before_ns = now_ns - by_ns;
 
-	// A call since the step has brought the new time.
-	if (llabs(now_ns - controller->now_ns) <= llabs(before_ns - controller->now_ns))
-		return;
-	controller->now_ns += by_ns;
+	// A call since the step has brought the new time, which set_time took for time that passed.
+	bool is_known = llabs(now_ns - controller->now_ns) <= llabs(before_ns - controller->now_ns);
+	if (is_known && (by_ns < 0 || by_ns >= SECOND_NS))
+		return; // set_time noticed the step
+	if (!is_known)
+		controller->now_ns += by_ns;
 	shift(controller, by_ns);
 }
 

@@ -90,8 +90,8 @@ void hs_controller_probe_take(
 // Sets whether the node refuses the controller's key. Repeated calls are allowed.
 void hs_controller_node_refuses(struct hs_controller *controller, unsigned node, bool refuses);
 
-// Says by how much the clock of all now_ns was set, soon after the step. A step that nobody says is
-// noticed if the clock is back, or a second ahead.
+// Says once by how much the clock of all now_ns was set, soon after the step. A step that nobody
+// says is noticed if the clock is back, or a second ahead.
 void hs_controller_clock_step(struct hs_controller *controller, int64_t now_ns, int64_t by_ns);
 // Advances nodes, rules, windows and questions. Never waits.
 void hs_controller_step(struct hs_controller *controller, int64_t now_ns);

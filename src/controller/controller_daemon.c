@@ -386,6 +386,7 @@ static void serve(void *context)
 		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_controller_event,
 				d->controller);
 		hs_scrape_serve(d->scrape, steady_ns);
+		follow_clock(d);
 		hs_controller_step(d->controller, hs_os_clock_wall_ns());
 		controller_influx_step(&d->influx, d->controller, hs_os_clock_wall_ns());
 		look_at_state(d);

@@ -220,16 +220,17 @@ static void a_clock_that_is_set_makes_no_intervals(void **state)
 // NTP steps a clock by less than a second, too.
 static void a_clock_that_is_set_by_little_makes_no_intervals(void **state)
 {
-	static const int64_t steps_ns[] = {900 * MS, -900 * MS, 130 * MS};
+	static const int64_t steps_ns[] = {900 * MS, -900 * MS, 130 * MS, 900 * MS, -900 * MS};
 
 	(void)state;
 	give_ports(0, 1);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		fake_run(&fake, SECOND);
 		json_int_t before = of("coverage", "intervals");
 		fake.now_ns += steps_ns[i];
-		for (unsigned k = 0; k < 2; k++) // the second time, the step is known
-			hs_controller_clock_step(fake.controller, fake.now_ns, steps_ns[i]);
+		if (i >= 3) // a request comes between the step and the look at the clock
+			fake_ask(&fake, "{\"hello\": {}}");
+		hs_controller_clock_step(fake.controller, fake.now_ns, steps_ns[i]);
 		for (unsigned k = 0; k < fake.n_messages; k++)
 			fake.messages[(fake.head + k) % FAKE_MESSAGES].due_ns += steps_ns[i];
 		fake_run(&fake, 200 * MS);
