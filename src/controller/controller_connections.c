@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define MOST_REPLY	   (1 << 20) // bytes; the counters of a node of 32 ports have 250 KiB
-#define MOST_REPLY	   (1 << 20) // bytes; the counters of a node of 32 ports have 250 KiB
 #define EVENTS_AT_ONCE	   64
 #define MESSAGES_PER_ROUND 256
 #define BYTES_PER_ROUND	   (256 << 10)
