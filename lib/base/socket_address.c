@@ -18,3 +18,17 @@ socklen_t hs_socket_address_of(const struct hs_ip_port *at, struct sockaddr_stor
 	memcpy(to, &ipv6, sizeof(ipv6));
 	return sizeof(ipv6);
 }
+
+void hs_socket_address_read(const struct sockaddr *from, uint8_t address[16])
+{
+	struct sockaddr_in6 ipv6;
+	struct sockaddr_in ipv4;
+
+	if (from->sa_family == AF_INET) {
+		memcpy(&ipv4, from, sizeof(ipv4));
+		hs_ip_address_map((const uint8_t *)&ipv4.sin_addr, address);
+	} else {
+		memcpy(&ipv6, from, sizeof(ipv6));
+		memcpy(address, &ipv6.sin6_addr, 16);
+	}
+}

@@ -6,7 +6,7 @@
 #include "bus_gate_connection.h"
 #include "bus_socket.h"
 
-#include "ip_address.h"
+#include "socket_address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,14 +55,9 @@ static void name_process(int fd, char peer[64], uint64_t *who)
 
 static void name_address(const struct sockaddr_storage *address, char peer[64], uint64_t *who)
 {
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
 	uint8_t bytes[16];
 
-	if (address->ss_family == AF_INET)
-		hs_ip_address_map((const uint8_t *)&v4->sin_addr, bytes);
-	else
-		memcpy(bytes, &v6->sin6_addr, sizeof(bytes));
+	hs_socket_address_read((const struct sockaddr *)address, bytes);
 	hs_ip_address_write(bytes, peer);
 	hs_ip_address_of_host(bytes);
 	*who = mix(bytes, sizeof(bytes));

@@ -3,6 +3,7 @@
 
 #include "ip_address.h"
 #include "os_clock.h"
+#include "socket_address.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -36,12 +37,7 @@ void http_connection_enter(struct http_connection *connection, enum http_state s
 
 static void take_address(const struct sockaddr *from, uint8_t address[16])
 {
-	if (from->sa_family == AF_INET)
-		hs_ip_address_map((const uint8_t *)&((const struct sockaddr_in *)(const void *)from)
-						  ->sin_addr,
-				address);
-	else
-		memcpy(address, &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr, 16);
+	hs_socket_address_read(from, address);
 	hs_ip_address_of_host(address);
 }
 
