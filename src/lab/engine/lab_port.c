@@ -69,21 +69,6 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 	return 1;
 }
 
-// Lets each relay that follows this traffic send a packet, if the packet is at the node of its
-// destination.
-static void relay(struct lab_node *node, const struct hs_packet_truth *packet_truth)
-{
-	const struct hs_scenario *s = node->lab->scenario;
-	const struct hs_scenario_traffic *of = &s->traffic[packet_truth->traffic];
-
-	if (packet_truth->reply || s->hosts[of->to].at != node->index)
-		return;
-	for (uint32_t t = of->relay; t != HS_NO_INDEX; t = s->traffic[t].next_relay) {
-		hs_stream_relay(node->lab->run.streams[t], node->lab->now_ns);
-		lab_follow_stream(node->lab, t);
-	}
-}
-
 // Returns whether the host that the packet is addressed to is at the node, which is the packet's
 // sink.
 static bool is_sink(const struct lab_node *node, const struct hs_packet_truth *packet_truth)
@@ -92,6 +77,21 @@ static bool is_sink(const struct lab_node *node, const struct hs_packet_truth *p
 	const struct hs_scenario_traffic *of = &s->traffic[packet_truth->traffic];
 
 	return s->hosts[packet_truth->reply ? of->from : of->to].at == node->index;
+}
+
+// Lets each relay that follows this traffic send a packet, if the packet is at the node of its
+// destination.
+static void relay(struct lab_node *node, const struct hs_packet_truth *packet_truth)
+{
+	const struct hs_scenario *s = node->lab->scenario;
+	const struct hs_scenario_traffic *of = &s->traffic[packet_truth->traffic];
+
+	if (packet_truth->reply || !is_sink(node, packet_truth))
+		return;
+	for (uint32_t t = of->relay; t != HS_NO_INDEX; t = s->traffic[t].next_relay) {
+		hs_stream_relay(node->lab->run.streams[t], node->lab->now_ns);
+		lab_follow_stream(node->lab, t);
+	}
 }
 
 // Counts a packet that arrives at a node that is up, and polls the node. A sink measures a packet
