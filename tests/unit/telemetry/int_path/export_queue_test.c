@@ -20,6 +20,20 @@ static void expect_queue_reports(struct test_node *node, unsigned first, unsigne
 	}
 }
 
+// A source of INT-XD that sends by a port of 8 Mbit/s, whose queue has 10 places. 5 packets are
+// deep.
+static void open_slow(struct test_node *node, struct hs_int_settings *settings,
+		struct hs_export_config *config, uint16_t instructions)
+{
+	config->queue_packets = 5;
+	hs_int_settings_init(settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	settings->mode = HS_INT_XD;
+	test_port_configs[OUT].rate_bps = 8000000;
+	test_port_configs[OUT].queue_packets = 10;
+	open_node(node, &SOURCE, settings, config, 1);
+	ask(node, instructions);
+}
+
 static void send_what_waits(struct test_node *node)
 {
 	uint8_t got[2048];
@@ -46,14 +60,8 @@ static void a_deep_queue_and_what_it_drops_are_reported(void **state)
 
 	config.flows = false;
 	config.drops = true;
-	config.queue_packets = 5;
 	config.queue_quota = 2;
-	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
-	settings.mode = HS_INT_XD;
-	test_port_configs[OUT].rate_bps = 8000000;
-	test_port_configs[OUT].queue_packets = 10;
-	open_node(&node, &SOURCE, &settings, &config, 1);
-	ask(&node, HS_RULE_ASKS_node_id);
+	open_slow(&node, &settings, &config, HS_RULE_ASKS_node_id);
 	for (unsigned round = 0; round < 3; round++) {
 		hs_clock_set(hs_test_clock, NOW + round * INT64_C(1000000000));
 		test_node_run(&node); // sends what waited
@@ -86,14 +94,8 @@ static void a_deep_queue_shows_in_reports_of_flows(void **state)
 	size_t len = unhex(PACKET, frame);
 	(void)state;
 
-	config.queue_packets = 5;
 	config.queue_quota = 0;
-	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
-	settings.mode = HS_INT_XD;
-	test_port_configs[OUT].rate_bps = 8000000;
-	test_port_configs[OUT].queue_packets = 10;
-	open_node(&node, &SOURCE, &settings, &config, 1);
-	ask(&node, HS_RULE_ASKS_queue);
+	open_slow(&node, &settings, &config, HS_RULE_ASKS_queue);
 	for (unsigned n = 0; n < 8; n++)
 		test_node_feed(&node, IN, frame, len, 0);
 	test_node_run(&node);
