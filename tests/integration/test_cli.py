@@ -617,7 +617,7 @@ def a_mistyped_verb_or_option_is_answered_with_the_nearest_one(workspace):
     node.replies["int_request"] = {"ok": {"ns_id": 7}}
     node.run("rule", "add", "--src", "::1", "--trace", "all", "--mode", "count", "--setting", "-5")
     equal(node.request()["int_request"]["mode_setting"], -5, "a number below 0")
-    node.run("rule", "add", "--src", "::1", "--trace", "all", "--mode", "null")
+    node.run("rule", "add", "--src", "::1", "--dst", "::2", "--trace", "all", "--mode", "null")
     equal(node.request()["int_request"]["mode"], None, "a mode that only the node refuses")
 
 
