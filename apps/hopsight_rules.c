@@ -113,8 +113,9 @@ static int complete_mode(json_t *content)
 
 	if (!given)
 		json_object_set_new(content, "mode", json_string(mode));
-	if (!mode || json_object_get(content,
-				     "mode_setting")) // the node says what is wrong with null
+	if (!mode) // null: the node says what is wrong
+		return HS_CLI_DONE;
+	if (json_object_get(content, "mode_setting"))
 		return HS_CLI_DONE;
 	if (strcmp(mode, "frequency") == 0)
 		return hs_cli_usage("--mode frequency needs --setting MILLISECONDS, or write "

@@ -36,8 +36,8 @@ static void watch_room(struct control_watch *watch, uint32_t slot,
 		return;
 	}
 
-	uint32_t grown = (uint32_t)(counters->no_room_mtu - note->no_room_said); // workers count in
-										 // 32 bits
+	// Workers count in 32 bits.
+	uint32_t grown = (uint32_t)(counters->no_room_mtu - note->no_room_said);
 	uint32_t ns_id = hs_control_noted_rule(watch->rules, note)->ns_id;
 	note->no_room_said = counters->no_room_mtu;
 	note->no_room_next_ns = now_ns + REPEAT_NS;
